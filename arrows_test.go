@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// arrows is which of our own packages each of them may import (DESIGN 1). The
+// compiler sees to it that they never go in a circle.
+var arrows = map[string][]string{
+	"portico": {"portico/store", "portico/graph", "portico/graph/model", "portico/graph/generated", "portico/rest",
+		"portico/internal/auth", "portico/internal/web", "portico/internal/cli"},
+	"portico/store":           {},
+	"portico/store/storetest": {"portico/store"},
+	"portico/internal/auth":   {"portico/store"},
+	"portico/internal/web":    {"portico/store", "portico/internal/auth"},
+	"portico/internal/cli":    {"portico/store", "portico/internal/auth"},
+	"portico/graph/model":     {"portico/store"},
+	"portico/graph/generated": {"portico/store", "portico/graph/model"},
+	"portico/graph":           {"portico/store", "portico/internal/auth", "portico/graph/generated", "portico/graph/model"},
+	"portico/rest":            {"portico/store", "portico/internal/auth", "portico/internal/web", "portico/graph", "portico/graph/model"},
+}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+	Module     *struct{ Main bool }
+}
+
+// ours lists every package of this module and what it imports; tests may
+// import what they like.
+func ours(t *testing.T) []goPackage {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-json=ImportPath,Imports,Module", "./...")
+	var complaints strings.Builder
+	command.Stderr = &complaints
+	output, err := command.Output()
+	require.NoError(t, err, complaints.String())
+	var list []goPackage
+	for decoder := json.NewDecoder(strings.NewReader(string(output))); ; {
+		var p goPackage
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return list
+		}
+		require.NoError(t, err)
+		if p.Module != nil && p.Module.Main {
+			list = append(list, p)
+		}
+	}
+}
+
+func TestImportsFollowTheArrows(t *testing.T) {
+	list := ours(t)
+	require.NotEmpty(t, list)
+	for _, p := range list {
+		allowed, known := arrows[p.ImportPath]
+		require.True(t, known, "%s has no arrows; add it to the table, and to DESIGN 1", p.ImportPath)
+		for _, imported := range p.Imports {
+			if imported == "portico" || strings.HasPrefix(imported, "portico/") {
+				require.Contains(t, allowed, imported, "%s must not import %s", p.ImportPath, imported)
+			}
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+
+	"portico/graph/model"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+// tooMany says that a list of arguments is over its bound.
+func tooMany(member string, n, most int) error {
+	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be at most %d, not %d", most, n)}
+}
+
+func outOfBounds(member string, n, least, most int) error {
+	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be between %d and %d, not %d", least, most, n)}
+}
+
+// nodesByGlobalID finds things of any type, each type in one batch, in the
+// order of the ids; nil for what is not there.
+func (r *Resolver) nodesByGlobalID(ctx context.Context, ids []string) ([]model.Node, error) {
+	byType := map[string][]string{}
+	for i, global := range ids {
+		kind, id, ok := store.ParseGlobalID(global)
+		if !ok {
+			return nil, &store.Error{Code: store.Invalid, Path: []string{"ids", fmt.Sprint(i)},
+				Detail: fmt.Sprintf("is not a global id: %q; take it from the id of a type that implements Node", global)}
+		}
+		byType[kind] = append(byType[kind], id)
+	}
+	found := map[string]model.Node{}
+	for kind, local := range byType {
+		if err := r.nodesOfType(ctx, kind, local, found); err != nil {
+			return nil, err
+		}
+	}
+	list := make([]model.Node, len(ids))
+	for i, global := range ids {
+		kind, id, _ := store.ParseGlobalID(global)
+		list[i] = found[store.GlobalID(kind, id)]
+	}
+	return list, nil
+}
+
+func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, into map[string]model.Node) error {
+	if kind == store.TypeStock {
+		if err := auth.Require(ctx, "Query.stock"); err != nil {
+			return err
+		}
+		byID, err := r.store.StocksByID(ctx, ids)
+		gather(model.NewStocks(pick(ids, byID)), into)
+		return err
+	}
+	v, err := r.view(ctx)
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case store.TypeProduct:
+		byID, err := v.ProductsByID(ctx, ids)
+		gather(model.NewProducts(pick(ids, byID)), into)
+		return err
+	case store.TypeFile:
+		byID, err := v.FilesByID(ctx, ids)
+		gather(pick(ids, byID), into)
+		return err
+	}
+	byID, err := v.NodesByID(ctx, ids)
+	for _, node := range model.NewNodes(pick(ids, byID)) {
+		// Under the type that was asked for, where the node is of that kind.
+		if kind == store.TypeCatalogNode {
+			into[store.GlobalID(kind, node.ID)] = node
+		} else if node.Kind == store.KindHierarchy {
+			into[node.GlobalID()] = &model.Hierarchy{CatalogNode: node.CatalogNode}
+		}
+	}
+	return err
+}
+
+func gather[T model.Node](list []T, into map[string]model.Node) {
+	for _, node := range list {
+		into[node.GlobalID()] = node
+	}
+}

@@ -1,0 +1,72 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/handler"
+	"github.com/99designs/gqlgen/graphql/handler/extension"
+	"github.com/99designs/gqlgen/graphql/handler/lru"
+	"github.com/99designs/gqlgen/graphql/playground"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"portico/graph/generated"
+	"portico/store"
+)
+
+// NewHandler serves GraphQL over HTTP: POST with a JSON body, and GET for
+// queries.
+func NewHandler(r *Resolver, log *slog.Logger) http.Handler {
+	server := handler.New(generated.NewExecutableSchema(generated.Config{Resolvers: r}))
+	server.AddTransport(postTransport{})
+	server.AddTransport(getTransport{})
+	server.SetQueryCache(lru.New[*ast.QueryDocument](1000))
+	server.SetParserTokenLimit(maxTokens)
+	server.Use(extension.Introspection{})
+	server.Use(newLimiter())
+	server.SetErrorPresenter(presenter(log))
+	server.SetRecoverFunc(func(_ context.Context, reason any) error {
+		return fmt.Errorf("panic in a resolver: %v\n%s", reason, debug.Stack())
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if fault := refuse(r); fault != nil {
+			fault.write(w)
+			return
+		}
+		server.ServeHTTP(w, r)
+	})
+}
+
+// NewPlayground serves GraphiQL for the endpoint.
+func NewPlayground(endpoint string) http.Handler {
+	return playground.Handler("Portico", endpoint)
+}
+
+// presenter says errors in the caller's terms, with extensions.code from the
+// closed list. What is unexpected is logged here, once, and not shown.
+func presenter(log *slog.Logger) graphql.ErrorPresenterFunc {
+	return func(ctx context.Context, err error) *gqlerror.Error {
+		shown := graphql.DefaultErrorPresenter(ctx, err)
+		var own *gqlerror.Error
+		if errors.As(err, &own) && own.Unwrap() == nil { // the executor's own word on the request
+			shown.Extensions = map[string]any{"code": store.Invalid}
+			return shown
+		}
+		first := store.AsErrors(err)[0]
+		if first.Code == store.Internal {
+			log.ErrorContext(ctx, "a resolver failed", "error", err, "path", shown.Path.String())
+		}
+		shown.Message = first.Error()
+		shown.Extensions = map[string]any{"code": first.Code}
+		if len(first.Path) > 0 {
+			shown.Extensions["argument"] = first.Path
+		}
+		return shown
+	}
+}

@@ -1,0 +1,190 @@
+package model
+
+import (
+	"time"
+
+	"portico/store"
+)
+
+// ProductFilter is the schema's filter of products.
+type ProductFilter struct {
+	ID                  *IDFilter
+	Name                *TextFilter
+	Sku                 *TextFilter
+	Slug                *TextFilter
+	ManufacturerPartNum *TextFilter
+	UpcEan              *TextFilter
+	ProductTypes        *TextFilter
+	Tags                *TextFilter
+	Bounds              *ListBounds
+	And                 []*ProductFilter
+}
+
+// TextFilter is a condition on a text: exactly one of its members.
+type TextFilter struct {
+	Eq *string
+	In []string
+}
+
+// IDFilter is a condition on an id.
+type IDFilter struct{ In []string }
+
+// ListBounds are bounds on sort keys.
+type ListBounds struct {
+	ID        *IDBounds
+	CreatedAt *DateTimeBounds
+	UpdatedAt *DateTimeBounds
+}
+
+// IDBounds are bounds on an id.
+type IDBounds struct{ Gt, Ge, Lt, Le *string }
+
+// DateTimeBounds are bounds on a time.
+type DateTimeBounds struct{ Gt, Ge, Lt, Le *time.Time }
+
+// ListOrder is an order of a list.
+type ListOrder struct {
+	Field     store.SortBy
+	Direction OrderDirection
+}
+
+// OrderDirection is which way a list is sorted.
+type OrderDirection string
+
+// The directions.
+const (
+	Ascending  OrderDirection = "ASC"
+	Descending OrderDirection = "DESC"
+)
+
+// Sort is the order in the store's words; nil is the list's own.
+func (o *ListOrder) Sort() store.Sort {
+	if o == nil {
+		return store.Sort{}
+	}
+	return store.Sort{By: o.Field, Descending: o.Direction == Descending}
+}
+
+// Filter is the filter in the store's words; nil keeps everything.
+func (f *ProductFilter) Filter() (filter store.ProductFilter, err error) {
+	if f == nil {
+		return filter, nil
+	}
+	if f.ID != nil {
+		ids := make([]string, len(f.ID.In))
+		for i, id := range f.ID.In {
+			ids[i] = store.LocalID(id)
+		}
+		if err := addTerm(&filter, "id", "in", ids); err != nil {
+			return filter, err
+		}
+	}
+	for attribute, text := range f.texts {
+		if text == nil {
+			continue
+		}
+		operator, values := "in", text.In
+		if text.Eq != nil {
+			operator, values = "eq", []string{*text.Eq}
+		}
+		if (text.Eq == nil) == (text.In == nil) {
+			return filter, &store.Error{Code: store.Invalid, Path: []string{"filter"}, Detail: "gives " + attribute + " both eq and in, or neither; it takes exactly one of them"}
+		}
+		if err := addTerm(&filter, attribute, operator, values); err != nil {
+			return filter, err
+		}
+	}
+	filter.Ranges = f.Bounds.Ranges()
+	for _, further := range f.And {
+		more, err := further.Filter()
+		if err != nil {
+			return filter, err
+		}
+		filter.Terms, filter.Ranges = append(filter.Terms, more.Terms...), append(filter.Ranges, more.Ranges...)
+	}
+	return filter, nil
+}
+
+// texts yields the text conditions by the attribute's name in the store.
+func (f *ProductFilter) texts(yield func(string, *TextFilter) bool) {
+	_ = yield("name", f.Name) && yield("sku", f.Sku) && yield("slug", f.Slug) &&
+		yield("manufacturer_part_num", f.ManufacturerPartNum) && yield("upc_ean", f.UpcEan) &&
+		yield("product_types", f.ProductTypes) && yield("tags", f.Tags)
+}
+
+func addTerm(filter *store.ProductFilter, attribute, operator string, values []string) error {
+	term, err := store.NewTerm(attribute, operator, values)
+	filter.Terms = append(filter.Terms, term)
+	return err
+}
+
+// Ranges are the bounds in the store's words.
+func (b *ListBounds) Ranges() (ranges []store.Range) {
+	if b == nil {
+		return nil
+	}
+	if b.ID != nil {
+		for operator, id := range b.ID.all {
+			ranges = append(ranges, store.Range{Attribute: store.SortID, Operator: operator, ID: store.LocalID(*id)})
+		}
+	}
+	ranges = append(ranges, b.CreatedAt.ranges(store.SortCreatedAt)...)
+	return append(ranges, b.UpdatedAt.ranges(store.SortUpdatedAt)...)
+}
+
+func (b *DateTimeBounds) ranges(attribute store.SortBy) (ranges []store.Range) {
+	if b == nil {
+		return nil
+	}
+	for operator, at := range b.all {
+		ranges = append(ranges, store.Range{Attribute: attribute, Operator: operator, Time: *at})
+	}
+	return ranges
+}
+
+// Add sets a bound; false when it is set already.
+func (b *ListBounds) Add(r store.Range) bool {
+	switch r.Attribute {
+	case store.SortID:
+		b.ID = orNew(b.ID)
+		return setBound(r.Operator, r.ID, &b.ID.Gt, &b.ID.Ge, &b.ID.Lt, &b.ID.Le)
+	case store.SortCreatedAt:
+		b.CreatedAt = orNew(b.CreatedAt)
+		return setBound(r.Operator, r.Time, &b.CreatedAt.Gt, &b.CreatedAt.Ge, &b.CreatedAt.Lt, &b.CreatedAt.Le)
+	}
+	b.UpdatedAt = orNew(b.UpdatedAt)
+	return setBound(r.Operator, r.Time, &b.UpdatedAt.Gt, &b.UpdatedAt.Ge, &b.UpdatedAt.Lt, &b.UpdatedAt.Le)
+}
+
+func orNew[T any](p *T) *T {
+	if p == nil {
+		return new(T)
+	}
+	return p
+}
+
+func setBound[T any](operator string, value T, gt, ge, lt, le **T) bool {
+	place := map[string]**T{"gt": gt, "ge": ge, "lt": lt, "le": le}[operator]
+	if *place != nil {
+		return false
+	}
+	*place = &value
+	return true
+}
+
+func (b *IDBounds) all(yield func(string, *string) bool) {
+	bounds(yield, b.Gt, b.Ge, b.Lt, b.Le)
+}
+
+func (b *DateTimeBounds) all(yield func(string, *time.Time) bool) {
+	bounds(yield, b.Gt, b.Ge, b.Lt, b.Le)
+}
+
+// bounds yields those that are set, with their operators.
+func bounds[T any](yield func(string, *T) bool, gt, ge, lt, le *T) {
+	for i, bound := range []*T{gt, ge, lt, le} {
+		if bound != nil && !yield([]string{"gt", "ge", "lt", "le"}[i], bound) {
+			return
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/graph-gophers/dataloader/v7"
+)
+
+// Group is the rows that one list, or one edge of a list, brought into the
+// answer side by side. What one of them asks for, its siblings will too: the
+// first to follow an edge has a dataloader fetch it for all of them in one
+// batch, at once, because the batch is full by then. So the number of SQL
+// statements depends on the shape of a query and not on the size of its
+// pages, and no timer decides what goes into a batch.
+//
+// A group lives as long as its answer. It belongs to one operation, and so to
+// one user.
+type Group[T any] struct {
+	members []T
+	keys    []string // of members, distinct
+	mu      sync.Mutex
+	loaders map[string]any
+}
+
+// NewGroup puts rows side by side; key tells them apart.
+func NewGroup[T any](members []T, key func(T) string) *Group[T] {
+	g := &Group[T]{loaders: map[string]any{}}
+	seen := make(map[string]bool, len(members))
+	for _, member := range members {
+		if k := key(member); !seen[k] {
+			seen[k] = true
+			g.keys, g.members = append(g.keys, k), append(g.members, member)
+		}
+	}
+	return g
+}
+
+// errMissing says that a batch left a row out; Load answers the zero value.
+var errMissing = errors.New("missing")
+
+// Load follows an edge from the member with that key. batch gets all members
+// and returns what each has, by key; one that is left out has nothing.
+func Load[T, V any](ctx context.Context, g *Group[T], edge, key string, batch func(context.Context, []T) (map[string]V, error)) (V, error) {
+	value, err := loader(ctx, g, edge, batch).Load(ctx, key)()
+	if errors.Is(err, errMissing) {
+		var none V
+		return none, nil
+	}
+	return value, err
+}
+
+// loader returns the edge's, filled as soon as it is made.
+func loader[T, V any](ctx context.Context, g *Group[T], edge string, batch func(context.Context, []T) (map[string]V, error)) *dataloader.Loader[string, V] {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if made, ok := g.loaders[edge].(*dataloader.Loader[string, V]); ok {
+		return made
+	}
+	fetch := func(ctx context.Context, keys []string) []*dataloader.Result[V] {
+		found, err := batch(ctx, g.members)
+		results := make([]*dataloader.Result[V], len(keys))
+		for i, key := range keys {
+			value, ok := found[key]
+			switch {
+			case err != nil:
+				results[i] = &dataloader.Result[V]{Error: err}
+			case !ok:
+				results[i] = &dataloader.Result[V]{Error: errMissing}
+			default:
+				results[i] = &dataloader.Result[V]{Data: value}
+			}
+		}
+		return results
+	}
+	n := len(g.keys)
+	made := dataloader.NewBatchedLoader(fetch, dataloader.WithBatchCapacity[string, V](n), dataloader.WithInputCapacity[string, V](n))
+	made.LoadMany(ctx, g.keys)
+	g.loaders[edge] = made
+	return made
+}

@@ -1,0 +1,50 @@
+// Package model holds the hand-written Go types behind the GraphQL schema
+// that the store has no word for: connections, payloads and scalars.
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"portico/store"
+)
+
+const dateTimeLayout = "2006-01-02T15:04:05.000Z"
+
+// MarshalDateTime writes a moment in UTC with milliseconds.
+func MarshalDateTime(t time.Time) graphql.Marshaler {
+	if t.IsZero() {
+		return graphql.Null
+	}
+	return graphql.WriterFunc(func(w io.Writer) {
+		text := make([]byte, 0, len(dateTimeLayout)+2)
+		text = append(t.UTC().AppendFormat(append(text, '"'), dateTimeLayout), '"')
+		_, _ = w.Write(text)
+	})
+}
+
+// UnmarshalDateTime reads RFC 3339, and the same without a zone as UTC.
+func UnmarshalDateTime(value any) (time.Time, error) {
+	text, ok := value.(string)
+	if !ok {
+		return time.Time{}, fmt.Errorf("must be a time such as 2012-05-30T00:00:00.000Z, not %v", value)
+	}
+	return store.ParseTime(text)
+}
+
+// MarshalJSON writes a JSON value as it is; an absent one is an empty object.
+func MarshalJSON(value json.RawMessage) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) {
+		if len(value) == 0 {
+			value = json.RawMessage("{}")
+		}
+		_, _ = w.Write(value)
+	})
+}
+
+// UnmarshalJSON takes any value.
+func UnmarshalJSON(value any) (json.RawMessage, error) { return json.Marshal(value) }

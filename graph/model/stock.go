@@ -1,0 +1,38 @@
+package model
+
+import (
+	"time"
+
+	"portico/store"
+)
+
+// Stock is a stock record among the siblings it came with.
+type Stock struct {
+	*store.Stock
+	Group *Group[*Stock]
+}
+
+// NewStocks puts stock records side by side.
+func NewStocks(list []*store.Stock) []*Stock {
+	stocks := make([]*Stock, len(list))
+	for i, s := range list {
+		stocks[i] = &Stock{Stock: s}
+	}
+	group := NewGroup(stocks, func(s *Stock) string { return s.ProductID })
+	for _, s := range stocks {
+		s.Group = group
+	}
+	return stocks
+}
+
+// StockTimestamps are the times of a whole list; nil while it is empty.
+type StockTimestamps struct{ CreatedAt, UpdatedAt *time.Time }
+
+// StockTransaction is a line of the ledger.
+type StockTransaction struct {
+	*store.StockTransaction
+	Stock *Stock // the balance right after; nil when read from the ledger
+}
+
+// ActorName tells who did it.
+func (t *StockTransaction) ActorName() string { return string(t.Actor) }

@@ -1,0 +1,83 @@
+package graph
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+
+	"portico/internal/auth"
+	"portico/store"
+)
+
+// operation is one request of one user: who they are as a shopper, and the
+// view that follows from it, resolved once.
+type operation struct {
+	shopper store.ShopperContext
+	once    sync.Once
+	view    *store.View
+	err     error
+}
+
+type operationKey struct{}
+
+// Shopper is the one middleware in front of both surfaces that reads the
+// shopper's context from the headers and the token. It belongs behind the
+// one that reads the token.
+func Shopper(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(WithShopper(r.Context(), shopperOf(r))))
+	})
+}
+
+// WithShopper begins an operation for a shopper.
+func WithShopper(ctx context.Context, shopper store.ShopperContext) context.Context {
+	return context.WithValue(ctx, operationKey{}, &operation{shopper: shopper})
+}
+
+// shopperOf reads the headers; EP-Channel and EP-Context-Tag are other names
+// of Store-Channel and Store-Context-Tag (DESIGN 4).
+func shopperOf(r *http.Request) store.ShopperContext {
+	shopper := store.ShopperContext{
+		Channel:  header(r, "Store-Channel", "EP-Channel"),
+		Locale:   header(r, "Accept-Language", "X-Moltin-Language"),
+		Currency: strings.ToUpper(header(r, "X-Moltin-Currency")),
+	}
+	for _, tag := range strings.Split(header(r, "Store-Context-Tag", "EP-Context-Tag"), ",") {
+		if tag = strings.TrimSpace(tag); tag != "" {
+			shopper.Tags = append(shopper.Tags, tag)
+		}
+	}
+	if p := auth.From(r.Context()); p != nil {
+		shopper.AccountID, shopper.AccountTags, shopper.CustomerID = p.AccountID, p.AccountTags, p.CustomerID
+	}
+	return shopper
+}
+
+// header is the first of a header's names that is there.
+func header(r *http.Request, names ...string) string {
+	for _, name := range names {
+		if value := strings.TrimSpace(r.Header.Get(name)); value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// view is the catalog as the operation's shopper sees it.
+func (r *Resolver) view(ctx context.Context) (*store.View, error) {
+	op, ok := ctx.Value(operationKey{}).(*operation)
+	if !ok {
+		return r.store.View(ctx, store.ShopperContext{})
+	}
+	op.once.Do(func() { op.view, op.err = r.store.View(ctx, op.shopper) })
+	return op.view, op.err
+}
+
+// catalog requires the scope of a coordinate and returns the view.
+func (r *Resolver) catalog(ctx context.Context, coordinate string) (*store.View, error) {
+	if err := auth.Require(ctx, coordinate); err != nil {
+		return nil, err
+	}
+	return r.view(ctx)
+}

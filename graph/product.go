@@ -1,0 +1,235 @@
+package graph
+
+import (
+	"context"
+	"time"
+
+	"portico/graph/model"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func (r queryResolver) Product(ctx context.Context, id, sku, slug *string) (*model.Product, error) {
+	v, err := r.catalog(ctx, "Query.product")
+	if err != nil {
+		return nil, err
+	}
+	var key store.ProductKey
+	given := 0
+	for name, into := range map[*string]*string{id: &key.ID, sku: &key.SKU, slug: &key.Slug} {
+		if name != nil {
+			*into = *name
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, &store.Error{Code: store.Invalid, Detail: "product takes exactly one of id, sku and slug."}
+	}
+	key.ID = store.LocalID(key.ID)
+	product, err := v.Product(ctx, key)
+	return orNull(single(product, err, model.NewProducts))
+}
+
+func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+	if err := auth.Require(ctx, "Query.products"); err != nil {
+		return nil, err
+	}
+	return r.productsOf(ctx, "", filter, orderBy, page(first, after, last, before, offset))
+}
+
+// productsOf lists the products of a node, or all for none.
+func (r *Resolver) productsOf(ctx context.Context, nodeID string, filter *model.ProductFilter, orderBy *model.ListOrder, page store.Page) (*model.ProductConnection, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	terms, err := filter.Filter()
+	if err != nil {
+		return nil, err
+	}
+	slice, err := v.Products(ctx, store.ProductQuery{NodeID: nodeID, Filter: terms, Sort: orderBy.Sort(), Page: page})
+	if err != nil {
+		return nil, err
+	}
+	return model.NewConnection(slice, dressed(slice.Items, model.NewProducts)), nil
+}
+
+// The edges: each fetches for all siblings at once.
+
+// related follows an edge from products to other products, which become
+// siblings of each other.
+func (r *Resolver) related(ctx context.Context, obj *model.Product, edge string, ids func(*model.Product) []string) ([]*model.Product, error) {
+	return model.Load(ctx, obj.Group, edge, obj.ID(), func(ctx context.Context, all []*model.Product) (map[string][]*model.Product, error) {
+		products, err := r.ProductsByID(ctx, idsOf(all, ids))
+		return spread(all, ids, products), err
+	})
+}
+
+func (r productResolver) Parent(ctx context.Context, obj *model.Product) (*model.Product, error) {
+	if obj.ParentID() == "" {
+		return nil, nil
+	}
+	parents, err := r.related(ctx, obj, "parent", func(p *model.Product) []string { return one(p.ParentID()) })
+	return first(parents), err
+}
+
+func (r productResolver) Children(ctx context.Context, obj *model.Product) ([]*model.Product, error) {
+	return r.related(ctx, obj, "children", func(p *model.Product) []string { return p.ChildIDs() })
+}
+
+func (r productResolver) ComponentProducts(ctx context.Context, obj *model.Product) ([]*model.Product, error) {
+	return r.related(ctx, obj, "componentProducts", func(p *model.Product) []string { return p.ComponentProductIDs() })
+}
+
+func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*store.File, error) {
+	ids := func(p *model.Product) []string { return one(p.MainImageID()) }
+	images, err := model.Load(ctx, obj.Group, "mainImage", obj.ID(), func(ctx context.Context, all []*model.Product) (map[string][]*store.File, error) {
+		files, err := r.FilesByID(ctx, idsOf(all, ids))
+		return spread(all, ids, files), err
+	})
+	return first(images), err
+}
+
+func (r productResolver) Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error) {
+	return model.Load(ctx, obj.Group, "files", obj.ID(), func(ctx context.Context, all []*model.Product) (map[string][]*model.ProductFile, error) {
+		files, err := r.FilesByID(ctx, idsOf(all, fileIDs))
+		attached := make(map[string][]*model.ProductFile, len(all))
+		for _, p := range all {
+			attached[p.ID()] = attachedFiles(p, files)
+		}
+		return attached, err
+	})
+}
+
+func fileIDs(p *model.Product) (ids []string) {
+	for _, link := range p.FileLinks() {
+		ids = append(ids, link.ID)
+	}
+	return ids
+}
+
+func attachedFiles(p *model.Product, files map[string]*store.File) []*model.ProductFile {
+	list := make([]*model.ProductFile, 0, len(p.FileLinks()))
+	for _, link := range p.FileLinks() {
+		if file := files[link.ID]; file != nil {
+			list = append(list, &model.ProductFile{AttachedAt: attachedAt(link), File: file})
+		}
+	}
+	return list
+}
+
+func attachedAt(link store.FileLink) *time.Time {
+	at, err := store.ParseTime(link.CreatedAt)
+	if err != nil {
+		return nil // the merchant gave none
+	}
+	return &at
+}
+
+func (r productResolver) Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error) {
+	return model.Load(ctx, obj.Group, "nodes", obj.ID(), func(ctx context.Context, all []*model.Product) (map[string][]*model.CatalogNode, error) {
+		v, err := r.view(ctx)
+		if err != nil {
+			return nil, err
+		}
+		ids := idsOf(all, func(p *model.Product) []string { return p.NodeIDs() })
+		found, err := v.NodesByID(ctx, ids)
+		nodes := make(map[string]*model.CatalogNode, len(ids))
+		for _, node := range model.NewNodes(pick(ids, found)) {
+			nodes[node.ID] = node
+		}
+		return spread(all, func(p *model.Product) []string { return p.NodeIDs() }, nodes), err
+	})
+}
+
+func (r productResolver) Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := r.Nodes(ctx, obj)
+	trails := make([]*model.BreadcrumbTrail, len(nodes))
+	for i, node := range nodes {
+		trails[i] = &model.BreadcrumbTrail{Node: node}
+		if trails[i].Ancestors, err = breadcrumbs(ctx, v, node.Ancestors); err != nil {
+			return nil, err
+		}
+	}
+	return trails, err
+}
+
+func (r productResolver) Stock(ctx context.Context, obj *model.Product) (*model.Stock, error) {
+	if err := auth.Require(ctx, "Product.stock"); err != nil {
+		return nil, err
+	}
+	return model.Load(ctx, obj.Group, "stock", obj.ID(), func(ctx context.Context, all []*model.Product) (map[string]*model.Stock, error) {
+		ids := idsOf(all, func(p *model.Product) []string { return one(p.ID()) })
+		found, err := r.store.StocksByID(ctx, ids)
+		stocks := make(map[string]*model.Stock, len(ids))
+		for _, stock := range model.NewStocks(pick(ids, found)) {
+			stocks[stock.ProductID] = stock
+		}
+		return stocks, err
+	})
+}
+
+// ProductsByID fetches products of the shopper's catalog, as siblings. It is
+// the batch behind the edges; REST, which holds a whole page, calls it once.
+func (r *Resolver) ProductsByID(ctx context.Context, ids []string) (map[string]*model.Product, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := v.ProductsByID(ctx, ids)
+	products := make(map[string]*model.Product, len(found))
+	for _, product := range model.NewProducts(pick(ids, found)) {
+		products[product.ID()] = product
+	}
+	return products, err
+}
+
+// FilesByID fetches files of the shopper's catalog, likewise.
+func (r *Resolver) FilesByID(ctx context.Context, ids []string) (map[string]*store.File, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return v.FilesByID(ctx, ids)
+}
+
+// idsOf gathers what all siblings refer to, each id once.
+func idsOf[T any](all []T, ids func(T) []string) (list []string) {
+	seen := map[string]bool{}
+	for _, member := range all {
+		for _, id := range ids(member) {
+			if !seen[id] {
+				seen[id] = true
+				list = append(list, id)
+			}
+		}
+	}
+	return list
+}
+
+// spread gives each sibling what it refers to.
+func spread[V any](all []*model.Product, ids func(*model.Product) []string, byID map[string]V) map[string][]V {
+	lists := make(map[string][]V, len(all))
+	for _, p := range all {
+		lists[p.ID()] = pick(ids(p), byID)
+	}
+	return lists
+}
+
+func one(id string) []string {
+	if id == "" {
+		return nil
+	}
+	return []string{id}
+}
+
+func first[T any](list []*T) *T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}

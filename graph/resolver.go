@@ -1,0 +1,93 @@
+// Package graph answers the schema's fields: hand-written resolvers, one file
+// a noun, over the store. REST calls the same methods, so what may be done and
+// what is valid is decided here and below, never in the executor.
+package graph
+
+import (
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/store"
+)
+
+// Resolver answers everything from one store.
+type Resolver struct{ store *store.Store }
+
+// NewResolver makes the resolvers of both surfaces.
+func NewResolver(s *store.Store) *Resolver { return &Resolver{store: s} }
+
+type (
+	queryResolver       struct{ *Resolver }
+	mutationResolver    struct{ *Resolver }
+	productResolver     struct{ *Resolver }
+	catalogNodeResolver struct{ *Resolver }
+	hierarchyResolver   struct{ *Resolver }
+	stockResolver       struct{ *Resolver }
+)
+
+// Query implements generated.ResolverRoot.
+func (r *Resolver) Query() generated.QueryResolver { return queryResolver{r} }
+
+// Mutation implements generated.ResolverRoot.
+func (r *Resolver) Mutation() generated.MutationResolver { return mutationResolver{r} }
+
+// Product implements generated.ResolverRoot.
+func (r *Resolver) Product() generated.ProductResolver { return productResolver{r} }
+
+// CatalogNode implements generated.ResolverRoot.
+func (r *Resolver) CatalogNode() generated.CatalogNodeResolver { return catalogNodeResolver{r} }
+
+// Hierarchy implements generated.ResolverRoot.
+func (r *Resolver) Hierarchy() generated.HierarchyResolver { return hierarchyResolver{r} }
+
+// Stock implements generated.ResolverRoot.
+func (r *Resolver) Stock() generated.StockResolver { return stockResolver{r} }
+
+// page gathers the arguments that every connection takes.
+func page(first *int, after *string, last *int, before *string, offset *int) store.Page {
+	return store.Page{First: first, After: after, Last: last, Before: before, Offset: offset}
+}
+
+// orNull is null in place of what is not there.
+func orNull[T any](value *T, err error) (*T, error) {
+	if store.HasCode(err, store.NotFound) {
+		return nil, nil
+	}
+	return value, err
+}
+
+// userErrors tells apart what the caller can mend, which goes into the
+// payload, from what ends the operation.
+func userErrors(err error) ([]*model.UserError, error) {
+	list := []*model.UserError{}
+	if err == nil {
+		return list, nil
+	}
+	for _, e := range store.AsErrors(err) {
+		switch e.Code {
+		case store.Invalid, store.NotFound, store.Conflict, store.Unprocessable:
+			list = append(list, &model.UserError{Error: e})
+		default:
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// single is one row with no siblings.
+func single[S, T any](value S, err error, dress func([]S) []T) (none T, _ error) {
+	if err != nil {
+		return none, err
+	}
+	return dress([]S{value})[0], nil
+}
+
+// pick takes rows by id, in the order of the ids; what is missing is left out.
+func pick[T any](ids []string, byID map[string]T) []T {
+	list := make([]T, 0, len(ids))
+	for _, id := range ids {
+		if value, ok := byID[id]; ok {
+			list = append(list, value)
+		}
+	}
+	return list
+}

@@ -1,0 +1,105 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func (r queryResolver) Stock(ctx context.Context, productID string) (*model.Stock, error) {
+	if err := auth.Require(ctx, "Query.stock"); err != nil {
+		return nil, err
+	}
+	stock, err := r.store.Stock(ctx, store.LocalID(productID))
+	return orNull(single(stock, err, model.NewStocks))
+}
+
+func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error) {
+	if err := auth.Require(ctx, "Query.stocks"); err != nil {
+		return nil, err
+	}
+	slice, err := r.store.Stocks(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: page(first, after, last, before, offset)})
+	if err != nil {
+		return nil, err
+	}
+	connection := model.NewConnection(slice, dressed(slice.Items, model.NewStocks))
+	return &model.StockConnection{Connection: connection, Times: r.stockTimes}, nil
+}
+
+func (r queryResolver) stockTimes(ctx context.Context) (*model.StockTimestamps, error) {
+	created, updated, err := r.store.StockTimes(ctx)
+	return &model.StockTimestamps{CreatedAt: known(created), UpdatedAt: known(updated)}, err
+}
+
+// known is a time, or nil for the zero time.
+func known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func (r stockResolver) Product(ctx context.Context, obj *model.Stock) (*model.Product, error) {
+	if err := auth.Require(ctx, "Query.product"); err != nil {
+		return nil, err
+	}
+	return model.Load(ctx, obj.Group, "product", obj.ProductID, func(ctx context.Context, all []*model.Stock) (map[string]*model.Product, error) {
+		return r.ProductsByID(ctx, idsOf(all, func(s *model.Stock) []string { return one(s.ProductID) }))
+	})
+}
+
+func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first int) ([]*model.StockTransaction, error) {
+	if err := auth.Require(ctx, "Stock.transactions"); err != nil {
+		return nil, err
+	}
+	if first < store.MinPageLength || first > store.MaxPageLength {
+		return nil, outOfBounds("first", first, store.MinPageLength, store.MaxPageLength)
+	}
+	edge := fmt.Sprint("transactions", first) // siblings ask alike
+	lines, err := model.Load(ctx, obj.Group, edge, obj.ProductID, func(ctx context.Context, all []*model.Stock) (map[string][]*store.StockTransaction, error) {
+		return r.store.StockTransactionsByProduct(ctx, idsOf(all, func(s *model.Stock) []string { return one(s.ProductID) }), first)
+	})
+	return ledger(lines), err
+}
+
+func (r mutationResolver) StockTransact(ctx context.Context, input generated.StockTransactInput) (*generated.StockTransactPayload, error) {
+	if err := auth.Require(ctx, "Mutation.stockTransact"); err != nil {
+		return nil, err
+	}
+	changes := make([]store.StockChange, len(input.Changes))
+	for i, c := range input.Changes {
+		changes[i] = store.StockChange{ProductID: store.LocalID(c.ProductID), Action: c.Action, Quantity: c.Quantity,
+			Reason: deref(c.Reason), Reference: deref(c.Reference), ExpectedAvailable: c.ExpectedAvailable}
+	}
+	made, err := r.store.TransactStock(ctx, auth.From(ctx).Actor(), changes)
+	faults, err := userErrors(err)
+	return &generated.StockTransactPayload{Transactions: ledger(made), UserErrors: faults}, err
+}
+
+// ledger dresses lines; the balances they left are siblings.
+func ledger(lines []*store.StockTransaction) []*model.StockTransaction {
+	list := make([]*model.StockTransaction, len(lines))
+	var balances []*store.Stock
+	for i, line := range lines {
+		list[i] = &model.StockTransaction{StockTransaction: line}
+		if line.Stock != nil {
+			balances = append(balances, line.Stock)
+		}
+	}
+	for i, stock := range model.NewStocks(balances) {
+		list[i].Stock = stock
+	}
+	return list
+}
+
+func deref(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}

@@ -1,0 +1,176 @@
+package auth
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"portico/store"
+)
+
+// WriteError answers a request with an error, in the surface's envelope. It
+// minds *StatusError: 405 and 413 have no store.Code.
+type WriteError func(w http.ResponseWriter, r *http.Request, err error)
+
+// StatusError is an error whose HTTP status its code does not tell.
+type StatusError struct {
+	Status int
+	Err    *store.Error
+}
+
+func (e *StatusError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the error in the caller's terms.
+func (e *StatusError) Unwrap() error { return e.Err }
+
+// Middleware puts who is asking, or what is wrong with their token, on the
+// context. It refuses nobody: Require does, where something needs a token.
+func (s *Service) Middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := strings.TrimSpace(r.Header.Get("Authorization"))
+		if header == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		ctx := r.Context()
+		token, ok := bearer(header)
+		if !ok {
+			ctx = WithFailure(ctx, unauthenticated("The header Authorization must be of the form: Bearer <token>; get a token from POST /oauth/access_token."))
+		} else if principal, err := s.Verify(ctx, token); err != nil {
+			ctx = WithFailure(ctx, err)
+		} else {
+			ctx = WithPrincipal(ctx, principal)
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// bearer is the token of an Authorization header: "Bearer TOKEN" in any case
+// and spacing, and "Bearer: TOKEN" as some clients write it.
+func bearer(header string) (token string, ok bool) {
+	const separators = ": \t"
+	end := strings.IndexAny(header, separators)
+	if end < 0 || !strings.EqualFold(header[:end], "Bearer") {
+		return "", false
+	}
+	token = strings.Trim(header[end:], separators)
+	return token, token != ""
+}
+
+// maxTokenRequest bounds the body of a token request, in bytes.
+const maxTokenRequest = 16 << 10
+
+// TokenHandler answers POST /oauth/access_token. The body is a form or JSON,
+// whatever its Content-Type; the credentials may be HTTP Basic too.
+func (s *Service) TokenHandler(writeError WriteError) http.Handler {
+	return allow(writeError, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		token, err := s.grant(w, r)
+		if err != nil {
+			writeError(w, r, err)
+			return
+		}
+		writeToken(w, token)
+	}, http.MethodPost)
+}
+
+func (s *Service) grant(w http.ResponseWriter, r *http.Request) (*Token, error) {
+	request, err := readTokenRequest(w, r)
+	if err != nil {
+		return nil, err
+	}
+	switch request.GrantType {
+	case GrantClientCredentials:
+		return s.ClientCredentials(r.Context(), request.ClientID, request.ClientSecret)
+	case GrantImplicit:
+		return s.Implicit(r.Context(), request.ClientID)
+	}
+	return nil, &store.Error{Code: store.Invalid, Path: []string{"grant_type"},
+		Detail: fmt.Sprintf("must be %s or %s, not %q", GrantClientCredentials, GrantImplicit, request.GrantType)}
+}
+
+// writeToken answers flat, as the clients read it: wrapped in data, they
+// would go on without a token.
+func writeToken(w http.ResponseWriter, token *Token) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(struct { // a client that is gone needs no answer
+		AccessToken string `json:"access_token"`
+		TokenType   string `json:"token_type"`
+		ExpiresIn   int64  `json:"expires_in"` // seconds
+		Expires     int64  `json:"expires"`    // seconds since 1970
+		Identifier  string `json:"identifier"`
+	}{token.AccessToken, "Bearer", int64(token.Lifetime.Seconds()), token.Expires.Unix(), token.Grant})
+}
+
+// tokenRequest is what a client asks for a token with.
+type tokenRequest struct {
+	GrantType    string `json:"grant_type"`
+	ClientID     string `json:"client_id"`
+	ClientSecret string `json:"client_secret"`
+}
+
+func readTokenRequest(w http.ResponseWriter, r *http.Request) (request tokenRequest, err error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxTokenRequest))
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		return request, &StatusError{http.StatusRequestEntityTooLarge, invalid("The body must be at most %d bytes long.", maxTokenRequest)}
+	}
+	if err != nil {
+		return request, invalid("The body broke off before its end.")
+	}
+	if request, err = parseTokenRequest(body); err != nil {
+		return request, err
+	}
+	if id, secret, ok := r.BasicAuth(); ok && request.ClientSecret == "" && (request.ClientID == "" || request.ClientID == id) {
+		request.ClientID, request.ClientSecret = id, secret
+	}
+	return request, nil
+}
+
+// parseTokenRequest goes by the content, because clients label forms as JSON.
+func parseTokenRequest(body []byte) (request tokenRequest, err error) {
+	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+	if bytes.HasPrefix(body, []byte("{")) {
+		if json.Unmarshal(body, &request) != nil {
+			return request, invalid("The body is no JSON object with the texts grant_type, client_id and client_secret.")
+		}
+		return request, nil
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return request, invalid("The body is neither a form nor a JSON object.")
+	}
+	return tokenRequest{form.Get("grant_type"), form.Get("client_id"), form.Get("client_secret")}, nil
+}
+
+func invalid(format string, args ...any) *store.Error {
+	return &store.Error{Code: store.Invalid, Detail: fmt.Sprintf(format, args...)}
+}
+
+// JWKSHandler answers GET /.well-known/jwks.json.
+func (s *Service) JWKSHandler(writeError WriteError) http.Handler {
+	return allow(writeError, func(w http.ResponseWriter, r *http.Request) {
+		s.keys.latest(r.Context())
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "public, max-age=300")
+		_, _ = w.Write(s.JWKS()) // a client that is gone needs no answer
+	}, http.MethodGet, http.MethodHead)
+}
+
+// allow answers other methods with 405.
+func allow(writeError WriteError, handle http.HandlerFunc, methods ...string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if slices.Contains(methods, r.Method) {
+			handle(w, r)
+			return
+		}
+		allowed := strings.Join(methods, ", ")
+		w.Header().Set("Allow", allowed)
+		writeError(w, r, &StatusError{http.StatusMethodNotAllowed, invalid("The method %s is not allowed here; use %s.", r.Method, allowed)})
+	})
+}

@@ -1,0 +1,129 @@
+package auth
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"portico/store"
+)
+
+const (
+	reloadPause    = time.Second     // between readings for the sake of an unknown key, or after a failed one
+	reloadDeadline = 5 * time.Second // of one reading
+)
+
+// keyring holds the signing keys in memory, and follows those in the database.
+type keyring struct {
+	store   *store.Store
+	sealer  *store.Sealer
+	clock   func() time.Time
+	log     *slog.Logger
+	current atomic.Pointer[keys]
+
+	mu      sync.Mutex // one reading at a time
+	asked   time.Time  // when an unknown key last caused a reading
+	failed  time.Time  // when a reading last failed
+	failure error      // of the last reading
+}
+
+// keys are one reading of the signing keys.
+type keys struct {
+	version int64 // store.SigningKeysVersion before the reading
+	public  map[string]ed25519.PublicKey
+	signer  jose.Signer // of the newest key
+	jwks    []byte
+}
+
+func newKeyring(ctx context.Context, s *store.Store, sealer *store.Sealer, clock func() time.Time, log *slog.Logger) (*keyring, error) {
+	r := &keyring{store: s, sealer: sealer, clock: clock, log: log}
+	return r, r.reload(ctx)
+}
+
+// latest is the keys as this server knows them. When another process changed
+// them they are read again; should that fail, the old ones stay in use.
+func (r *keyring) latest(ctx context.Context) *keys {
+	have := r.current.Load()
+	if have.version == r.store.SigningKeysVersion() || !r.mu.TryLock() {
+		return have
+	}
+	defer r.mu.Unlock()
+	if r.recent(r.failed) {
+		return have
+	}
+	if err := r.reload(ctx); err != nil {
+		r.log.WarnContext(ctx, "could not read the signing keys again, going on with the old ones", "error", err)
+	}
+	return r.current.Load()
+}
+
+// find returns the public key of an id. An unknown one may be another
+// server's and seconds old, so the keys are read again, but not more often
+// than once in reloadPause. UNAUTHENTICATED when it stays unknown.
+func (r *keyring) find(ctx context.Context, id string) (ed25519.PublicKey, error) {
+	if key, ok := r.latest(ctx).public[id]; ok {
+		return key, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.recent(r.asked) {
+		r.asked = r.clock()
+		if err := r.reload(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if key, ok := r.current.Load().public[id]; ok {
+		return key, nil
+	}
+	if r.failure != nil {
+		return nil, r.failure
+	}
+	return nil, unauthenticated("The token was signed with a key that this server does not know; get a new token from POST /oauth/access_token.")
+}
+
+// recent tells whether a moment lies less than reloadPause back.
+func (r *keyring) recent(moment time.Time) bool {
+	since := r.clock().Sub(moment)
+	return since >= 0 && since < reloadPause
+}
+
+// reload reads the keys, whether or not the request at hand is given up.
+func (r *keyring) reload(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reloadDeadline)
+	defer cancel()
+	version := r.store.SigningKeysVersion() // before reading: a change meanwhile reads again
+	list, err := r.store.SigningKeys(ctx, r.sealer)
+	if err == nil {
+		var fresh *keys
+		if fresh, err = newKeys(version, list); err == nil {
+			r.current.Store(fresh)
+		}
+	}
+	if r.failure = err; err != nil {
+		r.failed = r.clock()
+	}
+	return err
+}
+
+// newKeys takes the keys newest first; at least one.
+func newKeys(version int64, list []*store.SigningKey) (*keys, error) {
+	k := &keys{version: version, public: make(map[string]ed25519.PublicKey, len(list))}
+	var set jose.JSONWebKeySet
+	for _, key := range list {
+		k.public[key.ID] = key.Public
+		set.Keys = append(set.Keys, jose.JSONWebKey{Key: key.Public, KeyID: key.ID, Algorithm: string(jose.EdDSA), Use: "sig"})
+	}
+	var err error
+	if k.jwks, err = json.Marshal(set); err != nil {
+		return nil, err
+	}
+	newest := jose.JSONWebKey{Key: list[0].Private, KeyID: list[0].ID}
+	k.signer, err = jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: newest}, (&jose.SignerOptions{}).WithType("JWT"))
+	return k, err
+}

@@ -1,0 +1,94 @@
+// Package auth says who is asking and what they may do: scopes, principals,
+// and the tokens that carry them (DESIGN 8).
+package auth
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"portico/store"
+)
+
+// Principal is who a good token speaks for. Requests share it; nobody writes
+// to it.
+type Principal struct {
+	ClientID string
+	Grant    string   // how the token was got: client_credentials or implicit
+	Scopes   []string // what it may do
+	Expires  time.Time
+
+	// Whom the token was minted for; empty when for no shopper in particular.
+	AccountID   string
+	AccountTags []string
+	CustomerID  string
+}
+
+// Actor names the principal in what it writes.
+func (p *Principal) Actor() store.Actor { return store.Actor("client:" + p.ClientID) }
+
+// Holds tells whether the principal has a scope.
+func (p *Principal) Holds(scope string) bool { return slices.Contains(p.Scopes, scope) }
+
+type callerKey struct{}
+
+// caller is what the middleware learnt from a request: one of the two.
+type caller struct {
+	principal *Principal
+	failure   error
+}
+
+// WithPrincipal puts who is asking on the context.
+func WithPrincipal(ctx context.Context, p *Principal) context.Context {
+	return context.WithValue(ctx, callerKey{}, caller{principal: p})
+}
+
+// WithFailure remembers why a token is no good. Require says so when
+// something needs a token, and only then.
+func WithFailure(ctx context.Context, err error) context.Context {
+	return context.WithValue(ctx, callerKey{}, caller{failure: err})
+}
+
+// From is who is asking; nil when there is no token, or no good one.
+func From(ctx context.Context) *Principal {
+	c, _ := ctx.Value(callerKey{}).(caller)
+	return c.principal
+}
+
+// Require tells whether whoever is asking may use a coordinate of the table:
+// nil if they may. UNAUTHENTICATED, or what WithFailure remembered, without a
+// good token; FORBIDDEN when its scopes do not suffice; INTERNAL for an
+// undeclared coordinate, whoever asks.
+func Require(ctx context.Context, coordinate string) error {
+	scope, declared := Scope(coordinate)
+	if !declared {
+		return fmt.Errorf("the scope table has no coordinate %q, so nobody may use it", coordinate)
+	}
+	if scope == public {
+		return nil
+	}
+	c, _ := ctx.Value(callerKey{}).(caller)
+	switch {
+	case c.failure != nil:
+		return c.failure
+	case c.principal == nil:
+		return unauthenticated("Send the header Authorization: Bearer <token>; get a token from POST /oauth/access_token.")
+	case !c.principal.Holds(scope):
+		return forbidden(scope, c.principal.Scopes)
+	}
+	return nil
+}
+
+func unauthenticated(format string, args ...any) *store.Error {
+	return &store.Error{Code: store.Unauthenticated, Detail: fmt.Sprintf(format, args...)}
+}
+
+func forbidden(missing string, held []string) *store.Error {
+	has := "no scope at all"
+	if len(held) > 0 {
+		has = strings.Join(held, " ")
+	}
+	return &store.Error{Code: store.Forbidden, Detail: fmt.Sprintf("This needs the scope %s; the token has %s.", missing, has)}
+}

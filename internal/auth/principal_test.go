@@ -1,0 +1,57 @@
+package auth_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func TestRequire(t *testing.T) {
+	nobody := t.Context()
+	reader := auth.WithPrincipal(nobody, &auth.Principal{ClientID: "c", Scopes: []string{"catalog:read", "inventory:read"}})
+	powerless := auth.WithPrincipal(nobody, &auth.Principal{ClientID: "c"})
+	expired := auth.WithFailure(nobody, &store.Error{Code: store.Unauthenticated, Detail: "The token expired."})
+
+	tests := []struct {
+		name       string
+		ctx        context.Context
+		coordinate string
+		code       store.Code // empty means allowed
+		detail     string
+	}{
+		{"public without a token", nobody, "GET /healthz", "", ""},
+		{"public with a bad token", expired, "POST /oauth/access_token", "", ""},
+		{"the scope is held", reader, "Query.stocks", "", ""},
+		{"no token", nobody, "Query.stocks", store.Unauthenticated, "Send the header Authorization: Bearer <token>; get a token from POST /oauth/access_token."},
+		{"a bad token", expired, "Query.stocks", store.Unauthenticated, "The token expired."},
+		{"another scope", reader, "Mutation.stockTransact", store.Forbidden, "This needs the scope inventory:write; the token has catalog:read inventory:read."},
+		{"no scope", powerless, "Query.settings", store.Forbidden, "This needs the scope settings:read; the token has no scope at all."},
+		{"undeclared", reader, "Query.secrets", store.Internal, "An internal error has occurred."},
+		{"undeclared without a token", nobody, "Query.secrets", store.Internal, "An internal error has occurred."},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			err := auth.Require(test.ctx, test.coordinate)
+			if test.code == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.Error(t, err)
+			require.Equal(t, test.code, store.AsErrors(err)[0].Code)
+			require.Equal(t, test.detail, store.AsErrors(err)[0].Detail)
+		})
+	}
+}
+
+func TestPrincipalOnTheContext(t *testing.T) {
+	principal := &auth.Principal{ClientID: "c1"}
+	require.Nil(t, auth.From(t.Context()))
+	require.Same(t, principal, auth.From(auth.WithPrincipal(t.Context(), principal)))
+	require.Nil(t, auth.From(auth.WithFailure(t.Context(), errors.New("bad"))))
+	require.Equal(t, store.Actor("client:c1"), principal.Actor())
+}

@@ -1,0 +1,58 @@
+package auth
+
+import (
+	"maps"
+	"slices"
+)
+
+// public marks what needs no token.
+const public = ""
+
+// table is the one place that says who may do what (DESIGN 8): a coordinate,
+// which is a field of the schema or a route, and the scope it needs. It is
+// never written to. GraphQL's own routes are public because each resolver
+// requires its scope itself.
+var table = map[string]string{
+	"Query.catalogNode":  "catalog:read",
+	"Query.catalogNodes": "catalog:read",
+	"Query.hierarchies":  "catalog:read",
+	"Query.product":      "catalog:read",
+	"Query.products":     "catalog:read",
+	"Query.node":         "catalog:read",
+	"Query.nodes":        "catalog:read",
+	"Query.stock":        "inventory:read",
+	"Query.stocks":       "inventory:read",
+	"Query.settings":     "settings:read",
+
+	"Product.stock":      "inventory:read",
+	"Stock.transactions": "inventory:read",
+
+	"Mutation.stockTransact":  "inventory:write",
+	"Mutation.settingsUpdate": "settings:write",
+
+	"GET /catalog/nodes/:id/relationships/products": "catalog:read",
+
+	"GET /v2/inventories": "inventory:read",
+	"GET /v2/settings":    "settings:read",
+	"PUT /v2/settings":    "settings:write",
+
+	"POST /oauth/access_token":   public,
+	"GET /.well-known/jwks.json": public,
+	"GET /":                      public,
+	"GET /schema.graphql":        public,
+	"GET /healthz":               public,
+	"GET /readyz":                public,
+	"GET /graphql":               public,
+	"POST /graphql":              public,
+}
+
+// Scope is the scope that a coordinate needs, empty when it is public.
+// declared is false for a coordinate that the table does not know; nobody may
+// use that one.
+func Scope(coordinate string) (scope string, declared bool) {
+	scope, declared = table[coordinate]
+	return scope, declared
+}
+
+// Coordinates lists every declared coordinate, sorted.
+func Coordinates() []string { return slices.Sorted(maps.Keys(table)) }

@@ -1,0 +1,48 @@
+package auth_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func TestScopesOfTheTable(t *testing.T) {
+	coordinates := auth.Coordinates()
+	require.IsIncreasing(t, coordinates)
+	for _, coordinate := range coordinates {
+		scope, declared := auth.Scope(coordinate)
+		require.True(t, declared, coordinate)
+		if scope != "" {
+			require.Contains(t, store.Scopes(), scope, coordinate)
+		}
+		if strings.HasPrefix(coordinate, "Mutation.") {
+			require.True(t, strings.HasSuffix(scope, ":write"), "%s needs %q", coordinate, scope)
+		}
+	}
+}
+
+func TestScope(t *testing.T) {
+	tests := []struct {
+		coordinate, scope string
+		declared          bool
+	}{
+		{"Query.stocks", "inventory:read", true},
+		{"GET /v2/inventories", "inventory:read", true},
+		{"GET /catalog/nodes/:id/relationships/products", "catalog:read", true},
+		{"PUT /v2/settings", "settings:write", true},
+		{"POST /oauth/access_token", "", true},
+		{"GET /", "", true},
+		{"DELETE /v2/settings", "", false},
+		{"query.stocks", "", false},
+		{"", "", false},
+	}
+	for _, test := range tests {
+		scope, declared := auth.Scope(test.coordinate)
+		require.Equal(t, test.scope, scope, test.coordinate)
+		require.Equal(t, test.declared, declared, test.coordinate)
+	}
+}

@@ -1,0 +1,171 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"portico/store"
+)
+
+// The grants of POST /oauth/access_token.
+const (
+	GrantClientCredentials = "client_credentials" // a client that shows its secret: all its scopes
+	GrantImplicit          = "implicit"           // a storefront without a secret: reading only
+)
+
+const (
+	audience        = "portico"
+	defaultIssuer   = "portico"
+	defaultLifetime = time.Hour
+	maxTokenSize    = 8 << 10 // bytes; longer ones do not pass the proxies in front either
+)
+
+// Options say how tokens are made. The zero value is good.
+type Options struct {
+	Issuer   string           // the iss of tokens, the same on all servers of one database; empty means "portico"
+	Clock    func() time.Time // nil means time.Now
+	Lifetime time.Duration    // of a token, whole seconds; 0 means one hour
+	Log      *slog.Logger     // nil discards
+}
+
+// Service issues tokens and verifies them. Its methods may be called from
+// many goroutines.
+type Service struct {
+	store    *store.Store
+	issuer   string
+	clock    func() time.Time
+	lifetime time.Duration
+	keys     *keyring
+	verified verifiedTokens
+}
+
+// New makes a service that signs with the keys of the database, creating the
+// first one. The error is store.ErrSealingKey when they were sealed with
+// another key.
+func New(ctx context.Context, s *store.Store, sealer *store.Sealer, options Options) (*Service, error) {
+	service := &Service{
+		store: s, issuer: options.Issuer, clock: options.Clock, lifetime: options.Lifetime,
+		verified: newVerifiedTokens(),
+	}
+	if service.issuer == "" {
+		service.issuer = defaultIssuer
+	}
+	if service.clock == nil {
+		service.clock = time.Now
+	}
+	if service.lifetime == 0 {
+		service.lifetime = defaultLifetime
+	}
+	log := options.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	var err error
+	if service.keys, err = newKeyring(ctx, s, sealer, service.clock, log); err != nil {
+		return nil, err
+	}
+	return service, nil
+}
+
+// Grant is what a token is to allow.
+type Grant struct {
+	Type     string // one of the grants above
+	ClientID string
+	Scopes   []string
+	Lifetime time.Duration // whole seconds; 0 means the service's
+
+	// Whom the token is minted for; empty when for no shopper in particular.
+	AccountID   string
+	AccountTags []string
+	CustomerID  string
+}
+
+// Token is an issued token.
+type Token struct {
+	AccessToken string        // what goes behind "Authorization: Bearer"
+	Grant       string        // the type of its grant
+	Lifetime    time.Duration // from now, whole seconds
+	Expires     time.Time     // UTC, whole seconds
+}
+
+// claims are what a token says.
+type claims struct {
+	jwt.Claims
+	Scope       string   `json:"scope"` // separated by spaces
+	Grant       string   `json:"grant"`
+	AccountID   string   `json:"account_id,omitempty"`
+	AccountTags []string `json:"account_tags,omitempty"`
+	CustomerID  string   `json:"customer_id,omitempty"`
+}
+
+// Issue signs a token for a grant. It does not ask whether the client exists
+// or may have the scopes. UNPROCESSABLE when the token would be too long to be
+// sent in a header.
+func (s *Service) Issue(ctx context.Context, grant Grant) (*Token, error) {
+	lifetime := grant.Lifetime
+	if lifetime == 0 {
+		lifetime = s.lifetime
+	}
+	now := s.clock().UTC().Truncate(time.Second)
+	token := &Token{Grant: grant.Type, Lifetime: lifetime, Expires: now.Add(lifetime)}
+	var err error
+	token.AccessToken, err = jwt.Signed(s.keys.latest(ctx).signer).Claims(claims{
+		Claims: jwt.Claims{
+			Issuer:   s.issuer,
+			Audience: jwt.Audience{audience},
+			Subject:  grant.ClientID,
+			IssuedAt: jwt.NewNumericDate(now),
+			Expiry:   jwt.NewNumericDate(token.Expires),
+			ID:       rand.Text(),
+		},
+		Scope:       strings.Join(grant.Scopes, " "),
+		Grant:       grant.Type,
+		AccountID:   grant.AccountID,
+		AccountTags: grant.AccountTags,
+		CustomerID:  grant.CustomerID,
+	}).Serialize()
+	if err != nil {
+		return nil, fmt.Errorf("sign a token: %w", err)
+	}
+	if len(token.AccessToken) > maxTokenSize {
+		return nil, &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
+			"The token would be %d bytes long, and at most %d fit into a header; give it fewer account tags.", len(token.AccessToken), maxTokenSize)}
+	}
+	return token, nil
+}
+
+// ClientCredentials issues a token with all the client's scopes.
+// UNAUTHENTICATED when the id or the secret is wrong.
+func (s *Service) ClientCredentials(ctx context.Context, id, secret string) (*Token, error) {
+	client, err := s.store.AuthenticateClient(ctx, id, secret)
+	if err != nil {
+		return nil, err
+	}
+	return s.Issue(ctx, Grant{Type: GrantClientCredentials, ClientID: client.ID, Scopes: client.Scopes})
+}
+
+// Implicit issues a token that may read catalogs and stock, as far as the
+// client may. UNAUTHENTICATED when there is no such client.
+func (s *Service) Implicit(ctx context.Context, clientID string) (*Token, error) {
+	client, err := s.store.Client(ctx, clientID)
+	if store.HasCode(err, store.NotFound) {
+		return nil, unauthenticated("The client id is unknown.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	scopes := slices.DeleteFunc([]string{"catalog:read", "inventory:read"}, func(scope string) bool {
+		return !slices.Contains(client.Scopes, scope)
+	})
+	return s.Issue(ctx, Grant{Type: GrantImplicit, ClientID: client.ID, Scopes: scopes})
+}
+
+// JWKS is the set of public keys as JSON (RFC 7517), the newest first.
+func (s *Service) JWKS() []byte { return s.keys.current.Load().jwks }

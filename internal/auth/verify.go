@@ -1,0 +1,127 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/maypok86/otter/v2"
+
+	"portico/store"
+)
+
+// clockSkew is how far the clocks of two servers may be apart.
+const clockSkew = time.Minute
+
+// Verify returns who a bearer token speaks for. UNAUTHENTICATED says what is
+// wrong with the token and what to do; another error means that the database
+// did not answer.
+func (s *Service) Verify(ctx context.Context, bearer string) (*Principal, error) {
+	if len(bearer) > maxTokenSize {
+		return nil, malformed()
+	}
+	digest := sha256.Sum256([]byte(bearer))
+	if principal, ok := s.remembered(ctx, digest); ok {
+		return principal, nil
+	}
+	c, kid, err := s.open(ctx, bearer)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.check(c); err != nil {
+		return nil, err
+	}
+	principal := c.principal()
+	if s.clock().Before(principal.Expires) {
+		s.verified.Set(digest, verifiedToken{principal, kid})
+	}
+	return principal, nil
+}
+
+// open checks the form and the signature.
+func (s *Service) open(ctx context.Context, bearer string) (c claims, kid string, err error) {
+	token, err := jwt.ParseSigned(bearer, []jose.SignatureAlgorithm{jose.EdDSA})
+	if other := new(jose.ErrUnexpectedSignatureAlgorithm); errors.As(err, &other) {
+		return c, "", unauthenticated("The token is not signed with EdDSA; send one that POST /oauth/access_token issued.")
+	}
+	if err != nil {
+		return c, "", malformed()
+	}
+	kid = token.Headers[0].KeyID
+	key, err := s.keys.find(ctx, kid)
+	if err != nil {
+		return c, "", err
+	}
+	err = token.Claims(key, &c)
+	if errors.Is(err, jose.ErrCryptoFailure) {
+		return c, "", unauthenticated("The token's signature is wrong; it was changed, or not issued by this service. Get a new one from POST /oauth/access_token.")
+	}
+	if err != nil {
+		return c, "", malformed()
+	}
+	return c, kid, nil
+}
+
+// check looks at what a signed token says.
+func (s *Service) check(c claims) error {
+	if c.Expiry == nil || c.Subject == "" {
+		return malformed()
+	}
+	err := c.ValidateWithLeeway(jwt.Expected{Issuer: s.issuer, AnyAudience: jwt.Audience{audience}, Time: s.clock()}, clockSkew)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jwt.ErrExpired):
+		return unauthenticated("The token expired at %s; get a new one from POST /oauth/access_token.", c.Expiry.Time().UTC().Format(time.RFC3339))
+	case errors.Is(err, jwt.ErrInvalidIssuer):
+		return unauthenticated("The token has another issuer than %q; get one from POST /oauth/access_token.", s.issuer)
+	case errors.Is(err, jwt.ErrInvalidAudience):
+		return unauthenticated("The token is meant for another audience than %q; get one from POST /oauth/access_token.", audience)
+	}
+	return unauthenticated("The token is not valid yet; the clocks of the servers may differ.")
+}
+
+func malformed() *store.Error {
+	return unauthenticated("The token is malformed; send the access_token of POST /oauth/access_token as it is, in the header Authorization: Bearer <token>.")
+}
+
+func (c claims) principal() *Principal {
+	return &Principal{
+		ClientID: c.Subject, Grant: c.Grant, Scopes: strings.Fields(c.Scope), Expires: c.Expiry.Time().UTC(),
+		AccountID: c.AccountID, AccountTags: c.AccountTags, CustomerID: c.CustomerID,
+	}
+}
+
+// verifiedTokens remembers tokens that were found good, by their SHA-256.
+type verifiedTokens = *otter.Cache[[sha256.Size]byte, verifiedToken]
+
+type verifiedToken struct {
+	principal *Principal
+	kid       string
+}
+
+// maxVerifiedTokens bounds how many tokens are remembered.
+const maxVerifiedTokens = 10_000
+
+func newVerifiedTokens() verifiedTokens {
+	return otter.Must(&otter.Options[[sha256.Size]byte, verifiedToken]{MaximumSize: maxVerifiedTokens})
+}
+
+// remembered finds a token that was good, unless it has expired or its key is
+// gone since.
+func (s *Service) remembered(ctx context.Context, digest [sha256.Size]byte) (*Principal, bool) {
+	token, ok := s.verified.GetIfPresent(digest)
+	if !ok {
+		return nil, false
+	}
+	_, known := s.keys.latest(ctx).public[token.kid]
+	if !known || !s.clock().Before(token.principal.Expires) {
+		s.verified.Invalidate(digest)
+		return nil, false
+	}
+	return token.principal, true
+}

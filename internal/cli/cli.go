@@ -1,0 +1,131 @@
+// Package cli is the commands of portico, one file each, and what they share:
+// the flags that every command takes, how a command line becomes an exit
+// code, progress on a terminal. Answers go to standard output, everything
+// else to standard error.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+
+	"portico/store"
+)
+
+// The exit codes.
+const (
+	ExitOK      = 0
+	ExitFailure = 1 // the command could not do its work
+	ExitUsage   = 2 // the command line, or the environment in its place, is wrong
+)
+
+// Streams are a command's standard input, output and error.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Usage says what is wrong with a command line.
+type Usage struct{ Reason string }
+
+func (u *Usage) Error() string { return u.Reason }
+
+func usage(format string, args ...any) error { return &Usage{fmt.Sprintf(format, args...)} }
+
+// Main parses args by a kong grammar, whose commands have a method
+// Run(context.Context, Streams) error, runs the one that is named, and
+// answers with the exit code. Every flag can be given by the environment too:
+// --log-level by PORTICO_LOG_LEVEL.
+func Main(ctx context.Context, grammar any, args []string, streams Streams) (code int) {
+	parser, err := Parser(grammar, streams)
+	if err != nil {
+		fmt.Fprintln(streams.Err, "portico:", err)
+		return ExitFailure
+	}
+	defer func() {
+		switch stop := recover().(type) {
+		case nil:
+		case exited:
+			code = int(stop)
+		default:
+			panic(stop)
+		}
+	}()
+	command, err := parser.Parse(args)
+	if err != nil {
+		return complain(streams.Err, command, &Usage{err.Error()})
+	}
+	command.BindTo(ctx, (*context.Context)(nil))
+	command.Bind(streams)
+	err = command.Run()
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted; what was written stays, run the command again to finish it")
+	}
+	return complain(streams.Err, command, err)
+}
+
+// Parser reads command lines by a kong grammar.
+func Parser(grammar any, streams Streams) (*kong.Kong, error) {
+	return kong.New(grammar,
+		kong.Name("portico"),
+		kong.Description("A commerce service over GraphQL and REST, in one binary. Every flag can be given by the environment too, as its help says."),
+		kong.DefaultEnvars("PORTICO"),
+		kong.Vars{"scopes": strings.Join(store.Scopes(), ",")},
+		kong.Writers(streams.Out, streams.Err),
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}),
+		kong.Exit(func(code int) { panic(exited(code)) }), // after --help, which ends the parsing
+	)
+}
+
+// exited ends a command line that was a request for help.
+type exited int
+
+// complain tells what went wrong, if anything did, and the exit code for it.
+func complain(w io.Writer, command *kong.Context, err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	fmt.Fprintln(w, "portico:", err)
+	var wrong *Usage
+	if !errors.As(err, &wrong) {
+		return ExitFailure
+	}
+	words := []string{"portico"}
+	if command != nil && command.Selected() != nil {
+		words = append(words, command.Selected().Path())
+	}
+	fmt.Fprintf(w, "See: %s --help\n", words[len(words)-1])
+	return ExitUsage
+}
+
+// Given tells whether a flag was given, in words or by the environment,
+// rather than left to its default.
+func Given(command *kong.Context, flag string) bool {
+	for _, f := range command.Flags() {
+		if f.Name != flag {
+			continue
+		}
+		for _, part := range command.Path {
+			if part.Flag == f {
+				return true
+			}
+		}
+		for _, name := range f.Envs {
+			if _, set := os.LookupEnv(name); set {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}

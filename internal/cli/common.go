@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+
+	"portico/store"
+)
+
+// Common are the flags of every command that opens the store.
+type Common struct {
+	DatabaseURL string `group:"Store and log" placeholder:"URL" default:"file:portico.db" help:"The database: file:PATH for SQLite, or postgres://user@host:5432/database. Default: ${default}."`
+	Synchronous string `group:"Store and log" placeholder:"MODE" enum:"FULL,NORMAL,OFF" default:"FULL" help:"SQLite only, when a write counts as done: FULL survives loss of power, NORMAL may lose the last writes to it, OFF leaves it all to the system. Default: ${default}."`
+	Readers     uint16 `group:"Store and log" placeholder:"N" default:"0" help:"Connections that read from SQLite, or all to PostgreSQL; 0 is the engine's own choice. Default: ${default}."`
+	CacheBytes  uint64 `group:"Store and log" placeholder:"BYTES" default:"268435456" help:"Memory for published products and lists, in bytes. Default: ${default}, which is 256 MiB."`
+	LogLevel    string `group:"Store and log" placeholder:"LEVEL" enum:"debug,info,warn,error" default:"info" help:"The least that is logged: debug, info, warn or error. Default: ${default}."`
+	LogFormat   string `group:"Store and log" placeholder:"FORMAT" enum:"auto,text,json" default:"auto" help:"How standard error is logged to: text, json, or auto, which is text on a terminal and json elsewhere. Default: ${default}."`
+}
+
+// Validate checks what kong cannot.
+func (c *Common) Validate() error {
+	if _, embedded := sqliteFile(c.DatabaseURL); !embedded && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
+		return usage("--database-url must start with file: or postgres://, for example file:portico.db")
+	}
+	return nil
+}
+
+// Log is the command's log.
+func (c *Common) Log(streams Streams) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		level = slog.LevelInfo // the enum lets nothing else through
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "text" || c.LogFormat == "auto" && isTerminal(streams.Err) {
+		return slog.New(slog.NewTextHandler(streams.Err, options))
+	}
+	return slog.New(slog.NewJSONHandler(streams.Err, options))
+}
+
+// Open opens the store, and creates or migrates it.
+func (c *Common) Open(ctx context.Context, log *slog.Logger) (*store.Store, error) {
+	return store.Open(ctx, store.Config{
+		URL: c.DatabaseURL, Readers: int(c.Readers), Synchronous: c.Synchronous, CacheBytes: c.CacheBytes, Log: log,
+	})
+}
+
+// OpenExisting is Open for a command that has no use for an empty store: it
+// does not create a SQLite file.
+func (c *Common) OpenExisting(ctx context.Context, log *slog.Logger) (*store.Store, error) {
+	if path, embedded := sqliteFile(c.DatabaseURL); embedded {
+		if _, err := os.Stat(path); err != nil {
+			return nil, &fs.PathError{Op: "open the database", Path: path, Err: fs.ErrNotExist}
+		}
+	}
+	return c.Open(ctx, log)
+}
+
+// sqliteFile is the file of a file: URL, as the store reads it.
+func sqliteFile(databaseURL string) (path string, embedded bool) {
+	path, embedded = strings.CutPrefix(databaseURL, "file:")
+	path, _, _ = strings.Cut(path, "?")
+	path = strings.TrimPrefix(path, "//")
+	if decoded, err := url.PathUnescape(path); err == nil {
+		path = decoded
+	}
+	return path, embedded
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"portico/store"
+)
+
+// Import reads NDJSON into the store and publishes the catalogs.
+type Import struct {
+	Files     []string `arg:"" optional:"" name:"file" help:"NDJSON files, a resource a line; - is standard input. Several are checked together, and may refer to each other."`
+	Lenient   bool     `help:"Pass over resources of unknown types and unknown members, instead of refusing them. Default: no."`
+	Generate  uint32   `placeholder:"PRODUCTS" default:"0" help:"Import a made-up shop of so many products instead of files; 0 is none. Default: ${default}."`
+	Seed      uint64   `placeholder:"N" default:"1" help:"With --generate: the same number makes the same shop. Default: ${default}."`
+	NoPublish bool     `help:"Leave the catalogs as they were published before. Default: publish all."`
+	Common
+}
+
+// importActor is who writes.
+const importActor store.Actor = "command:import"
+
+// Help is the long description.
+func (*Import) Help() string {
+	return "Every line is checked before any is written: a fault is told by file, line and member, and nothing is written then. " +
+		"Importing the same again changes nothing, and an import that was killed is finished by running it again. " +
+		"Readers keep what was published before until the end."
+}
+
+// Validate checks what is to be read.
+func (c *Import) Validate() error {
+	switch {
+	case len(c.Files) == 0 && c.Generate == 0:
+		return usage("name a file to import, - for standard input, or use --generate")
+	case len(c.Files) > 0 && c.Generate > 0:
+		return usage("--generate stands in the place of files; use one of them")
+	}
+	count := 0
+	for _, name := range c.Files {
+		if name == "-" {
+			count++
+		}
+	}
+	if count > 1 {
+		return usage("- can be named once, since standard input can be read once")
+	}
+	return c.Common.Validate()
+}
+
+// Run imports, then publishes.
+func (c *Import) Run(ctx context.Context, streams Streams) error {
+	in, err := c.input(ctx, streams.In)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	log := c.Log(streams)
+	s, err := c.Open(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	// Twice as a rule: once to check, once to write.
+	bar := newMeter(streams.Err, "importing", in.size(), 2)
+	report, err := s.Import(ctx, importActor, in.open, store.ImportOptions{Lenient: c.Lenient, Progress: bar.add})
+	bar.end()
+	if faulty := new(store.ImportFaults); errors.As(err, &faulty) {
+		return tellFaults(streams.Err, faulty, in)
+	}
+	if err != nil {
+		return fmt.Errorf("import: %w", err)
+	}
+	fmt.Fprintln(streams.Out, summary(report))
+	if c.NoPublish {
+		return nil
+	}
+	return publish(ctx, s, importActor, nil, streams)
+}
+
+func (c *Import) input(ctx context.Context, stdin io.Reader) (input, error) {
+	if c.Generate > 0 {
+		return &generated{products: int(c.Generate), seed: c.Seed}, nil
+	}
+	return newFileInput(ctx, c.Files, stdin)
+}
+
+// tellFaults writes a line for each fault, as compilers do, and sums up.
+func tellFaults(w io.Writer, faulty *store.ImportFaults, in input) error {
+	for _, fault := range faulty.Faults {
+		file, line := in.place(fault.Line)
+		kind := ""
+		if fault.Type != "" {
+			kind = fault.Type + ": "
+		}
+		fmt.Fprintf(w, "%s:%d: %s%s\n", file, line, kind, fault.Err)
+	}
+	if more := faulty.Count - len(faulty.Faults); more > 0 {
+		fmt.Fprintf(w, "and %d more\n", more)
+	}
+	return fmt.Errorf("%s, and nothing was imported", count(faulty.Count, "fault"))
+}
+
+// summary is "imported 3 resources, 1 of them new or changed: 1 file, 2 product".
+func summary(report *store.ImportReport) string {
+	total, kinds := 0, []string{}
+	for _, kind := range slices.Sorted(maps.Keys(report.Resources)) {
+		total += report.Resources[kind]
+		kinds = append(kinds, fmt.Sprintf("%d %s", report.Resources[kind], kind))
+	}
+	text := fmt.Sprintf("imported %s, %d of them new or changed", count(total, "resource"), report.Changed)
+	if total > 0 {
+		text += ": " + strings.Join(kinds, ", ")
+	}
+	return text
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

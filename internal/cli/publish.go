@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"portico/store"
+)
+
+// Publish makes what is authored visible to shoppers.
+type Publish struct {
+	Catalogs []string `arg:"" optional:"" name:"catalog" help:"Ids of catalogs, in this order; all of them when none is named."`
+	Common
+}
+
+// Help is the long description.
+func (*Publish) Help() string {
+	return "Shoppers see the old release until the new one is whole, and go on seeing it when publishing is interrupted. " +
+		"Servers on the same database show the new one within a second."
+}
+
+// Run publishes.
+func (c *Publish) Run(ctx context.Context, streams Streams) error {
+	log := c.Log(streams)
+	s, err := c.OpenExisting(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return publish(ctx, s, "command:publish", c.Catalogs, streams)
+}
+
+// publish publishes catalogs, all when none is named, and tells of each. It
+// publishes none when one is unknown.
+func publish(ctx context.Context, s *store.Store, actor store.Actor, wanted []string, streams Streams) error {
+	known, err := s.CatalogIDs(ctx)
+	if err != nil {
+		return fmt.Errorf("list the catalogs: %w", err)
+	}
+	for i, id := range wanted {
+		wanted[i], _ = store.CanonicalID(id)
+		if !slices.Contains(known, wanted[i]) {
+			return fmt.Errorf("there is no catalog %q; there is %s", id, strings.Join(append([]string{"none but"}, known...), " "))
+		}
+	}
+	if len(wanted) == 0 {
+		wanted = known
+	}
+	for _, id := range wanted {
+		if err := publishOne(ctx, s, actor, id, streams); err != nil {
+			return fmt.Errorf("publish %s: %w", id, err)
+		}
+	}
+	if len(wanted) == 0 {
+		fmt.Fprintln(streams.Out, "there is no catalog to publish")
+	}
+	return nil
+}
+
+func publishOne(ctx context.Context, s *store.Store, actor store.Actor, id string, streams Streams) error {
+	var bar *meter
+	defer func() { bar.end() }()
+	release, err := s.Publish(ctx, actor, id, func(done, total int) {
+		if bar == nil {
+			bar = newMeter(streams.Err, "publishing "+id, int64(total), 1)
+		}
+		bar.reach(int64(done))
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(streams.Out, "published %s: release %d, %s\n", id, release.ID, count(release.Products, "product"))
+	return nil
+}

@@ -1,0 +1,128 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// AccessOption adds to the access log.
+type AccessOption func(*access)
+
+// WithClient has the log name the API client that asks; client returns an
+// empty text when there is none.
+func WithClient(client func(context.Context) string) AccessOption {
+	return func(a *access) { a.client = client }
+}
+
+type access struct {
+	log    *slog.Logger
+	client func(context.Context) string
+}
+
+// AccessLog writes a line for each answered request: method, path, query,
+// status, bytes of the body, duration_ms, request_id and client. Values of the
+// query are left out unless they are known to be harmless, headers and bodies
+// always. Probes that are answered well are logged at debug level.
+func AccessLog(log *slog.Logger, options ...AccessOption) Middleware {
+	a := &access{log: log, client: func(context.Context) string { return "" }}
+	for _, option := range options {
+		option(a)
+	}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			start, rec := time.Now(), record(w)
+			status := http.StatusInternalServerError // unless it returns: a panic passes by here, to Recover
+			defer func() { a.write(r, cmp.Or(rec.status, status), rec.bytes, time.Since(start)) }()
+			next.ServeHTTP(rec, r)
+			status = http.StatusOK
+		})
+	}
+}
+
+func (a *access) write(r *http.Request, status int, bytes int64, took time.Duration) {
+	ctx, level := r.Context(), slog.LevelInfo
+	if status < http.StatusBadRequest && (r.URL.Path == HealthPath || r.URL.Path == ReadyPath) {
+		level = slog.LevelDebug
+	}
+	if !a.log.Enabled(ctx, level) {
+		return
+	}
+	attributes := []slog.Attr{
+		slog.String("method", bounded(r.Method, 16)),
+		slog.String("path", bounded(r.URL.Path, 256)),
+		slog.Int("status", status),
+		slog.Int64("bytes", bytes),
+		slog.Float64("duration_ms", float64(took.Microseconds())/1000),
+		slog.String("request_id", RequestIDFrom(ctx)),
+	}
+	if query := loggable(r.URL.RawQuery); query != "" {
+		attributes = append(attributes, slog.String("query", query))
+	}
+	if client := a.client(ctx); client != "" {
+		attributes = append(attributes, slog.String("client", client))
+	}
+	a.log.LogAttrs(ctx, level, "request", attributes...)
+}
+
+const (
+	hidden     = "***"
+	maxLogged  = 16 // parameters of a query
+	maxNameLen = 40
+)
+
+// loggable is a query with the values that could be secret hidden, and names
+// that are none.
+func loggable(query string) string {
+	if query == "" {
+		return ""
+	}
+	var parts []string
+	for part := range strings.SplitSeq(query, "&") {
+		if len(parts) == maxLogged {
+			parts = append(parts, "…")
+			break
+		}
+		raw, value, assigned := strings.Cut(part, "=")
+		name, err := url.QueryUnescape(raw)
+		switch {
+		case err != nil || !assigned || !nameLike(name):
+			parts = append(parts, hidden)
+		case harmless(name):
+			parts = append(parts, name+"="+bounded(value, 64))
+		default:
+			parts = append(parts, name+"="+hidden)
+		}
+	}
+	return strings.Join(parts, "&")
+}
+
+func nameLike(name string) bool {
+	if name == "" || len(name) > maxNameLen {
+		return false
+	}
+	for i := range len(name) {
+		if !plain(name[i]) && name[i] != '[' && name[i] != ']' {
+			return false
+		}
+	}
+	return true
+}
+
+// harmless names the parameters whose values say nothing about anyone. A
+// filter is not among them: it may hold a promotion's code.
+func harmless(name string) bool {
+	return slices.Contains([]string{"page[limit]", "page[offset]", "include", "sort"}, name)
+}
+
+func bounded(text string, most int) string {
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}

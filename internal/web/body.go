@@ -1,0 +1,44 @@
+package web
+
+import (
+	"io"
+	"net/http"
+)
+
+// LimitBody has reading a body longer than limit bytes fail with an
+// *http.MaxBytesError: at once where its length was announced, else at the
+// first byte too many.
+func LimitBody(limit int64) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Body != nil && r.Body != http.NoBody {
+				body := r.Body
+				if r.ContentLength > limit {
+					body = tooLong{body, limit}
+				}
+				r.Body = http.MaxBytesReader(innermost(w), body, limit)
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// tooLong is a body that is not even begun to be read.
+type tooLong struct {
+	io.Closer
+	limit int64
+}
+
+func (b tooLong) Read([]byte) (int, error) { return 0, &http.MaxBytesError{Limit: b.limit} }
+
+// innermost is the connection's own writer, which MaxBytesReader tells to
+// close it.
+func innermost(w http.ResponseWriter) http.ResponseWriter {
+	for {
+		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return w
+		}
+		w = wrapper.Unwrap()
+	}
+}

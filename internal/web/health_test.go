@@ -1,0 +1,53 @@
+package web_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/web"
+	"portico/store"
+)
+
+func TestHealth(t *testing.T) {
+	away := func(context.Context) error { return errors.New("dial tcp 10.0.0.7: secret") }
+	here := func(context.Context) error { return nil }
+	for _, test := range []struct {
+		name    string
+		handler http.Handler
+		status  int
+		body    string
+	}{
+		{"up", web.Health(), 200, `{"status":"ok"}`},
+		{"ready", web.Ready(here), 200, `{"status":"ok"}`},
+		{"the database is away", web.Ready(away), 503, `{"status":"unavailable","detail":"The database does not answer."}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			test.handler.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+			require.Equal(t, test.status, w.Code)
+			require.JSONEq(t, test.body, w.Body.String())
+			require.Equal(t, "application/json", w.Header().Get("Content-Type"))
+			require.Equal(t, "no-store", w.Header().Get("Cache-Control"))
+		})
+	}
+}
+
+func TestReadyFollowsTheStore(t *testing.T) {
+	s, err := store.Open(t.Context(), store.Config{URL: "file:" + filepath.Join(t.TempDir(), "x.db"), Synchronous: "OFF"})
+	require.NoError(t, err)
+	ready := web.Ready(s.Ping)
+	ask := func() int {
+		w := httptest.NewRecorder()
+		ready.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))
+		return w.Code
+	}
+	require.Equal(t, 200, ask(), "an empty store is ready")
+	require.NoError(t, s.Close())
+	require.Equal(t, 503, ask())
+}

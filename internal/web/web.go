@@ -1,0 +1,80 @@
+// Package web is the plumbing in front of both surfaces, and of neither: ids
+// and a log line for each request, recovery from panics, health, limits,
+// CORS, and a server that ends without cutting anyone off.
+//
+// The order that works, outermost first:
+//
+//	RequestID > Recover > (who is asking) > AccessLog > CORS > LimitBody > routes
+//
+// Recover stands outside of AccessLog, which logs a panicking request as 500
+// on its way out; AccessLog stands inside of what finds out who is asking, or
+// it could not name the client.
+package web
+
+import (
+	"io"
+	"net/http"
+)
+
+// Middleware wraps a handler.
+type Middleware = func(http.Handler) http.Handler
+
+// Chain wraps a handler in middleware, the first of which is the outermost.
+func Chain(handler http.Handler, middleware ...Middleware) http.Handler {
+	for i := len(middleware) - 1; i >= 0; i-- {
+		handler = middleware[i](handler)
+	}
+	return handler
+}
+
+// recorder notes what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int   // 0 until the answer has begun
+	bytes  int64 // of the body
+}
+
+// record returns w as a recorder, which it may be already.
+func record(w http.ResponseWriter) *recorder {
+	if r, ok := w.(*recorder); ok {
+		return r
+	}
+	return &recorder{ResponseWriter: w}
+}
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(body []byte) (int, error) {
+	r.begin()
+	n, err := r.ResponseWriter.Write(body)
+	r.bytes += int64(n)
+	return n, err
+}
+
+func (r *recorder) WriteString(body string) (int, error) {
+	r.begin()
+	n, err := io.WriteString(r.ResponseWriter, body)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// Flush sends what was written so far, where the connection can: streams ask
+// for http.Flusher by its type.
+func (r *recorder) Flush() {
+	r.begin()
+	_ = http.NewResponseController(r.ResponseWriter).Flush() // the next write tells of a client that is gone
+}
+
+// Unwrap lets http.ResponseController find the connection.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+func (r *recorder) begin() {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+}

@@ -1,0 +1,57 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"portico/internal/auth"
+	"portico/store"
+)
+
+// maxBody bounds a request's body, in bytes.
+const maxBody = 4 << 20
+
+// readData reads the resource of a body, wrapped in {"data": …} or not, as
+// clients send both. Unknown members are passed over.
+func readData(w http.ResponseWriter, r *http.Request, into any) error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return &auth.StatusError{Status: http.StatusRequestEntityTooLarge,
+			Err: &store.Error{Code: store.Invalid, Detail: fmt.Sprintf("The body is over %d MiB; send less at a time.", maxBody>>20)}}
+	}
+	if err != nil {
+		return &store.Error{Code: store.Invalid, Detail: "The body broke off; send it again."}
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil {
+		return &store.Error{Code: store.Invalid, Detail: `The body must be a JSON object: {"data": {…}}.`}
+	}
+	if data, wrapped := members["data"]; wrapped {
+		body = data
+	}
+	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
+		return badParameter("data", "must be an object")
+	}
+	var mistyped *json.UnmarshalTypeError
+	if err := json.Unmarshal(body, into); errors.As(err, &mistyped) {
+		return badParameter(mistyped.Field, "must be a %s, not a %s", jsonName(mistyped.Type.String()), mistyped.Value)
+	} else if err != nil {
+		return &store.Error{Code: store.Invalid, Detail: "The body is not the JSON that is expected."}
+	}
+	return nil
+}
+
+func jsonName(goName string) string {
+	switch goName {
+	case "int":
+		return "whole number"
+	case "bool":
+		return "boolean"
+	}
+	return goName
+}

@@ -1,0 +1,138 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"portico/internal/auth"
+	"portico/store"
+)
+
+// meaning is what a code is over HTTP.
+type meaning struct {
+	status int
+	title  string
+}
+
+// meanings has an entry for every store.Code (DESIGN 4: Errors).
+var meanings = map[store.Code]meaning{
+	store.Invalid:         {http.StatusBadRequest, "Bad Request"},
+	store.Unauthenticated: {http.StatusUnauthorized, "Unauthorized"},
+	store.Forbidden:       {http.StatusForbidden, "Forbidden"},
+	store.NotFound:        {http.StatusNotFound, "Not Found"},
+	store.Conflict:        {http.StatusConflict, "Conflict"},
+	store.CursorMismatch:  {http.StatusBadRequest, "Bad Request"},
+	store.CursorExpired:   {http.StatusGone, "Gone"},
+	store.Unprocessable:   {http.StatusUnprocessableEntity, "Unprocessable Entity"},
+	store.RateLimited:     {http.StatusTooManyRequests, "Too Many Requests"},
+	store.Unavailable:     {http.StatusServiceUnavailable, "Service Unavailable"},
+	store.Internal:        {http.StatusInternalServerError, "Internal server error"},
+}
+
+// catalogTitle is the contract's for whatever is unexpected under /catalog
+// (spec: Errors).
+const catalogTitle = "There was a problem processing your request."
+
+// inCatalog tells the family of a path: under /catalog a status is a string
+// and times have no zone, elsewhere a status is a number.
+func inCatalog(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/catalog") }
+
+// errorBody is the contract's ErrorBody. Detail is always there, because
+// storefronts print it.
+type errorBody struct {
+	Status any    `json:"status"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+}
+
+// WriteError answers with an error in the envelope of the path's family.
+func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	list := store.AsErrors(err)
+	status := meanings[list[0].Code].status
+	var given *auth.StatusError
+	if errors.As(err, &given) {
+		status = given.Status
+	}
+	if list[0].Code == store.Internal {
+		a.log.ErrorContext(r.Context(), "a request failed", "error", err, "path", r.URL.Path)
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		if w.Header().Get("Retry-After") == "" {
+			w.Header().Set("Retry-After", "1")
+		}
+	}
+	body := struct {
+		Errors []errorBody `json:"errors"`
+	}{}
+	for _, e := range list {
+		body.Errors = append(body.Errors, describe(r, e, status))
+	}
+	text, marshalErr := json.Marshal(body)
+	if marshalErr != nil {
+		panic(marshalErr) // strings always marshal
+	}
+	writeJSON(w, status, text)
+}
+
+func describe(r *http.Request, e *store.Error, status int) errorBody {
+	title := e.Title
+	if title == "" {
+		title = meanings[e.Code].title
+		if known := meanings[e.Code].status; known != status {
+			title = http.StatusText(status)
+		}
+		if inCatalog(r) && (e.Code == store.Unprocessable || e.Code == store.Internal) {
+			title = catalogTitle
+		}
+	}
+	body := errorBody{status, title, e.Sentence(member(e.Path))}
+	if e.Code == store.Invalid && len(e.Path) > 0 && e.Path[0] == "filter" {
+		body.Detail = e.Sentence("Could not parse the supplied filter: it")
+	}
+	if inCatalog(r) {
+		body.Status = strconv.Itoa(status)
+	}
+	return body
+}
+
+// member spells a path the way REST does: page[limit], page_length,
+// changes.0.quantity.
+func member(path []string) string {
+	names := make([]string, len(path))
+	for i, name := range path {
+		names[i] = snake(name)
+	}
+	if len(path) == 1 {
+		switch path[0] {
+		case "first", "last":
+			return "page[limit]"
+		case "offset", "after", "before":
+			return "page[" + path[0] + "]"
+		}
+	}
+	return strings.Join(names, ".")
+}
+
+func snake(name string) string {
+	var b strings.Builder
+	for _, c := range name {
+		if unicode.IsUpper(c) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+// badParameter is INVALID, with the member as REST spells it.
+func badParameter(name, format string, args ...any) error {
+	return &store.Error{Code: store.Invalid, Path: []string{name}, Detail: fmt.Sprintf(format, args...)}
+}

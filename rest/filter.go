@@ -1,0 +1,258 @@
+package rest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"portico/graph/model"
+	"portico/store"
+)
+
+// condition is one term of a filter: operator(attribute,value,…).
+type condition struct {
+	operator, attribute string
+	values              []string
+}
+
+// maxFilterBytes bounds a filter as sent.
+const maxFilterBytes = 64 << 10
+
+// parseFilter reads the filter grammar, decoded from the URL:
+//
+//	filter    = condition *( ":" condition )           all must hold; at most 10
+//	condition = operator "(" attribute "," value *( "," value ) ")"
+//	value     = text without , ( ) " : | `"` text with \" and \\ `"`
+//
+// Space around the parts counts for nothing. The error is INVALID, and says
+// where the text stops to make sense.
+func parseFilter(text string) ([]condition, error) {
+	if len(text) > maxFilterBytes {
+		return nil, badFilter("is %d bytes long; at most %d are read", len(text), maxFilterBytes)
+	}
+	p := &filterParser{text: text}
+	var list []condition
+	for {
+		c, err := p.condition()
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, c); len(list) > store.MaxFilterTerms {
+			return nil, badFilter("joins more than %d conditions", store.MaxFilterTerms)
+		}
+		p.space()
+		if p.done() {
+			return list, nil
+		}
+		if err := p.expect(':', "between two conditions, or the filter's end"); err != nil {
+			return nil, err
+		}
+	}
+}
+
+type filterParser struct {
+	text string
+	at   int
+}
+
+func (p *filterParser) done() bool { return p.at >= len(p.text) }
+
+func (p *filterParser) space() {
+	for !p.done() && (p.text[p.at] == ' ' || p.text[p.at] == '\t') {
+		p.at++
+	}
+}
+
+func (p *filterParser) expect(c byte, where string) error {
+	p.space()
+	if p.done() {
+		return badFilter("ends where %q is due %s", c, where)
+	}
+	if p.text[p.at] != c {
+		return badFilter("has %q at byte %d, where %q is due %s", p.text[p.at], p.at, c, where)
+	}
+	p.at++
+	return nil
+}
+
+func (p *filterParser) condition() (c condition, err error) {
+	if c.operator, err = p.word("an operator such as eq or in"); err != nil {
+		return c, err
+	}
+	if err := p.expect('(', "after the operator "+c.operator); err != nil {
+		return c, err
+	}
+	if c.attribute, err = p.word("an attribute such as sku"); err != nil {
+		return c, err
+	}
+	for {
+		p.space()
+		if !p.done() && p.text[p.at] == ')' && len(c.values) > 0 {
+			p.at++
+			return c, nil
+		}
+		if err := p.expect(',', "after "+c.attribute+" or one of its values, or the closing ')'"); err != nil {
+			return c, err
+		}
+		value, err := p.value()
+		if err != nil {
+			return c, err
+		}
+		c.values = append(c.values, value)
+	}
+}
+
+// word reads an operator or an attribute.
+func (p *filterParser) word(what string) (string, error) {
+	p.space()
+	start := p.at
+	for !p.done() {
+		c := p.text[p.at]
+		if c != '_' && c != '.' && c != '-' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			break
+		}
+		p.at++
+	}
+	if p.at == start {
+		return "", badFilter("has nothing at byte %d, where %s is due", start, what)
+	}
+	return p.text[start:p.at], nil
+}
+
+func (p *filterParser) value() (string, error) {
+	p.space()
+	if !p.done() && p.text[p.at] == '"' {
+		return p.quoted()
+	}
+	start := p.at
+	for !p.done() && !strings.ContainsRune(`,()"`, rune(p.text[p.at])) {
+		p.at++
+	}
+	value := strings.TrimRight(p.text[start:p.at], " \t")
+	if value == "" {
+		return "", badFilter(`has no value at byte %d; write "" for an empty one`, start)
+	}
+	return value, nil
+}
+
+func (p *filterParser) quoted() (string, error) {
+	start := p.at
+	var b strings.Builder
+	for p.at++; !p.done(); p.at++ {
+		switch c := p.text[p.at]; {
+		case c == '"':
+			p.at++
+			return b.String(), nil
+		case c == '\\' && p.at+1 < len(p.text):
+			p.at++
+			b.WriteByte(p.text[p.at])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", badFilter("has a quote at byte %d that is never closed", start)
+}
+
+func badFilter(format string, args ...any) error {
+	return &store.Error{Code: store.Invalid, Path: []string{"filter"}, Detail: fmt.Sprintf(format, args...)}
+}
+
+// productFilter is a filter as GraphQL takes it; nil for none.
+func productFilter(text string) (*model.ProductFilter, error) {
+	if text == "" {
+		return nil, nil
+	}
+	conditions, err := parseFilter(text)
+	if err != nil {
+		return nil, err
+	}
+	filter := &model.ProductFilter{}
+	for _, c := range conditions {
+		further, err := c.productFilter()
+		if err != nil {
+			return nil, err
+		}
+		filter.And = append(filter.And, further)
+	}
+	return filter, nil
+}
+
+func (c condition) productFilter() (*model.ProductFilter, error) {
+	if c.isRange() {
+		bounds := &model.ListBounds{}
+		return &model.ProductFilter{Bounds: bounds}, c.addTo(bounds)
+	}
+	if c.operator != "eq" && c.operator != "in" {
+		return nil, badFilter("uses the unknown operator %q; known are eq, in, gt, ge, lt and le", c.operator)
+	}
+	if _, err := store.NewTerm(c.attribute, c.operator, c.values); err != nil {
+		return nil, err
+	}
+	if c.attribute == "id" {
+		return &model.ProductFilter{ID: &model.IDFilter{In: c.values}}, nil
+	}
+	text := &model.TextFilter{In: c.values}
+	if c.operator == "eq" {
+		text = &model.TextFilter{Eq: &c.values[0]}
+	}
+	filter := &model.ProductFilter{}
+	switch c.attribute {
+	case "name":
+		filter.Name = text
+	case "sku":
+		filter.Sku = text
+	case "slug":
+		filter.Slug = text
+	case "manufacturer_part_num":
+		filter.ManufacturerPartNum = text
+	case "upc_ean":
+		filter.UpcEan = text
+	case "product_types":
+		filter.ProductTypes = text
+	case "tags":
+		filter.Tags = text
+	}
+	return filter, nil
+}
+
+// isRange tells whether the condition bounds a sort key.
+func (c condition) isRange() bool {
+	return slices.Contains([]string{"gt", "ge", "lt", "le"}, c.operator)
+}
+
+// addTo bounds a list.
+func (c condition) addTo(bounds *model.ListBounds) error {
+	if len(c.values) != 1 {
+		return badFilter("gives %s(%s,…) %d values; it takes one", c.operator, c.attribute, len(c.values))
+	}
+	r, err := store.NewRange(c.attribute, c.operator, c.values[0])
+	if err != nil {
+		return err
+	}
+	if !bounds.Add(r) {
+		return badFilter("gives %s(%s,…) twice", c.operator, c.attribute)
+	}
+	return nil
+}
+
+// listBounds is a filter of a live list, where only bounds on sort keys make
+// sense; nil for none.
+func listBounds(text string) (*model.ListBounds, error) {
+	if text == "" {
+		return nil, nil
+	}
+	conditions, err := parseFilter(text)
+	if err != nil {
+		return nil, err
+	}
+	bounds := &model.ListBounds{}
+	for _, c := range conditions {
+		if !c.isRange() {
+			return nil, badFilter("uses the operator %q, which this list does not know; known are gt, ge, lt and le on id, created_at and updated_at", c.operator)
+		}
+		if err := c.addTo(bounds); err != nil {
+			return nil, err
+		}
+	}
+	return bounds, nil
+}

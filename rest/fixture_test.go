@@ -1,0 +1,83 @@
+package rest_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+	"portico/internal/auth"
+	"portico/rest"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// surface is both surfaces over one store, asked as a client with every scope.
+type surface struct {
+	store   *store.Store
+	handler http.Handler
+}
+
+// open imports and publishes a shop, and mounts both surfaces over it.
+func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.Config)) *surface {
+	t.Helper()
+	s := e.Open(t, options...)
+	load(t, s, shop)
+	log := slog.New(slog.DiscardHandler)
+	resolver := graph.NewResolver(s)
+	mux := http.NewServeMux()
+	mux.Handle("/graphql", graph.NewHandler(resolver, log))
+	mux.Handle("/", rest.New(resolver, log).Handler())
+	return &surface{s, mux}
+}
+
+// load imports a shop and publishes its catalogs.
+func load(t testing.TB, s *store.Store, shop string) {
+	t.Helper()
+	reader := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(shop)), nil }
+	_, err := s.Import(t.Context(), "test", reader, store.ImportOptions{})
+	require.NoError(t, err)
+	ids, err := s.CatalogIDs(t.Context())
+	require.NoError(t, err)
+	for _, id := range ids {
+		_, err := s.Publish(t.Context(), "test", id, nil)
+		require.NoError(t, err)
+	}
+}
+
+// admin is a client that may do everything.
+func admin() *auth.Principal {
+	return &auth.Principal{ClientID: "admin", Grant: "client_credentials", Scopes: store.Scopes()}
+}
+
+// as makes the surfaces believe in a principal; nil is no token.
+func (s *surface) as(p *auth.Principal) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p != nil {
+			r = r.WithContext(auth.WithPrincipal(r.Context(), p))
+		}
+		graph.Shopper(s.handler).ServeHTTP(w, r)
+	})
+}
+
+// send sends a request as an admin; headers come in pairs.
+func (s *surface) send(t testing.TB, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.as(admin()).ServeHTTP(w, r)
+	return w
+}

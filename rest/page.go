@@ -1,0 +1,201 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"portico/graph/model"
+	"portico/store"
+)
+
+// params are a list's parameters as sent.
+type params struct {
+	values        url.Values
+	first, offset *int
+	after, before *string
+	last          *int
+	position      int // of the first row, where page[after] or page[before] tells it; else -1
+	order         *model.ListOrder
+	filter        string
+	include       string
+}
+
+// parseParams reads page[limit], page[offset], page[after], page[before],
+// sort, filter and include; others are nobody's business.
+func parseParams(r *http.Request) (*params, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, &store.Error{Code: store.Invalid, Detail: "The query string is not URL-encoded: a % must be followed by two hexadecimal digits."}
+	}
+	p := &params{values: values, filter: values.Get("filter"), include: values.Get("include"), position: -1}
+	if p.first, err = p.number("page[limit]", "first"); err != nil {
+		return nil, err
+	}
+	if p.offset, err = p.number("page[offset]", "offset"); err != nil {
+		return nil, err
+	}
+	p.after, p.before = p.cursor("page[after]"), p.cursor("page[before]")
+	if p.before != nil && p.after == nil {
+		p.first, p.last = nil, p.first
+	}
+	p.order, err = parseSort(values.Get("sort"))
+	return p, err
+}
+
+// number is a whole number: INVALID when it is none. One that no integer
+// holds is out of any range, which is for the store to say.
+func (p *params) number(name, member string) (*int, error) {
+	if !p.values.Has(name) {
+		return nil, nil
+	}
+	text := p.values.Get(name)
+	n, err := strconv.Atoi(text)
+	if err != nil && strings.Contains(err.Error(), strconv.ErrRange.Error()) {
+		err = nil // n is the nearest integer
+	}
+	if err != nil {
+		return nil, badParameter(member, "must be a whole number, not %q", text)
+	}
+	return &n, nil
+}
+
+// cursor reads an opaque page[after]: a cursor, and the position it stands
+// for, so that meta goes on counting.
+func (p *params) cursor(name string) *string {
+	text := p.values.Get(name)
+	if text == "" {
+		return nil
+	}
+	key, position, _ := strings.Cut(text, ".")
+	if n, err := strconv.Atoi(position); err == nil && n >= 0 {
+		p.position = n
+	}
+	return &key
+}
+
+// parseSort reads sort=key or sort=-key.
+func parseSort(text string) (*model.ListOrder, error) {
+	if text == "" {
+		return nil, nil
+	}
+	key, descending := strings.CutPrefix(text, "-")
+	order := &model.ListOrder{Field: store.SortBy(key), Direction: model.Ascending}
+	if descending {
+		order.Direction = model.Descending
+	}
+	switch order.Field {
+	case store.SortID, store.SortCreatedAt, store.SortUpdatedAt:
+		return order, nil
+	}
+	return nil, badParameter("sort", "must be id, created_at or updated_at, with a leading - to descend, not %q", text)
+}
+
+// page is what meta and links say of a list's page.
+type page struct {
+	limit, offset, rows, total int
+	keyed                      bool // by key: sorted, or past the bound of offsets
+	info                       model.PageInfo
+	params                     *params
+}
+
+// newPage gathers it from a connection.
+func newPage[T any](ctx context.Context, p *params, c *model.Connection[T]) (*page, error) {
+	total, err := c.TotalCount(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g := &page{limit: c.Limit, offset: c.Offset, rows: len(c.Nodes), total: total, info: c.PageInfo, params: p}
+	if g.offset < 0 {
+		g.offset = max(0, p.position)
+	}
+	g.keyed = p.order != nil || p.after != nil || p.before != nil || g.offset+g.limit > store.MaxOffset
+	return g, nil
+}
+
+func (g *page) pages() int { return (g.total + g.limit - 1) / g.limit }
+
+// appendMeta appends "results":{…},"page":{…}.
+func (g *page) appendMeta(dst []byte) []byte {
+	dst = append(dst, `"results":{"total":`...)
+	dst = strconv.AppendInt(dst, int64(g.total), 10)
+	dst = append(dst, `},"page":{"limit":`...)
+	dst = strconv.AppendInt(dst, int64(g.limit), 10)
+	dst = append(dst, `,"offset":`...)
+	dst = strconv.AppendInt(dst, int64(g.offset), 10)
+	dst = append(dst, `,"current":`...)
+	dst = strconv.AppendInt(dst, int64(g.offset/g.limit+1), 10)
+	dst = append(dst, `,"total":`...)
+	dst = strconv.AppendInt(dst, int64(g.pages()), 10)
+	return append(dst, '}')
+}
+
+// The links, each the query string of a page, or empty where there is none.
+
+func (g *page) self() string {
+	switch {
+	case g.params.after != nil:
+		return g.at("page[after]", g.params.values.Get("page[after]"))
+	case g.params.before != nil:
+		return g.at("page[before]", g.params.values.Get("page[before]"))
+	}
+	return g.atOffset(g.offset)
+}
+
+func (g *page) first() string { return g.atOffset(0) }
+
+// last is empty where it is beyond the bound of offsets.
+func (g *page) last() string {
+	offset := max(0, g.pages()-1) * g.limit
+	if offset > store.MaxOffset {
+		return ""
+	}
+	return g.atOffset(offset)
+}
+
+func (g *page) prev() string {
+	switch {
+	case !g.info.HasPreviousPage || g.offset == 0 && !g.keyed:
+		return ""
+	case g.rows == 0 && g.keyed: // past the end there is no row to go back from
+		return ""
+	case !g.keyed || g.params.order == nil && g.offset <= store.MaxOffset:
+		return g.atOffset(max(0, g.offset-g.limit))
+	}
+	return g.at("page[before]", *g.info.StartCursor+"."+strconv.Itoa(max(0, g.offset-g.limit)))
+}
+
+func (g *page) next() string {
+	switch {
+	case !g.info.HasNextPage || g.rows == 0:
+		return ""
+	case g.keyed:
+		return g.at("page[after]", *g.info.EndCursor+"."+strconv.Itoa(g.offset+g.rows))
+	}
+	return g.atOffset(g.offset + g.limit)
+}
+
+func (g *page) atOffset(offset int) string { return g.at("page[offset]", strconv.Itoa(offset)) }
+
+// at is the query string of a page, with whatever else the list was asked by.
+func (g *page) at(name, value string) string {
+	var b strings.Builder
+	b.WriteString("?" + name + "=" + url.QueryEscape(value) + "&page[limit]=" + strconv.Itoa(g.limit))
+	for _, kept := range []string{"sort", "filter", "include"} {
+		if text := g.params.values.Get(kept); text != "" {
+			b.WriteString("&" + kept + "=" + url.QueryEscape(text))
+		}
+	}
+	return b.String()
+}
+
+// appendLink appends "name":"prefix?…", or null.
+func appendLink(dst []byte, name, prefix, query string) []byte {
+	dst = append(append(append(dst, '"'), name...), `":`...)
+	if query == "" {
+		return append(dst, "null"...)
+	}
+	return store.AppendString(dst, prefix+query)
+}

@@ -1,0 +1,133 @@
+// Package rest keeps the documented REST paths working on the resolvers that
+// answer GraphQL: a handler builds the arguments, calls the resolver, and
+// writes the wire shape. It has no SQL and no rules of its own.
+package rest
+
+import (
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"portico/graph"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+// API answers REST from the resolvers.
+type API struct {
+	resolver *graph.Resolver
+	log      *slog.Logger
+}
+
+// New makes the REST surface.
+func New(resolver *graph.Resolver, log *slog.Logger) *API { return &API{resolver, log} }
+
+// route is one documented operation.
+type route struct {
+	method, path string // path segments that begin with a colon are parameters
+	handle       func(*API, http.ResponseWriter, *http.Request) error
+}
+
+// coordinate is the route's name in the table of scopes.
+func (r route) coordinate() string { return r.method + " " + r.path }
+
+// routes lists every operation.
+func routes() []route {
+	return []route{
+		{"GET", "/catalog/nodes/:id/relationships/products", (*API).nodeProducts},
+		{"GET", "/v2/inventories", (*API).stocks},
+		{"GET", "/v2/settings", (*API).settings},
+		{"PUT", "/v2/settings", (*API).updateSettings},
+	}
+}
+
+// Handler serves /catalog and /v2. A path may end in a slash; every answer,
+// errors included, is JSON in the shape of its family.
+func (a *API) Handler() http.Handler {
+	mux := http.NewServeMux()
+	byPath := map[string]map[string]route{}
+	for _, r := range routes() {
+		if byPath[r.path] == nil {
+			byPath[r.path] = map[string]route{}
+		}
+		byPath[r.path][r.method] = r
+	}
+	for path, methods := range byPath {
+		mux.Handle(pattern(path), a.methods(methods))
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		a.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + " here; the documented paths begin with /catalog/ and /v2/."})
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path := strings.TrimRight(r.URL.Path, "/"); path != r.URL.Path && path != "" {
+			trimmed := *r.URL
+			trimmed.Path, trimmed.RawPath = path, strings.TrimRight(trimmed.RawPath, "/")
+			r = r.Clone(r.Context())
+			r.URL = &trimmed
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// pattern is a path in the mux's words: /a/{id}.
+func pattern(path string) string {
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		if name, ok := strings.CutPrefix(segment, ":"); ok {
+			segments[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// methods serves the operations of one path.
+func (a *API) methods(methods map[string]route) http.Handler {
+	allow := allowed(methods)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet // net/http drops the body
+		}
+		found, ok := methods[method]
+		switch {
+		case r.Method == http.MethodOptions:
+			w.Header().Set("Allow", allow)
+			w.WriteHeader(http.StatusNoContent)
+			return
+		case !ok:
+			w.Header().Set("Allow", allow)
+			a.WriteError(w, r, &auth.StatusError{Status: http.StatusMethodNotAllowed,
+				Err: &store.Error{Code: store.Invalid, Detail: "This path takes " + allow + ", not " + r.Method + "."}})
+			return
+		}
+		err := auth.Require(r.Context(), found.coordinate())
+		if err == nil {
+			err = found.handle(a, w, r)
+		}
+		if err != nil {
+			a.WriteError(w, r, err)
+		}
+	})
+}
+
+func allowed(methods map[string]route) string {
+	var list []string
+	for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
+		if _, ok := methods[method]; ok {
+			list = append(list, method)
+			if method == "GET" {
+				list = append(list, "HEAD")
+			}
+		}
+	}
+	return strings.Join(append(list, "OPTIONS"), ", ")
+}
+
+// writeJSON answers with a finished body.
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a caller that went away reads nothing
+}

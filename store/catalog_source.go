@@ -1,0 +1,81 @@
+package store
+
+// catalogSource says what a catalog publishes.
+type catalogSource struct {
+	Type       string `json:"type"`
+	ID         string `json:"id"`
+	Attributes struct {
+		Name         string          `json:"name"`
+		Hierarchies  []string        `json:"hierarchies"`
+		PricebookIDs []pricebookRank `json:"pricebook_ids"`
+		Locale       string          `json:"locale,omitempty"`   // of the base texts; the store's unless set
+		Currency     string          `json:"currency,omitempty"` // the store's unless set
+		CreatedAt    string          `json:"created_at,omitempty"`
+	} `json:"attributes"`
+}
+
+// pricebookRank gives a price book its place: the highest priority wins.
+type pricebookRank struct {
+	ID       string `json:"id"`
+	Priority int    `json:"priority"`
+}
+
+// ruleSource chooses a catalog for a shopper.
+type ruleSource struct {
+	Type       string `json:"type"`
+	ID         string `json:"id"`
+	Attributes struct {
+		Name          string           `json:"name"`
+		CatalogID     string           `json:"catalog_id"`
+		AccountIDs    []string         `json:"account_ids,omitempty"`
+		AccountTagIDs []string         `json:"account_tag_ids,omitempty"`
+		CustomerIDs   []string         `json:"customer_ids,omitempty"`
+		Channels      []string         `json:"channels,omitempty"`
+		Tags          []string         `json:"tags,omitempty"`
+		Schedules     []scheduleSource `json:"schedules,omitempty"`
+		CreatedAt     string           `json:"created_at,omitempty"`
+	} `json:"attributes"`
+}
+
+func (c *catalogSource) key() string { return c.ID }
+
+func (c *catalogSource) check(f *faults) {
+	f.id("id", &c.ID)
+	a := &c.Attributes
+	f.required("attributes.name", a.Name, maxName)
+	for i := range a.Hierarchies {
+		f.refers("attributes.hierarchies."+itoa(i), "hierarchy", &a.Hierarchies[i])
+	}
+	for i := range a.PricebookIDs {
+		f.refers("attributes.pricebook_ids."+itoa(i)+".id", "pricebook", &a.PricebookIDs[i].ID)
+	}
+	if a.Locale != "" {
+		f.locale("attributes.locale", a.Locale)
+	}
+	if a.Currency != "" {
+		f.currency("attributes.currency", a.Currency)
+	}
+	f.time("attributes.created_at", &a.CreatedAt)
+}
+
+func (r *ruleSource) key() string { return r.ID }
+
+func (r *ruleSource) check(f *faults) {
+	f.id("id", &r.ID)
+	a := &r.Attributes
+	f.required("attributes.name", a.Name, maxName)
+	f.refers("attributes.catalog_id", "catalog", &a.CatalogID)
+	f.ids("attributes.account_ids", a.AccountIDs)
+	f.ids("attributes.account_tag_ids", a.AccountTagIDs)
+	f.ids("attributes.customer_ids", a.CustomerIDs)
+	for i := range a.Schedules {
+		a.Schedules[i].check(f, "attributes.schedules."+itoa(i))
+	}
+	f.time("attributes.created_at", &a.CreatedAt)
+}
+
+// unconditional tells whether the rule fits every shopper at every time.
+func (r *ruleSource) unconditional() bool {
+	a := &r.Attributes
+	return len(a.AccountIDs)+len(a.AccountTagIDs)+len(a.CustomerIDs)+len(a.Channels)+len(a.Tags)+len(a.Schedules) == 0
+}

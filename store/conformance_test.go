@@ -1,0 +1,27 @@
+package store_test
+
+import (
+	"testing"
+
+	"portico/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
+	for _, suite := range []struct {
+		name string
+		run  func(*testing.T, storetest.Engine)
+	}{
+		{"migrations", storetest.Migrations},
+		{"settings", storetest.Settings},
+		{"pages", storetest.Pages},
+		{"stocks", storetest.Stocks},
+		{"stock", storetest.Stock},
+		{"statements", storetest.Statements},
+		{"text", storetest.Text},
+		{"writes", storetest.Writes},
+	} {
+		t.Run(suite.name, func(t *testing.T) { storetest.Each(t, suite.run) })
+	}
+}

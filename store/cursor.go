@@ -1,0 +1,53 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+)
+
+// cursor is a place in a list. It names the list it was made for, so that a
+// cursor brought to another list, sort or filter is told apart from one that
+// merely points past the end.
+type cursor struct {
+	List     string `json:"l"`           // listName of list, sort and filter
+	Release  int64  `json:"r,omitempty"` // the release it points into; 0 for live lists
+	Position int    `json:"p,omitempty"` // in a release: the row's position
+	Key      []any  `json:"k,omitempty"` // in a live list: the row's sort key, ending in its id
+}
+
+// listName is a short digest of what makes a list the same list.
+func listName(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return base64.RawURLEncoding.EncodeToString(sum[:6])
+}
+
+func (c cursor) String() string {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // strings and integers always marshal
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+// parseCursor reads a cursor of the list with that name: INVALID when it is
+// no cursor, CURSOR_MISMATCH when it is another list's. An empty name takes
+// the cursor of any list. member is "after" or "before".
+func parseCursor(text, list, member string) (cursor, error) {
+	var c cursor
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		decoder := json.NewDecoder(strings.NewReader(string(raw)))
+		decoder.UseNumber()
+		err = decoder.Decode(&c)
+	}
+	if err != nil || c.List == "" || c.Position < 0 {
+		return cursor{}, invalid([]string{member}, "is not a cursor of this service; take it from pageInfo or from a page's links, unchanged")
+	}
+	if list != "" && c.List != list {
+		return cursor{}, &Error{Code: CursorMismatch, Path: []string{member},
+			Detail: "belongs to another list, sort or filter; start again without it, or repeat the request it came from"}
+	}
+	return c, nil
+}

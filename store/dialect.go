@@ -1,0 +1,265 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// This file is the only one that knows two engines exist. Queries are one
+// text for both, written for PostgreSQL; what differs is how a database is
+// opened, how one writes to it, what its errors mean, and a few words of DDL.
+
+// dialect is one engine.
+type dialect interface {
+	// open connects: read for queries, write for the single writer of SQLite.
+	// On PostgreSQL both are one pool.
+	open(ctx context.Context, config Config) (read, write *sql.DB, closer io.Closer, err error)
+
+	// ddl turns a migration's text into this engine's.
+	ddl(text string) string
+
+	// goose tells the migrator the engine, and how to keep others out.
+	goose(config Config) (goose.Dialect, []goose.ProviderOption, error)
+
+	// lockMigrations keeps other processes from migrating until unlock.
+	lockMigrations(config Config) (unlock func(), err error)
+
+	// classify says what an engine's error means to us.
+	classify(err error) fault
+
+	// oneWriter tells whether writes are queued to a single connection.
+	oneWriter() bool
+
+	// snapshot is the isolation under which several reads see one state.
+	snapshot() *sql.TxOptions
+
+	// explain makes a query tell its plan.
+	explain(query string) string
+
+	// describe names the database without its secrets.
+	describe(config Config) string
+}
+
+// fault is what an engine's error means.
+type fault int
+
+const (
+	faultOther     fault = iota
+	faultDuplicate       // a unique constraint
+	faultCheck           // a check constraint
+	faultRetry           // lost to another transaction; run it again
+	faultAway            // no connection, or a lost one
+)
+
+// dialectOf picks the engine by the form of the address.
+func dialectOf(address string) (dialect, error) {
+	switch {
+	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
+		return postgresDialect{}, nil
+	case strings.HasPrefix(address, "file:"):
+		return sqliteDialect{}, nil
+	}
+	return nil, fmt.Errorf("the database URL must start with file: or postgres://, for example file:portico.db")
+}
+
+// SQLite
+
+type sqliteDialect struct{}
+
+// sqlitePath is the file of a file: URL.
+func sqlitePath(address string) string {
+	path, _, _ := strings.Cut(strings.TrimPrefix(address, "file:"), "?")
+	if strings.HasPrefix(path, "//") {
+		path = strings.TrimPrefix(path, "//")
+	}
+	if decoded, err := url.PathUnescape(path); err == nil {
+		path = decoded
+	}
+	return path
+}
+
+// sqliteDSN puts everything into the DSN, because a PRAGMA by Exec reaches
+// one connection of the pool only.
+func sqliteDSN(config Config, pragmas ...string) string {
+	synchronous := config.Synchronous
+	if synchronous == "" {
+		synchronous = "FULL"
+	}
+	values := url.Values{"_pragma": append([]string{
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(" + synchronous + ")",
+		"foreign_keys(1)", "temp_store(MEMORY)",
+	}, pragmas...)}
+	return "file:" + (&url.URL{Path: sqlitePath(config.URL)}).EscapedPath() + "?" + values.Encode()
+}
+
+func (sqliteDialect) open(ctx context.Context, config Config) (read, write *sql.DB, closer io.Closer, err error) {
+	path := sqlitePath(config.URL)
+	if path == "" || path == ":memory:" || strings.Contains(config.URL, "mode=memory") {
+		return nil, nil, nil, errors.New("the database must be a file, for example file:portico.db; an in-memory one has no second connection")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, nil, nil, err
+	}
+	write, err = sql.Open("sqlite", sqliteDSN(config, "cache_size(-65536)"))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	write.SetMaxOpenConns(1)
+	if err := write.PingContext(ctx); err != nil { // creates the file before readers look for it
+		write.Close()
+		return nil, nil, nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	read, err = sql.Open("sqlite", sqliteDSN(config, "query_only(1)", "cache_size(-16384)"))
+	if err != nil {
+		write.Close()
+		return nil, nil, nil, err
+	}
+	readers := config.Readers
+	if readers == 0 {
+		readers = max(4, 2*runtime.GOMAXPROCS(0))
+	}
+	read.SetMaxOpenConns(readers)
+	read.SetMaxIdleConns(readers)
+	return read, write, closers{read, write}, nil
+}
+
+func (sqliteDialect) ddl(text string) string {
+	return strings.NewReplacer(` COLLATE "C"`, ``, `BYTEA`, `BLOB`, `/* WITHOUT ROWID */`, `WITHOUT ROWID`).Replace(text)
+}
+
+func (sqliteDialect) goose(Config) (goose.Dialect, []goose.ProviderOption, error) {
+	return goose.DialectSQLite3, nil, nil
+}
+
+func (sqliteDialect) lockMigrations(config Config) (func(), error) {
+	return lockFile(sqlitePath(config.URL) + ".lock")
+}
+
+func (sqliteDialect) classify(err error) fault {
+	var failure *sqlite.Error
+	if !errors.As(err, &failure) {
+		return faultOther
+	}
+	switch failure.Code() {
+	case sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_ROWID:
+		return faultDuplicate
+	case sqlite3.SQLITE_CONSTRAINT_CHECK:
+		return faultCheck
+	}
+	switch failure.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return faultRetry
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL:
+		return faultAway
+	}
+	return faultOther
+}
+
+func (sqliteDialect) oneWriter() bool               { return true }
+func (sqliteDialect) snapshot() *sql.TxOptions      { return nil }
+func (sqliteDialect) explain(query string) string   { return "EXPLAIN QUERY PLAN " + query }
+func (sqliteDialect) describe(config Config) string { return "SQLite " + sqlitePath(config.URL) }
+
+// PostgreSQL
+
+type postgresDialect struct{}
+
+func (postgresDialect) open(ctx context.Context, config Config) (read, write *sql.DB, closer io.Closer, err error) {
+	poolConfig, err := pgxpool.ParseConfig(config.URL)
+	if err != nil {
+		return nil, nil, nil, errors.New("the database URL is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
+	}
+	if config.Readers > 0 {
+		poolConfig.MaxConns = int32(config.Readers)
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	db := stdlib.OpenDBFromPool(pool)
+	if err := db.PingContext(ctx); err != nil {
+		db.Close()
+		pool.Close()
+		return nil, nil, nil, fmt.Errorf("connect to PostgreSQL at %s: %w", poolConfig.ConnConfig.Host, err)
+	}
+	return db, db, closers{db, closerFunc(pool.Close)}, nil
+}
+
+func (postgresDialect) ddl(text string) string { return text }
+
+func (postgresDialect) goose(Config) (goose.Dialect, []goose.ProviderOption, error) {
+	locker, err := lock.NewPostgresTableLocker()
+	if err != nil {
+		return "", nil, err
+	}
+	return goose.DialectPostgres, []goose.ProviderOption{goose.WithLocker(locker)}, nil
+}
+
+// lockMigrations leaves it to goose's table locker.
+func (postgresDialect) lockMigrations(Config) (func(), error) { return func() {}, nil }
+
+func (postgresDialect) classify(err error) fault {
+	var failure *pgconn.PgError
+	if !errors.As(err, &failure) {
+		var connect *pgconn.ConnectError
+		if errors.As(err, &connect) || errors.Is(err, pgx.ErrTxClosed) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
+			return faultAway
+		}
+		return faultOther
+	}
+	switch failure.Code {
+	case "23505":
+		return faultDuplicate
+	case "23514":
+		return faultCheck
+	case "40001", "40P01", "55P03":
+		return faultRetry
+	case "57P01", "57P02", "57P03", "53300":
+		return faultAway
+	}
+	return faultOther
+}
+
+func (postgresDialect) oneWriter() bool { return false }
+func (postgresDialect) snapshot() *sql.TxOptions {
+	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+}
+func (postgresDialect) explain(query string) string { return "EXPLAIN " + query }
+func (postgresDialect) describe(config Config) string {
+	if parsed, err := pgx.ParseConfig(config.URL); err == nil {
+		return "PostgreSQL " + parsed.Host + "/" + parsed.Database
+	}
+	return "PostgreSQL"
+}
+
+// closers close in order, and tell the first error.
+type closers []io.Closer
+
+func (list closers) Close() error {
+	var failures []error
+	for _, c := range list {
+		failures = append(failures, c.Close())
+	}
+	return errors.Join(failures...)
+}
+
+type closerFunc func()
+
+func (f closerFunc) Close() error { f(); return nil }

@@ -1,0 +1,271 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A document is a product in one language, in the contract's shape, but for
+// the members that depend on the release, the node, the currency or the
+// clock. Those go where the line break stands (in attributes) and at the end
+// (in meta); see released.assemble.
+//
+// Documents are kept under the hash of their bytes, so that releases and
+// catalogs share what did not change.
+
+// links are the products that a document refers to: the live ones.
+type links struct {
+	parent     string
+	children   []string
+	components map[string]bool // of the product's components, which are live
+}
+
+// documentLanguages are the tags a product has texts in beyond its base text,
+// in order.
+func (p *ProductSource) documentLanguages() []string {
+	tags := make([]string, 0, len(p.Attributes.Locales))
+	for tag := range p.Attributes.Locales {
+		tags = append(tags, tag)
+	}
+	slices.Sort(tags)
+	return tags
+}
+
+// document builds the product's document in a language; the empty tag is the
+// base text, in the language base.
+func (p *ProductSource) document(tag, base string, l links) []byte {
+	name, description, language := p.Attributes.Name, p.Attributes.Description, base
+	if text, ok := p.Attributes.Locales[tag]; ok {
+		language = tag
+		if text.Name != "" {
+			name = text.Name
+		}
+		if text.Description != "" {
+			description = text.Description
+		}
+	}
+	dst := make([]byte, 0, 2048)
+	dst = append(dst, '{')
+	dst = appendMember(dst, "id", p.ID)
+	dst = appendMember(dst, "type", "product")
+	dst = append(appendName(dst, "attributes"), '{')
+	dst = p.appendAttributes(dst, name, description, l)
+	dst = append(dst, '\n')
+	dst = append(appendName(dst, "relationships"), '{')
+	dst = p.appendRelationships(dst, l)
+	dst = append(dst, '}')
+	dst = append(appendName(dst, "meta"), '{')
+	return p.appendMeta(dst, language)
+}
+
+func (p *ProductSource) appendAttributes(dst []byte, name, description string, l links) []byte {
+	a := &p.Attributes
+	dst = appendMember(dst, "name", name)
+	dst = appendMember(dst, "description", description)
+	dst = appendMember(dst, "sku", a.SKU)
+	dst = appendMember(dst, "slug", a.Slug)
+	dst = appendMember(dst, "status", a.Status)
+	dst = appendMember(dst, "commodity_type", a.CommodityType)
+	dst = appendMember(dst, "upc_ean", a.UPCEAN)
+	dst = appendMember(dst, "manufacturer_part_num", a.ManufacturerPartNum)
+	dst = appendMember(dst, "external_ref", a.ExternalRef)
+	dst = appendStrings(dst, "tags", a.Tags)
+	dst = appendStrings(dst, "price_modifiers", a.PriceModifiers)
+	dst = append(appendName(dst, "base_product"), boolean(a.BaseProduct)...)
+	base := ""
+	if l.parent != "" {
+		base = a.BaseProductID
+	}
+	dst = appendMember(dst, "base_product_id", base)
+	dst = appendMember(dst, "created_at", formatTimeBare(p.createdAt()))
+	dst = appendMember(dst, "updated_at", formatTimeBare(p.updatedAt()))
+	dst = append(appendName(dst, "components"), encode(a.liveComponents(l.components))...)
+	dst = appendObject(dst, "custom_inputs", a.CustomInputs)
+	dst = appendObject(dst, "extensions", a.Extensions)
+	dst = appendObject(dst, "shopper_attributes", a.ShopperAttributes)
+	return append(appendName(dst, "tiers"), "{}"...)
+}
+
+// liveComponents leaves out options that are not live, and components that
+// have no other.
+func (a *ProductAttributes) liveComponents(live map[string]bool) map[string]Component {
+	left := map[string]Component{}
+	for key, component := range a.Components {
+		options := make([]ComponentOption, 0, len(component.Options))
+		for _, option := range component.Options {
+			if live[option.ID] {
+				options = append(options, option)
+			}
+		}
+		if len(options) > 0 {
+			component.Options = options
+			left[key] = component
+		}
+	}
+	return left
+}
+
+func (p *ProductSource) appendRelationships(dst []byte, l links) []byte {
+	dst = append(appendName(dst, "parent"), `{"data":`...)
+	dst = append(appendReference(dst, "product", l.parent), '}')
+	dst = append(appendName(dst, "children"), `{"data":`...)
+	dst = appendReferences(dst, l.children)
+	dst = append(appendSelf(dst, p.ID, "children"), '}')
+	dst = append(appendName(dst, "files"), `{"data":[`...)
+	if files := p.Relationships.Files; files != nil {
+		for i, file := range files.Data {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(dst, '{')
+			dst = appendMember(dst, "type", "file")
+			dst = appendMember(dst, "id", file.ID)
+			dst = append(appendName(dst, "created_at"), bareTime(file.CreatedAt)...)
+			dst = append(dst, '}')
+		}
+	}
+	dst = append(dst, "]}"...)
+	dst = append(appendName(dst, "main_image"), `{"data":`...)
+	dst = append(appendReference(dst, "main_image", p.Relationships.MainImage.id()), '}')
+	dst = append(appendName(dst, "component_products"), `{"data":`...)
+	components := slices.DeleteFunc(p.componentIDs(), func(id string) bool { return !l.components[id] })
+	dst = appendReferences(dst, components)
+	return append(appendSelf(dst, p.ID, "component-products"), '}')
+}
+
+// bareTime is a canonical time as the contract shows it, or null.
+func bareTime(text string) string {
+	if text == "" {
+		return "null"
+	}
+	return `"` + strings.TrimSuffix(text, "Z") + `"`
+}
+
+func appendReference(dst []byte, kind, id string) []byte {
+	if id == "" {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, `{"id":`...)
+	dst = AppendString(dst, id)
+	dst = appendMember(dst, "type", kind)
+	return append(dst, '}')
+}
+
+func appendReferences(dst []byte, ids []string) []byte {
+	dst = append(dst, '[')
+	for i, id := range ids {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendReference(dst, "product", id)
+	}
+	return append(dst, ']')
+}
+
+func appendSelf(dst []byte, productID, edge string) []byte {
+	dst = append(dst, `,"links":{"self":`...)
+	return append(AppendString(dst, "/catalog/products/"+productID+"/relationships/"+edge), '}')
+}
+
+func (p *ProductSource) appendMeta(dst []byte, language string) []byte {
+	dst = appendMember(dst, "language", language)
+	dst = appendMember(dst, "catalog_source", "pim")
+	dst = appendStrings(dst, "product_types", p.Attributes.ProductTypes)
+	return append(dst, `,"sale_id":"","sale_expires":null,"original_price":null,"original_display_price":null,`+
+		`"bundle_configuration":{"selected_options":{}},"component_products":{},"price_modifiers":{},"tiers":{},`+
+		`"variation_matrix":{},"variations":[],"child_variations":[],"child_option_ids":[]`...)
+}
+
+func boolean(b bool) string {
+	if b {
+		return "true"
+	}
+	return "false"
+}
+
+// breadcrumbs are the nodes a product is attached to, the newest attachment
+// first, each with its ancestors, the hierarchy first; as the members
+// bread_crumbs and bread_crumb_nodes of meta.
+func breadcrumbs(nodes []*CatalogNode) []byte {
+	dst := []byte(`"bread_crumbs":{`)
+	for _, node := range nodes {
+		dst = appendStrings(dst, node.ID, node.Ancestors)
+	}
+	dst = append(dst, '}')
+	ids := make([]string, len(nodes))
+	for i, node := range nodes {
+		ids[i] = node.ID
+	}
+	return appendStrings(dst, "bread_crumb_nodes", ids)
+}
+
+// documentHash is the name of a document's content.
+func documentHash(body []byte) [16]byte {
+	sum := sha256.Sum256(body)
+	return [16]byte(sum[:16])
+}
+
+// productDocument is what a document says, for typed readers. Times are as
+// the contract writes them, without a zone.
+type productDocument struct {
+	ID         string `json:"id"`
+	Attributes struct {
+		Name                string               `json:"name"`
+		Description         string               `json:"description"`
+		SKU                 string               `json:"sku"`
+		Slug                string               `json:"slug"`
+		Status              string               `json:"status"`
+		CommodityType       string               `json:"commodity_type"`
+		UPCEAN              string               `json:"upc_ean"`
+		ManufacturerPartNum string               `json:"manufacturer_part_num"`
+		ExternalRef         string               `json:"external_ref"`
+		Tags                []string             `json:"tags"`
+		PriceModifiers      []string             `json:"price_modifiers"`
+		BaseProduct         bool                 `json:"base_product"`
+		BaseProductID       string               `json:"base_product_id"`
+		CreatedAt           bareTimestamp        `json:"created_at"`
+		UpdatedAt           bareTimestamp        `json:"updated_at"`
+		Components          map[string]Component `json:"components"`
+		CustomInputs        json.RawMessage      `json:"custom_inputs"`
+		Extensions          json.RawMessage      `json:"extensions"`
+		ShopperAttributes   json.RawMessage      `json:"shopper_attributes"`
+		Tiers               json.RawMessage      `json:"tiers"`
+	} `json:"attributes"`
+	Relationships struct {
+		Parent            linkSource  `json:"parent"`
+		Children          linksSource `json:"children"`
+		Files             fileLinks   `json:"files"`
+		MainImage         linkSource  `json:"main_image"`
+		ComponentProducts linksSource `json:"component_products"`
+	} `json:"relationships"`
+	Meta struct {
+		Language            string              `json:"language"`
+		ProductTypes        []string            `json:"product_types"`
+		BreadCrumbNodes     []string            `json:"bread_crumb_nodes"`
+		SaleID              string              `json:"sale_id"`
+		SaleExpires         *bareTimestamp      `json:"sale_expires"`
+		BundleConfiguration BundleConfiguration `json:"bundle_configuration"`
+		Variations          []Variation         `json:"variations"`
+		ChildVariations     []Variation         `json:"child_variations"`
+		VariationMatrix     json.RawMessage     `json:"variation_matrix"`
+		ChildOptionIDs      [][]string          `json:"child_option_ids"`
+	} `json:"meta"`
+}
+
+// BundleConfiguration is what is chosen of a bundle.
+type BundleConfiguration struct {
+	SelectedOptions json.RawMessage `json:"selected_options"`
+}
+
+// bareTimestamp reads the contract's times without a zone, which are UTC.
+type bareTimestamp time.Time
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (t *bareTimestamp) UnmarshalText(text []byte) error {
+	at, err := parseTime(string(text))
+	*t = bareTimestamp(at)
+	return err
+}

@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Code is the closed set of ways an operation can fail. Each surface maps
+// every code through one table of its own (DESIGN: Errors).
+type Code string
+
+// The codes, with the HTTP status REST gives each.
+const (
+	Invalid         Code = "INVALID"         // 400: malformed
+	Unauthenticated Code = "UNAUTHENTICATED" // 401: no token, or not a good one
+	Forbidden       Code = "FORBIDDEN"       // 403: a good token without the scope
+	NotFound        Code = "NOT_FOUND"       // 404: unknown, or nothing published
+	Conflict        Code = "CONFLICT"        // 409: a write raced
+	CursorMismatch  Code = "CURSOR_MISMATCH" // 400: a cursor of another list, sort or filter
+	CursorExpired   Code = "CURSOR_EXPIRED"  // 410: a cursor into a release that is gone
+	Unprocessable   Code = "UNPROCESSABLE"   // 422: well formed, against a rule
+	RateLimited     Code = "RATE_LIMITED"    // 429
+	Unavailable     Code = "UNAVAILABLE"     // 503: shutting down, database away
+	Internal        Code = "INTERNAL"        // 500: anything else
+)
+
+// Codes lists every code, in the order above.
+func Codes() []Code {
+	return []Code{Invalid, Unauthenticated, Forbidden, NotFound, Conflict, CursorMismatch, CursorExpired,
+		Unprocessable, RateLimited, Unavailable, Internal}
+}
+
+// Error is a failure in the caller's terms. Nothing internal (SQL, paths,
+// secrets) is ever in it.
+//
+// Path names the member at fault, outermost first, in GraphQL's spelling
+// ("first", "input", "changes", "0", "quantity"); it is empty when no one
+// member is. Detail then goes on where the member's name stops ("must be
+// between 1 and 100, not 101"), so that each surface can spell the member its
+// own way; without a path it is a whole sentence.
+type Error struct {
+	Code   Code
+	Title  string // a short summary; empty means the surface's own for the code
+	Detail string
+	Path   []string
+}
+
+// Error is the member and the detail in one sentence.
+func (e *Error) Error() string { return e.Sentence(strings.Join(e.Path, ".")) }
+
+// Sentence is the detail as a sentence, with the member spelled as given.
+func (e *Error) Sentence(member string) string {
+	sentence := e.Detail
+	if len(e.Path) > 0 && member != "" {
+		sentence = member + " " + sentence
+	}
+	if !strings.HasSuffix(sentence, ".") {
+		sentence += "."
+	}
+	return sentence
+}
+
+// At returns the error with its path put under a longer one.
+func (e *Error) At(prefix ...string) *Error {
+	moved := *e
+	moved.Path = append(append([]string{}, prefix...), e.Path...)
+	return &moved
+}
+
+// Errors are several failures of one operation; at least one.
+type Errors []*Error
+
+func (list Errors) Error() string {
+	sentences := make([]string, len(list))
+	for i, e := range list {
+		sentences[i] = e.Error()
+	}
+	return strings.Join(sentences, "; ")
+}
+
+// AsErrors is what err says to a caller: its own *Error or Errors, or one
+// error by kind. An unexpected error becomes INTERNAL, whose cause is for the
+// log alone.
+func AsErrors(err error) Errors {
+	var list Errors
+	if errors.As(err, &list) {
+		return list
+	}
+	var one *Error
+	if errors.As(err, &one) {
+		return Errors{one}
+	}
+	switch {
+	case errors.Is(err, errClosed):
+		return Errors{{Code: Unavailable, Detail: "The service is shutting down; try again in a moment."}}
+	case errors.Is(err, errAway):
+		return Errors{{Code: Unavailable, Detail: "The database does not answer; try again in a moment."}}
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return Errors{{Code: Unavailable, Detail: "The request was given up before it was done; try again."}}
+	}
+	return Errors{{Code: Internal, Detail: "An internal error has occurred."}}
+}
+
+// HasCode tells whether err says code to its caller.
+func HasCode(err error, code Code) bool {
+	return err != nil && AsErrors(err)[0].Code == code
+}
+
+var (
+	errClosed = errors.New("the store is closed")
+	errAway   = errors.New("the database is away")
+)
+
+func invalid(path []string, format string, args ...any) *Error {
+	return &Error{Code: Invalid, Path: path, Detail: fmt.Sprintf(format, args...)}
+}
+
+func unprocessable(path []string, format string, args ...any) *Error {
+	return &Error{Code: Unprocessable, Path: path, Detail: fmt.Sprintf(format, args...)}
+}
+
+func notFound(path []string, format string, args ...any) *Error {
+	return &Error{Code: NotFound, Path: path, Detail: fmt.Sprintf(format, args...)}
+}

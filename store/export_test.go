@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Query is one statement that the tests look at the plan of.
+type Query struct {
+	Name string
+	Text string
+	Args []any
+}
+
+// StockQueries are all kinds of pages of the stock list.
+func StockQueries() []Query { return stockList.queries("p010000", time.UnixMicro(10000)) }
+
+// queries are a list's pages under every sort: from both ends, beyond a
+// cursor, at the largest offset, and within a range with its total. id and
+// moment are values from the middle of the list.
+func (l listing[T]) queries(id string, moment time.Time) (list []Query) {
+	for _, by := range []SortBy{SortID, SortCreatedAt, SortUpdatedAt} {
+		for _, descending := range []bool{false, true} {
+			sort := Sort{By: by, Descending: descending}
+			add := func(kind string, condition []string, args []any, offset int) {
+				list = append(list, Query{
+					Name: fmt.Sprintf("%s by %s, %s", l.name, sort, kind),
+					Text: l.text(sort, condition, descending, len(args)),
+					Args: append(args, MaxPageLength+1, offset),
+				})
+			}
+			key := []any{id}
+			if by != SortID {
+				key = []any{micros(moment), id}
+			}
+			add("from its beginning", nil, nil, 0)
+			add("at the largest offset", nil, nil, MaxOffset)
+			clause, args := beyond(l.order(sort), key, !descending, nil)
+			add("after a cursor", []string{clause}, args, 0)
+			where, args := l.where([]Range{{Attribute: by, Operator: "gt", ID: id, Time: moment}})
+			add("in a range", where, args, 0)
+			clause, args = beyond(l.order(sort), key, !descending, args)
+			add("after a cursor in a range", append(where, clause), args, 0)
+			where, args = l.where([]Range{{Attribute: by, Operator: "gt", ID: id, Time: moment}, {Attribute: by, Operator: "lt", ID: id + "9", Time: moment.Add(100 * time.Microsecond)}})
+			list = append(list, Query{
+				Name: fmt.Sprintf("%s by %s, the total of a narrow range", l.name, sort),
+				Text: `SELECT COUNT(*) FROM ` + l.table + ` WHERE ` + strings.Join(where, " AND "), Args: args,
+			})
+		}
+	}
+	return list
+}
+
+// Plan is what the engine means to do for a query, a step a line.
+func (s *Store) Plan(ctx context.Context, q Query) ([]string, error) {
+	return collect(ctx, session{on: s.read}, func(rows *sql.Rows) (string, error) {
+		columns, err := rows.Columns()
+		if err != nil {
+			return "", err
+		}
+		values := make([]any, len(columns))
+		for i := range values {
+			values[i] = new(any)
+		}
+		err = rows.Scan(values...)
+		return fmt.Sprint(*values[len(values)-1].(*any)), err // the last is the text, on both engines
+	}, s.dialect.explain(q.Text), q.Args...)
+}

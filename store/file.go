@@ -1,0 +1,85 @@
+package store
+
+import "time"
+
+// File is an image or another document of a product, in its own shape on
+// both surfaces.
+type File struct {
+	Type     string   `json:"type"`
+	ID       string   `json:"id"`
+	FileName string   `json:"file_name"`
+	MimeType string   `json:"mime_type"`
+	Public   bool     `json:"public"`
+	Link     FileHref `json:"link"`
+	Meta     FileMeta `json:"meta"`
+
+	json []byte // the document it was read from
+}
+
+// FileHref is where a file can be fetched.
+type FileHref struct {
+	Href string `json:"href"`
+}
+
+// FileMeta holds a file's times and, for an image, its size in pixels.
+type FileMeta struct {
+	Timestamps FileTimes       `json:"timestamps"`
+	Dimensions *FileDimensions `json:"dimensions,omitempty"`
+}
+
+// FileTimes are RFC 3339 in UTC.
+type FileTimes struct {
+	CreatedAt string `json:"created_at"`
+}
+
+// FileDimensions are in pixels.
+type FileDimensions struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+func (f *File) key() string { return f.ID }
+
+func (f *File) check(fault *faults) {
+	fault.id("id", &f.ID)
+	fault.required("file_name", f.FileName, maxName)
+	fault.text("mime_type", f.MimeType, maxName)
+	fault.required("link.href", f.Link.Href, 4096)
+	fault.time("meta.timestamps.created_at", &f.Meta.Timestamps.CreatedAt)
+}
+
+// AppendJSON appends the file in the contract's shape.
+func (f *File) AppendJSON(dst []byte) []byte { return append(dst, f.json...) }
+
+// GlobalID is the file's id over all types.
+func (f *File) GlobalID() string { return GlobalID(TypeFile, f.ID) }
+
+// Href is where the file can be fetched.
+func (f *File) Href() string { return f.Link.Href }
+
+// CreatedAt is when the file was made; nil when that is not known.
+func (f *File) CreatedAt() *time.Time {
+	if f.Meta.Timestamps.CreatedAt == "" {
+		return nil
+	}
+	at := checkedTime(f.Meta.Timestamps.CreatedAt)
+	return &at
+}
+
+// Width is in pixels; nil for what is no image.
+func (f *File) Width() *int {
+	if f.Meta.Dimensions == nil {
+		return nil
+	}
+	return &f.Meta.Dimensions.Width
+}
+
+// Height is in pixels; nil for what is no image.
+func (f *File) Height() *int {
+	if f.Meta.Dimensions == nil {
+		return nil
+	}
+	return &f.Meta.Dimensions.Height
+}
+
+func (f *File) size() int { return 2*len(f.json) + 200 }

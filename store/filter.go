@@ -1,0 +1,241 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// FilterAttributes are what the products of a catalog can be filtered by
+// (spec: Filtering operators). tags and product_types hold several values;
+// the texts are the base ones, compared byte by byte.
+func FilterAttributes() []string {
+	return []string{"id", "name", "sku", "slug", "manufacturer_part_num", "upc_ean", "product_types", "tags"}
+}
+
+// Term keeps products of which the attribute has one of the values.
+type Term struct {
+	Attribute string
+	Operator  string // eq or in
+	Values    []string
+}
+
+// MaxFilterTerms bounds the terms and ranges of a filter, and MaxFilterValues
+// the values of one.
+const (
+	MaxFilterTerms  = 10
+	MaxFilterValues = 1000
+)
+
+// NewTerm checks a term: INVALID for an unknown attribute or operator, for eq
+// with id or with other than one value, and for in without a value.
+func NewTerm(attribute, operator string, values []string) (Term, error) {
+	term := Term{attribute, operator, values}
+	path := []string{"filter"}
+	if !slices.Contains(FilterAttributes(), attribute) {
+		return term, invalid(path, "names the unknown attribute %q; known are %s", short(attribute), strings.Join(FilterAttributes(), ", "))
+	}
+	switch {
+	case operator == "eq" && attribute == "id":
+		return term, invalid(path, "compares id by eq, which takes every attribute but id; write in(id,…)")
+	case operator == "eq" && len(values) != 1:
+		return term, invalid(path, "gives eq(%s,…) %d values; it takes one, and in(%s,…) several", attribute, len(values), attribute)
+	case len(values) == 0 || len(values) > MaxFilterValues:
+		return term, invalid(path, "gives in(%s,…) %d values; it takes 1 to %d", attribute, len(values), MaxFilterValues)
+	}
+	for i, value := range values {
+		if !cleanText(value) {
+			return term, invalid(path, "compares %s with text that is not UTF-8", attribute)
+		}
+		if attribute == "id" {
+			if canonical, ok := CanonicalID(value); ok {
+				values[i] = canonical
+			}
+		}
+	}
+	return term, nil
+}
+
+func (t Term) String() string { return fmt.Sprintf("%s(%s,%q)", t.Operator, t.Attribute, t.Values) }
+
+// ProductFilter keeps what every term and every range keeps.
+type ProductFilter struct {
+	Terms  []Term
+	Ranges []Range
+}
+
+func (f ProductFilter) check() error {
+	if n := len(f.Terms) + len(f.Ranges); n > MaxFilterTerms {
+		return invalid([]string{"filter"}, "joins %d conditions; at most %d can be joined", n, MaxFilterTerms)
+	}
+	return nil
+}
+
+// byID tells whether the filter names products, which come by last update
+// then and not as curated.
+func (f ProductFilter) byID() bool {
+	return slices.ContainsFunc(f.Terms, func(t Term) bool { return t.Attribute == "id" })
+}
+
+func (f ProductFilter) String() string {
+	var parts []string
+	for _, term := range f.Terms {
+		parts = append(parts, term.String())
+	}
+	return strings.Join(append(parts, rangeNames(f.Ranges)...), ":")
+}
+
+// An attribute's index is kept as chunks of entries that are sorted: the
+// first 12 bytes of the value's SHA-256, and the ordinal of a product that has
+// the value. At 96 bits two values of one shop do not share a hash; a million
+// entries take 16 MB, where rows with the values themselves took 130.
+const (
+	indexHash  = 12
+	indexEntry = indexHash + 4
+)
+
+func hashValue(value string) [indexHash]byte {
+	sum := sha256.Sum256([]byte(value))
+	return [indexHash]byte(sum[:indexHash])
+}
+
+// newEntry makes an index entry that sorts by hash, then ordinal.
+func newEntry(value string, ordinal uint32) (entry [indexEntry]byte) {
+	hash := hashValue(value)
+	copy(entry[:], hash[:])
+	binary.BigEndian.PutUint32(entry[indexHash:], ordinal)
+	return entry
+}
+
+// indexed returns the products of which the attribute has a value, in order.
+func (v *View) indexed(ctx context.Context, attribute, value string) (ordinals, error) {
+	key := cacheKey{release: v.Release.ID, kind: cachedFilter, name: attribute + "=" + value}
+	if kept, ok := cached[ordinals](v.store.cache, key); ok {
+		return kept, nil
+	}
+	hash := hashValue(value)
+	// The run of one hash begins in the last chunk that starts before it and
+	// goes on through the chunks that start with it.
+	bodies, err := collect(ctx, v.store.reader, func(rows *sql.Rows) ([]byte, error) {
+		var first, body []byte
+		var chunk int
+		err := rows.Scan(&first, &chunk, &body)
+		return body, err
+	}, `
+		SELECT first, chunk, body FROM (
+		    SELECT first, chunk, body FROM release_index
+		    WHERE release_id = $1 AND attribute = $2 AND first < $3
+		    ORDER BY first DESC, chunk DESC LIMIT 1) AS before
+		UNION ALL
+		SELECT first, chunk, body FROM release_index
+		WHERE release_id = $1 AND attribute = $2 AND first >= $3 AND first < $4
+		ORDER BY first, chunk`, v.Release.ID, attribute, hash[:], afterHash(hash))
+	if err != nil {
+		return nil, err
+	}
+	found := ordinals{}
+	for _, body := range bodies {
+		for entry := range slices.Chunk(body, indexEntry) {
+			if [indexHash]byte(entry) == hash {
+				found = append(found, binary.BigEndian.Uint32(entry[indexHash:]))
+			}
+		}
+	}
+	v.store.cache.keep(key, found)
+	return found, nil
+}
+
+// afterHash is the smallest value above every entry of a hash.
+func afterHash(hash [indexHash]byte) []byte {
+	return append(slices.Clone(hash[:]), 0xff, 0xff, 0xff, 0xff, 0xff)
+}
+
+// matching returns the products that a term keeps, in order.
+func (v *View) matching(ctx context.Context, term Term) (ordinals, error) {
+	if term.Attribute == "id" {
+		places, err := v.placesByID(ctx, unique(term.Values))
+		found := ordinals{}
+		for _, place := range places {
+			found = append(found, place)
+		}
+		slices.Sort(found)
+		return found, err
+	}
+	var union ordinals
+	for _, value := range unique(term.Values) {
+		found, err := v.indexed(ctx, term.Attribute, value)
+		if err != nil {
+			return nil, err
+		}
+		union = append(union, found...)
+	}
+	slices.Sort(union)
+	return slices.Compact(union), nil
+}
+
+// intersect keeps what both sorted lists have.
+func intersect(a, b ordinals) ordinals {
+	both := make(ordinals, 0, min(len(a), len(b)))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			a = a[1:]
+		case a[0] > b[0]:
+			b = b[1:]
+		default:
+			both, a, b = append(both, a[0]), a[1:], b[1:]
+		}
+	}
+	return both
+}
+
+// interval is a range of sort keys, from low until just before high.
+type interval struct{ low, high int64 }
+
+func (i interval) holds(key int64) bool { return key >= i.low && key < i.high }
+
+// interval turns a range into one of sort keys: microseconds, or ranks of ids.
+func (v *View) interval(ctx context.Context, r Range) (interval, error) {
+	var at, beyond int64 // the first key not below the value, and the first above it
+	if r.Attribute == SortID {
+		var err error
+		if at, err = v.rank(ctx, ">=", r.ID); err != nil {
+			return interval{}, err
+		}
+		if beyond, err = v.rank(ctx, ">", r.ID); err != nil {
+			return interval{}, err
+		}
+	} else {
+		at = micros(r.Time)
+		beyond = at + 1
+	}
+	switch r.Operator {
+	case "gt":
+		return interval{beyond, math.MaxInt64}, nil
+	case "ge":
+		return interval{at, math.MaxInt64}, nil
+	case "lt":
+		return interval{math.MinInt64, at}, nil
+	}
+	return interval{math.MinInt64, beyond}, nil
+}
+
+// rank is the rank of the first product whose id is at or above a value.
+func (v *View) rank(ctx context.Context, operator, id string) (int64, error) {
+	ordinal, found, err := one(ctx, v.store.reader, scalar[int], `
+		SELECT ordinal FROM release_product
+		WHERE release_id = $1 AND product_id `+operator+` $2 ORDER BY product_id LIMIT 1`, v.Release.ID, id)
+	if err != nil || !found {
+		return math.MaxInt64, err
+	}
+	part, err := chunks(ctx, v, listKeys, SortID, ordinal/chunkSize, ordinal/chunkSize, unpackKeys)
+	if err != nil {
+		return 0, err
+	}
+	return part[0][ordinal%chunkSize], nil
+}

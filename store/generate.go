@@ -1,0 +1,358 @@
+package store
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Generate writes a shop with that many products in the import format, for
+// tests and measurements: the same bytes for the same number and seed, and in
+// little memory whatever the number. The name of each thing, and so its id,
+// depends on its place and the seed only.
+//
+// Of the products some 3% are drafts, 5% bundles of three to eight earlier
+// products, 2% parents with three children each, and 10% have texts in French
+// and German. Tags follow a Zipf distribution over forty, a third of the
+// times of update are shared, and every product has a price in USD, every
+// second one in EUR, and stock.
+//
+// There are two hierarchies. "Departments" has a leaf for each 500 products,
+// at most 2,000, and in each leaf its share of all products but children.
+// "Collections" has the node "Everything", with the first 60% of the products
+// (at most 600,000, so that its line stays within the limit), and some small
+// ones. Every node has curated products. One catalog shows it all, and a rule
+// gives that catalog to everyone.
+func Generate(w io.Writer, products int, seed uint64) error {
+	if products < 1 {
+		return fmt.Errorf("a shop has at least 1 product, not %d", products)
+	}
+	g := &generator{out: bufio.NewWriterSize(w, 1<<16), products: products, seed: seed,
+		space:  uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "portico:generate:%d", seed)),
+		leaves: min(max(1, products/500), 2000)}
+	for _, section := range []func(){
+		g.files, g.productLines, g.hierarchies, g.departments, g.collections,
+		g.pricebook, g.prices, g.catalog, g.stock,
+	} {
+		section()
+	}
+	if g.err != nil {
+		return g.err
+	}
+	return g.out.Flush()
+}
+
+type generator struct {
+	out      *bufio.Writer
+	err      error // the first
+	products int
+	seed     uint64
+	space    uuid.UUID // of the ids
+	leaves   int
+}
+
+func (g *generator) line(resource any) {
+	g.write(string(encode(resource)))
+	g.write("\n")
+}
+
+func (g *generator) write(text string) {
+	if g.err == nil {
+		_, g.err = g.out.WriteString(text)
+	}
+}
+
+func (g *generator) id(kind string, i int) string {
+	return uuid.NewSHA1(g.space, fmt.Appendf(nil, "%s/%d", kind, i)).String()
+}
+
+// random is a source of its own for each thing, so that any section can tell
+// again what another made of it.
+func (g *generator) random(kind uint64, i int) *rand.Rand {
+	return rand.New(rand.NewPCG(g.seed^kind<<56, uint64(i)))
+}
+
+// The kinds of randomness.
+const (
+	randomProduct = iota + 1
+	randomText
+	randomPrice
+	randomStock
+	randomFile
+)
+
+// The first 50 products have one family of a parent and three children, and
+// so have the next, and so on.
+const (
+	familyEvery  = 50
+	familyParent = 10
+	children     = 3
+)
+
+// place tells a product's parent, or that it is one.
+func (g *generator) place(i int) (parent int, isParent bool) {
+	at := i % familyEvery
+	whole := i-at+familyParent+children < g.products
+	switch {
+	case whole && at == familyParent:
+		return -1, true
+	case whole && at > familyParent && at <= familyParent+children:
+		return i - at + familyParent, false
+	}
+	return -1, false
+}
+
+// sharedUpdates are moments at which much was changed at once.
+const sharedUpdates = 7
+
+// sketch is what a product is, before it has words.
+type sketch struct {
+	parent           int // -1 but for a child
+	isParent         bool
+	draft, bundle    bool
+	translated       bool
+	created, updated time.Time
+}
+
+func (g *generator) sketch(i int) sketch {
+	r := g.random(randomProduct, i)
+	s := sketch{draft: r.IntN(100) < 3, bundle: r.IntN(100) < 5 && i >= 10, translated: r.IntN(10) == 0}
+	s.parent, s.isParent = g.place(i)
+	s.bundle = s.bundle && s.parent < 0 && !s.isParent
+	s.created = time.Date(2018, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(r.Int64N(5*365*24*3600*1000)) * time.Millisecond)
+	if r.IntN(3) == 0 {
+		s.updated = time.Date(2024, time.Month(1+r.IntN(sharedUpdates)), 1, 3, 0, 0, 0, time.UTC)
+	} else {
+		s.updated = s.created.Add(time.Duration(r.Int64N(365*24*3600*1000)) * time.Millisecond)
+	}
+	return s
+}
+
+// leaf is the leaf of a product: neighbours go to neighbouring leaves, each
+// round of the leaves starting one further.
+func (g *generator) leaf(i int) int { return (i + i/g.leaves) % g.leaves }
+
+// inLeaf yields the products of a leaf, children left out.
+func (g *generator) inLeaf(leaf int) func(func(int) bool) {
+	return func(yield func(int) bool) {
+		for round := 0; round*g.leaves < g.products; round++ {
+			i := round*g.leaves + ((leaf-round)%g.leaves+g.leaves)%g.leaves
+			if i >= g.products {
+				continue
+			}
+			if parent, _ := g.place(i); parent < 0 && !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+func (g *generator) files() {
+	for i := range g.products {
+		r := g.random(randomFile, i)
+		size := []int{240, 480, 960}[r.IntN(3)]
+		g.line(&File{Type: "file", ID: g.id("file", i), FileName: fmt.Sprintf("photo-%06d.jpg", i), MimeType: "image/jpeg", Public: true,
+			Link: FileHref{fmt.Sprintf("https://cdn.example/photos/%06d.jpg", i)},
+			Meta: FileMeta{Timestamps: FileTimes{formatTime(g.sketch(i).created)}, Dimensions: &FileDimensions{size, size * 3 / 4}}})
+	}
+}
+
+func (g *generator) productLines() {
+	tags := vocabulary("tags")
+	for i := range g.products {
+		s, r := g.sketch(i), g.random(randomText, i)
+		p := &ProductSource{Type: "product", ID: g.id("product", i)}
+		a := &p.Attributes
+		a.Name, a.Description = g.words(r, s, i, "en")
+		a.SKU, a.Slug = g.sku(i), strings.ToLower(strings.ReplaceAll(a.Name, " ", "-"))+fmt.Sprintf("-%d", i)
+		a.Status, a.CommodityType = "live", "physical"
+		if s.draft {
+			a.Status = "draft"
+		}
+		a.ManufacturerPartNum = fmt.Sprintf("MPN-%05d", r.IntN(g.products))
+		a.UPCEAN = ean(r.IntN(1_000_000_000))
+		zipf := rand.NewZipf(r, 1.2, 1, uint64(len(tags)-1))
+		for range 1 + r.IntN(5) {
+			a.Tags = append(a.Tags, tags[zipf.Uint64()])
+		}
+		a.Tags = unique(a.Tags)
+		a.CreatedAt, a.UpdatedAt = formatTime(s.created), formatTime(s.updated)
+		if s.translated {
+			a.Locales = map[string]LocaleText{}
+			for _, tag := range []string{"fr", "de"} {
+				name, description := g.words(g.random(randomText, i), s, i, tag)
+				a.Locales[tag] = LocaleText{name, description}
+			}
+		}
+		g.relate(p, s, r, i)
+		g.line(p)
+	}
+}
+
+func (g *generator) sku(i int) string { return fmt.Sprintf("SKU-%07d", i) }
+
+// relate gives a product its family, components and files.
+func (g *generator) relate(p *ProductSource, s sketch, r *rand.Rand, i int) {
+	a, image := &p.Attributes, i
+	switch {
+	case s.isParent:
+		a.BaseProduct, a.ProductTypes = true, []string{"parent"}
+		size := Variation{ID: g.id("variation", i), Name: "Size"}
+		for n, name := range vocabulary("sizes") {
+			size.Options = append(size.Options, VariationOption{g.id("option", i+1+n), name, "Size " + name, n})
+		}
+		a.Variations = []Variation{size}
+	case s.parent >= 0:
+		a.BaseProductID, a.ProductTypes = g.id("product", s.parent), []string{"child"}
+		a.Options = []string{g.id("option", i)}
+		p.Relationships.Parent = &linkSource{&refSource{"product", a.BaseProductID}}
+		image = s.parent
+	case s.bundle:
+		a.ProductTypes = []string{"bundle"}
+		a.Components, p.Relationships.ComponentProducts = map[string]Component{}, &linksSource{}
+		for n := range 3 + r.IntN(6) {
+			id := g.id("product", r.IntN(i))
+			a.Components[fmt.Sprintf("part_%d", n+1)] = Component{Name: fmt.Sprintf("Part %d", n+1), Min: 1, Max: 1, SortOrder: n,
+				Options: []ComponentOption{{id, "product", 1 + r.IntN(4)}}}
+			p.Relationships.ComponentProducts.Data = append(p.Relationships.ComponentProducts.Data, refSource{"product", id})
+		}
+	default:
+		a.ProductTypes = []string{"standard"}
+	}
+	p.Relationships.MainImage = &linkSource{&refSource{"main_image", g.id("file", image)}}
+	p.Relationships.Files = &fileLinks{[]FileLink{{"file", g.id("file", image), a.CreatedAt}}}
+	if r.IntN(2) == 0 && i > 0 {
+		p.Relationships.Files.Data = append(p.Relationships.Files.Data, FileLink{"file", g.id("file", r.IntN(i)), a.CreatedAt})
+	}
+}
+
+// hierarchies are departments, then collections.
+func (g *generator) hierarchies() {
+	for i, name := range []string{"Departments", "Collections"} {
+		g.line(&hierarchySource{Type: "hierarchy", ID: g.id("hierarchy", i), Attributes: nodeAttributes{
+			Name: name, Slug: strings.ToLower(name), Description: name + " of the whole shop."}})
+	}
+}
+
+// departments writes leaves below aisles of ten, and aisles below departments
+// of ten; an inner node shows the first products of its first leaf.
+func (g *generator) departments() {
+	nouns := vocabulary("nouns.en")
+	first := func(leaf int) func(func(int) bool) {
+		return func(yield func(int) bool) {
+			n := 0
+			for i := range g.inLeaf(leaf) {
+				if n++; n > 10 || !yield(i) {
+					return
+				}
+			}
+		}
+	}
+	for leaf := range g.leaves {
+		if leaf%100 == 0 {
+			g.node(fmt.Sprintf("Department %d", leaf/100+1), 0, "", g.id("department", leaf/100), first(leaf))
+		}
+		if leaf%10 == 0 {
+			g.node(fmt.Sprintf("Aisle %d", leaf/10+1), 0, g.id("department", leaf/100), g.id("aisle", leaf/10), first(leaf))
+		}
+		g.node(fmt.Sprintf("%s %d", nouns[leaf%len(nouns)], leaf+1), 0, g.id("aisle", leaf/10), g.id("leaf", leaf), g.inLeaf(leaf))
+	}
+}
+
+// mostAttached keeps a node's line within maxLineBytes.
+const mostAttached = 600_000
+
+func (g *generator) collections() {
+	every := func(step, from, until int) func(func(int) bool) {
+		return func(yield func(int) bool) {
+			for i := from; i < until; i += step {
+				if parent, _ := g.place(i); parent < 0 && !yield(i) {
+					return
+				}
+			}
+		}
+	}
+	if g.products >= 20 {
+		g.node("Everything", 1, "", g.id("everything", 0), every(1, 0, min(g.products*6/10, mostAttached)))
+	}
+	for i, name := range []string{"New arrivals", "Bestsellers", "Gifts"} {
+		g.node(name, 1, "", g.id("collection", i), every(19+i, i, g.products))
+	}
+}
+
+// node writes a node piece by piece: a big one is a line of many megabytes.
+// Every ninth of its products is curated, five at most.
+func (g *generator) node(name string, hierarchy int, parent, id string, products func(func(int) bool)) {
+	n := nodeSource{Type: "node", ID: id, Attributes: nodeAttributes{Name: name, Slug: strings.ToLower(strings.ReplaceAll(name, " ", "-")),
+		Description: "All there is of: " + name + "."}}
+	place := 0
+	for i := range products {
+		if place%9 == 0 {
+			n.Attributes.CuratedProducts = append(n.Attributes.CuratedProducts, g.id("product", i))
+		}
+		if place++; len(n.Attributes.CuratedProducts) == 5 {
+			break
+		}
+	}
+	n.Relationships.Hierarchy = &linkSource{&refSource{"hierarchy", g.id("hierarchy", hierarchy)}}
+	if parent != "" {
+		n.Relationships.Parent = &linkSource{&refSource{"node", parent}}
+	}
+	n.Relationships.Products = &linksSource{Data: []refSource{}}
+	head, tail, _ := strings.Cut(string(encode(&n)), `"data":[]`)
+	g.write(head + `"data":[`)
+	separator := ""
+	for i := range products {
+		g.write(separator + `{"type":"product","id":"` + g.id("product", i) + `"}`)
+		separator = ","
+	}
+	g.write("]" + tail + "\n")
+}
+
+func (g *generator) pricebook() {
+	book := &pricebookSource{Type: "pricebook", ID: g.id("pricebook", 0)}
+	book.Attributes.Name = "Retail"
+	g.line(book)
+}
+
+func (g *generator) prices() {
+	for i := range g.products {
+		r := g.random(randomPrice, i)
+		price := &priceSource{Type: "product-price", ID: g.id("price", i)}
+		amount := 99 + 100*r.Int64N(1+r.Int64N(2000))
+		price.Attributes.SKU = g.sku(i)
+		price.Attributes.Currencies = map[string]amountPrice{"USD": {Amount: amount}}
+		if i%2 == 0 {
+			price.Attributes.Currencies["EUR"] = amountPrice{Amount: amount*9/10 + 9, IncludesTax: true}
+		}
+		price.Relationships.Pricebook = &linkSource{&refSource{"pricebook", g.id("pricebook", 0)}}
+		g.line(price)
+	}
+}
+
+func (g *generator) catalog() {
+	catalog := &catalogSource{Type: "catalog", ID: g.id("catalog", 0)}
+	catalog.Attributes.Name = "Web shop"
+	catalog.Attributes.Hierarchies = []string{g.id("hierarchy", 0), g.id("hierarchy", 1)}
+	catalog.Attributes.PricebookIDs = []pricebookRank{{g.id("pricebook", 0), 1}}
+	catalog.Attributes.CreatedAt = "2018-01-01T00:00:00.000Z"
+	g.line(catalog)
+	rule := &ruleSource{Type: "catalog_rule", ID: g.id("catalog_rule", 0)}
+	rule.Attributes.Name, rule.Attributes.CatalogID = "Everyone", catalog.ID
+	rule.Attributes.CreatedAt = catalog.Attributes.CreatedAt
+	g.line(rule)
+}
+
+func (g *generator) stock() {
+	for i := range g.products {
+		r, s := g.random(randomStock, i), g.sketch(i)
+		available, allocated := r.IntN(500), max(0, r.IntN(40)-30)
+		g.line(&stockSource{Type: "stock", ID: g.id("product", i), Available: available, Allocated: allocated, Total: available + allocated,
+			CreatedAt: formatTime(s.created), UpdatedAt: formatTime(s.updated)})
+	}
+}

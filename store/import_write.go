@@ -1,0 +1,383 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// importBatch writes a batch in one transaction and tells how many of its
+// resources were new or different.
+func (s *Store) importBatch(ctx context.Context, actor Actor, batch []decoded) (changed int, err error) {
+	if len(batch) == 0 {
+		return 0, nil
+	}
+	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		changed = 0
+		w := &importWriter{tx: t, store: s}
+		for kind, sources := range byKind(batch) {
+			n, err := w.write(ctx, kind, sources)
+			if err != nil {
+				return fmt.Errorf("write a batch of %s: %w", kind, err)
+			}
+			changed += n
+		}
+		return w.announce(ctx)
+	})
+	return changed, err
+}
+
+// byKind yields a batch's sources by type, in a fixed order; of two with one
+// id the later counts.
+func byKind(batch []decoded) func(func(string, []source) bool) {
+	groups := map[string][]source{}
+	places := map[[2]string]int{}
+	var kinds []string
+	for _, d := range batch {
+		if _, known := groups[d.kind]; !known {
+			kinds = append(kinds, d.kind)
+		}
+		name := [2]string{d.kind, d.source.key()}
+		if place, twice := places[name]; twice {
+			groups[d.kind][place] = d.source
+			continue
+		}
+		places[name] = len(groups[d.kind])
+		groups[d.kind] = append(groups[d.kind], d.source)
+	}
+	slices.Sort(kinds) // one order of locks everywhere
+	return func(yield func(string, []source) bool) {
+		for _, kind := range kinds {
+			if !yield(kind, groups[kind]) {
+				return
+			}
+		}
+	}
+}
+
+// importWriter writes the sources of one transaction.
+type importWriter struct {
+	*tx
+	store  *Store
+	topics []topic
+}
+
+func (w *importWriter) announce(ctx context.Context) error {
+	for _, name := range unique(w.topics) {
+		if err := w.store.changed(ctx, w.tx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *importWriter) write(ctx context.Context, kind string, sources []source) (int, error) {
+	switch kind {
+	case "product":
+		return upsertAll(ctx, w.tx, productTable, sources)
+	case "file":
+		return upsertAll(ctx, w.tx, fileTable, sources)
+	case "product-price":
+		return upsertAll(ctx, w.tx, priceTable, sources)
+	case "promotion_code":
+		return upsertAll(ctx, w.tx, codeTable, sources)
+	case "code_usage":
+		return upsertAll(ctx, w.tx, usageTable, sources)
+	case "gateway":
+		return upsertAll(ctx, w.tx, gatewayTable, sources)
+	case "hierarchy":
+		return w.inOrder(ctx, hierarchyTable, sources)
+	case "pricebook":
+		return w.inOrder(ctx, pricebookTable, sources)
+	case "price_modifier":
+		return w.inOrder(ctx, modifierTable, sources)
+	case "promotion":
+		return w.inOrder(ctx, promotionTable, sources)
+	case "catalog":
+		w.topics = append(w.topics, topicCatalog)
+		return w.inOrder(ctx, catalogTable, sources)
+	case "catalog_rule":
+		w.topics = append(w.topics, topicCatalog)
+		return w.inOrder(ctx, ruleTable, sources)
+	case "node":
+		return w.nodes(ctx, sources)
+	case "stock":
+		return w.stocks(ctx, sources)
+	case "stock_transaction":
+		return w.stockTransactions(ctx, sources)
+	case "api_client":
+		return w.clients(ctx, sources)
+	case "settings":
+		w.topics = append(w.topics, topicSettings)
+		return w.settings(ctx, sources)
+	}
+	return 0, fmt.Errorf("no table for %s", kind)
+}
+
+// sourceTable says how a type of source is kept: its columns, the first of
+// which is the key and the last the body. Where the second is sequence, it is
+// the order of first import.
+type sourceTable struct {
+	name    string
+	columns []string
+	row     func(source, *tx) []any
+}
+
+var (
+	fileTable = sourceTable{name: "file", columns: []string{"id", "body"}, row: func(r source, _ *tx) []any {
+		return []any{r.key(), encode(r)}
+	}}
+	productTable = sourceTable{
+		name:    "product",
+		columns: []string{"id", "live", "parent_id", "component_ids", "created_at", "updated_at", "body"},
+		row: func(r source, _ *tx) []any {
+			p := r.(*ProductSource)
+			return []any{p.ID, p.live(), p.parentID(), strings.Join(p.componentIDs(), " "), micros(p.createdAt()), micros(p.updatedAt()), encode(p)}
+		},
+	}
+	priceTable = sourceTable{name: "price", columns: []string{"id", "pricebook_id", "sku", "body"}, row: func(r source, _ *tx) []any {
+		p := r.(*priceSource)
+		return []any{p.ID, p.Relationships.Pricebook.id(), p.Attributes.SKU, encode(p)}
+	}}
+	codeTable = sourceTable{name: "promotion_code", columns: []string{"id", "promotion_id", "code", "body"}, row: func(r source, _ *tx) []any {
+		c := r.(*codeSource)
+		return []any{c.ID, c.PromotionID, c.Code, encode(c)}
+	}}
+	usageTable = sourceTable{name: "code_usage", columns: []string{"id", "promotion_id", "body"}, row: func(r source, _ *tx) []any {
+		u := r.(*usageSource)
+		return []any{u.ID, u.PromotionID, encode(u)}
+	}}
+	gatewayTable   = sourceTable{name: "gateway", columns: []string{"slug", "body"}, row: fileTable.row}
+	pricebookTable = sourceTable{name: "pricebook", columns: []string{"id", "sequence", "body"}, row: rowInOrder}
+	modifierTable  = sourceTable{name: "price_modifier", columns: pricebookTable.columns, row: rowInOrder}
+	promotionTable = sourceTable{name: "promotion", columns: pricebookTable.columns, row: rowInOrder}
+	hierarchyTable = sourceTable{
+		name: "hierarchy", columns: []string{"id", "sequence", "updated_at", "body"},
+		row: func(r source, t *tx) []any { return []any{r.key(), nil, micros(t.now), encode(r)} },
+	}
+	nodeTable = sourceTable{
+		name: "node", columns: []string{"id", "sequence", "hierarchy_id", "updated_at", "body"},
+		row: func(r source, t *tx) []any {
+			n := *r.(*nodeSource)
+			n.Relationships.Products = nil // kept in node_product
+			return []any{n.ID, nil, n.Relationships.Hierarchy.id(), micros(t.now), encode(&n)}
+		},
+	}
+	catalogTable = sourceTable{
+		name: "catalog", columns: []string{"id", "sequence", "created_at", "body"},
+		row: func(r source, t *tx) []any {
+			return []any{r.key(), nil, createdAt(r.(*catalogSource).Attributes.CreatedAt, t), encode(r)}
+		},
+	}
+	ruleTable = sourceTable{
+		name: "catalog_rule", columns: []string{"id", "sequence", "catalog_id", "created_at", "body"},
+		row: func(r source, t *tx) []any {
+			rule := r.(*ruleSource)
+			return []any{rule.ID, nil, rule.Attributes.CatalogID, createdAt(rule.Attributes.CreatedAt, t), encode(rule)}
+		},
+	}
+)
+
+func rowInOrder(r source, _ *tx) []any { return []any{r.key(), nil, encode(r)} }
+
+// createdAt is the time a source gives, else now.
+func createdAt(text string, t *tx) int64 {
+	if text == "" {
+		return micros(t.now)
+	}
+	return micros(checkedTime(text))
+}
+
+// upsert is the statement that writes n rows: new ones, and those whose body
+// is different. The order of first import and times of creation stay.
+func (table sourceTable) upsert(n int) string {
+	var b strings.Builder
+	b.WriteString(insertText(table.name, table.columns, n))
+	fmt.Fprintf(&b, " ON CONFLICT (%s) DO UPDATE SET ", table.columns[0])
+	var sets []string
+	for _, column := range table.columns[1:] {
+		if column != "sequence" {
+			sets = append(sets, column+" = excluded."+column)
+		}
+	}
+	fmt.Fprintf(&b, "%s WHERE %s.body <> excluded.body", strings.Join(sets, ", "), table.name)
+	return b.String()
+}
+
+// upsertAll writes sources, many rows a statement, and tells how many were
+// new or different.
+func upsertAll(ctx context.Context, t *tx, table sourceTable, sources []source) (changed int, err error) {
+	rows := make([][]any, len(sources))
+	for i, resource := range sources {
+		rows[i] = table.row(resource, t)
+	}
+	return t.upsertRows(ctx, table, rows)
+}
+
+// upsertRows writes in blocks of a few sizes, so that few texts are prepared.
+func (t *tx) upsertRows(ctx context.Context, table sourceTable, rows [][]any) (changed int, err error) {
+	for _, size := range []int{64, 8, 1} {
+		for len(rows) >= size {
+			var args []any
+			for _, row := range rows[:size] {
+				for _, value := range row {
+					args = append(args, textual(value))
+				}
+			}
+			n, err := t.exec(ctx, table.upsert(size), args...)
+			if err != nil {
+				return changed, err
+			}
+			changed += int(n)
+			rows = rows[size:]
+		}
+	}
+	return changed, nil
+}
+
+// textual keeps JSON as TEXT on both engines.
+func textual(value any) any {
+	if text, ok := value.([]byte); ok {
+		return string(text)
+	}
+	return value
+}
+
+// inOrder writes sources that remember the order of their first import.
+func (w *importWriter) inOrder(ctx context.Context, table sourceTable, sources []source) (int, error) {
+	sequence, err := w.sequence(ctx, len(sources))
+	if err != nil {
+		return 0, err
+	}
+	rows := make([][]any, len(sources))
+	for i, resource := range sources {
+		rows[i] = table.row(resource, w.tx)
+		rows[i][1] = sequence + int64(i)
+	}
+	return w.upsertRows(ctx, table, rows)
+}
+
+// nodes writes nodes and what is attached to them.
+func (w *importWriter) nodes(ctx context.Context, sources []source) (int, error) {
+	changed, err := w.inOrder(ctx, nodeTable, sources)
+	if err != nil {
+		return 0, err
+	}
+	for _, resource := range sources {
+		node := resource.(*nodeSource)
+		attached, err := w.attach(ctx, node.ID, node.productIDs())
+		if err != nil {
+			return 0, err
+		}
+		if attached {
+			changed++
+		}
+	}
+	return changed, nil
+}
+
+// attach makes the products the node's, in this order. Attachments that stay
+// keep their place in time.
+func (w *importWriter) attach(ctx context.Context, nodeID string, productIDs []string) (changed bool, err error) {
+	had, err := collect(ctx, w.session, scalar[string],
+		`SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached, product_id`, nodeID)
+	if err != nil || slices.Equal(had, productIDs) {
+		return false, err
+	}
+	fresh := productIDs
+	if len(had) <= len(productIDs) && slices.Equal(had, productIDs[:len(had)]) {
+		fresh = productIDs[len(had):]
+	} else if _, err := w.exec(ctx, `DELETE FROM node_product WHERE node_id = $1`, nodeID); err != nil {
+		return false, err
+	}
+	attached, err := w.sequence(ctx, len(fresh))
+	if err != nil {
+		return false, err
+	}
+	rows := make([][]any, len(fresh))
+	for i, id := range fresh {
+		rows[i] = []any{nodeID, attached + int64(i), id}
+	}
+	return true, w.insertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
+}
+
+// insertRows inserts many rows a statement.
+func (t *tx) insertRows(ctx context.Context, table string, columns []string, rows [][]any) error {
+	for _, size := range []int{64, 8, 1} {
+		text := insertText(table, columns, size)
+		for len(rows) >= size {
+			args := make([]any, 0, size*len(columns))
+			for _, row := range rows[:size] {
+				args = append(args, row...)
+			}
+			if _, err := t.exec(ctx, text, args...); err != nil {
+				return err
+			}
+			rows = rows[size:]
+		}
+	}
+	return nil
+}
+
+func insertText(table string, columns []string, rows int) string {
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES %s", table, strings.Join(columns, ", "), values(rows, len(columns)))
+}
+
+// values are the places of a statement's rows: ($1, $2), ($3, $4).
+func values(rows, columns int) string {
+	list := make([]string, rows)
+	for row := range rows {
+		places := make([]string, columns)
+		for column := range columns {
+			places[column] = "$" + itoa(row*columns+column+1)
+		}
+		list[row] = "(" + strings.Join(places, ", ") + ")"
+	}
+	return strings.Join(list, ", ")
+}
+
+// clients writes API clients; a line without a hash leaves the secret alone,
+// and a new client without one cannot log in.
+func (w *importWriter) clients(ctx context.Context, sources []source) (changed int, err error) {
+	for _, resource := range sources {
+		c := resource.(*clientSource)
+		n, err := w.exec(ctx, `
+			INSERT INTO api_client (id, name, secret_hash, scopes, created_at) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (id) DO UPDATE
+			SET name = excluded.name, scopes = excluded.scopes,
+			    secret_hash = CASE WHEN excluded.secret_hash = '' THEN api_client.secret_hash ELSE excluded.secret_hash END
+			WHERE api_client.name <> excluded.name OR api_client.scopes <> excluded.scopes
+			   OR (excluded.secret_hash <> '' AND api_client.secret_hash <> excluded.secret_hash)`,
+			c.ID, c.Name, c.SecretHash, strings.Join(c.Scopes, " "), micros(checkedTime(c.CreatedAt)))
+		if err != nil {
+			return 0, err
+		}
+		changed += int(n)
+	}
+	return changed, nil
+}
+
+func (w *importWriter) settings(ctx context.Context, sources []source) (int, error) {
+	last := sources[len(sources)-1].(*settingsSource)
+	n, err := w.exec(ctx, `
+		UPDATE settings SET page_length = $1, currency = $2, locale = $3
+		WHERE id = 1 AND (page_length <> $1 OR currency <> $2 OR locale <> $3)`,
+		last.PageLength, last.Currency, last.Locale)
+	return int(n), err
+}
+
+// existing tells which ids a table has.
+func (w *importWriter) existing(ctx context.Context, table string, ids []string) (map[string]bool, error) {
+	known := map[string]bool{}
+	err := chunked(ids, 512, func(ids []string) error {
+		list, args := in(nil, ids)
+		found, err := collect(ctx, w.session, scalar[string],
+			`SELECT id FROM `+table+` WHERE id IN (`+list+`)`, args...)
+		for _, id := range found {
+			known[id] = true
+		}
+		return err
+	})
+	return known, err
+}

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+)
+
+const hexDigits = "0123456789abcdef"
+
+// AppendString appends a JSON string. Text must be valid UTF-8, which every
+// stored text is.
+func AppendString(dst []byte, text string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf || c >= utf8.RuneSelf {
+			continue
+		}
+		dst = append(dst, text[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		}
+	}
+	return append(append(dst, text[start:]...), '"')
+}
+
+// appendMember appends `,"name":"text"`.
+func appendMember(dst []byte, name, text string) []byte {
+	return AppendString(appendName(dst, name), text)
+}
+
+// appendName appends `,"name":`, or without the comma right after a brace.
+func appendName(dst []byte, name string) []byte {
+	if last := dst[len(dst)-1]; last != '{' {
+		dst = append(dst, ',')
+	}
+	return append(append(append(dst, '"'), name...), '"', ':')
+}
+
+// appendStrings appends `,"name":["a","b"]`.
+func appendStrings(dst []byte, name string, values []string) []byte {
+	dst = append(appendName(dst, name), '[')
+	for i, value := range values {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = AppendString(dst, value)
+	}
+	return append(dst, ']')
+}
+
+// appendObject appends `,"name":{…}`, an empty object where there is none.
+func appendObject(dst []byte, name string, raw json.RawMessage) []byte {
+	dst = appendName(dst, name)
+	if len(raw) == 0 {
+		return append(dst, "{}"...)
+	}
+	return append(dst, raw...)
+}

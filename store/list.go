@@ -1,0 +1,244 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// SortBy is what a list can be sorted by.
+type SortBy string
+
+// The sort keys (spec: Pagination). Each list ends its order with the id, so
+// that no two rows tie.
+const (
+	SortDefault   SortBy = ""           // the list's own order
+	SortID        SortBy = "id"         // ids compare byte by byte
+	SortCreatedAt SortBy = "created_at" // then id
+	SortUpdatedAt SortBy = "updated_at" // then id
+)
+
+// Sort is an order of a list.
+type Sort struct {
+	By         SortBy
+	Descending bool
+}
+
+func (s Sort) String() string {
+	if s.Descending {
+		return "-" + string(s.By)
+	}
+	return string(s.By)
+}
+
+// Range is a bound on a sort key, for paging by key as the contract describes:
+// gt, ge, lt or le and a value.
+type Range struct {
+	Attribute SortBy
+	Operator  string
+	ID        string    // the value, when Attribute is id
+	Time      time.Time // the value otherwise
+}
+
+// RangeOperators are SQL's words for the contract's.
+var rangeOperators = map[string]string{"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+
+// NewRange parses a bound: INVALID when the attribute is not a sort key, or
+// the value is not one of its values.
+func NewRange(attribute, operator, value string) (Range, error) {
+	r := Range{Attribute: SortBy(attribute), Operator: operator}
+	switch r.Attribute {
+	case SortID:
+		r.ID = value
+	case SortCreatedAt, SortUpdatedAt:
+		at, err := parseTime(value)
+		if err != nil {
+			return r, invalid([]string{"filter"}, "compares %s with %q, which is no time; write it as 2012-05-30T00:00:00.000Z", attribute, value)
+		}
+		r.Time = at
+	default:
+		return r, invalid([]string{"filter"}, "compares %q by %s, which only takes id, created_at or updated_at", attribute, operator)
+	}
+	return r, nil
+}
+
+func (r Range) value() any {
+	if r.Attribute == SortID {
+		return r.ID
+	}
+	return micros(r.Time)
+}
+
+func (r Range) String() string { return fmt.Sprintf("%s(%s,%v)", r.Operator, r.Attribute, r.value()) }
+
+// ListQuery is a page of a live list, sorted and bounded.
+type ListQuery struct {
+	Sort   Sort
+	Ranges []Range
+	Page   Page
+}
+
+// listing is a table that can be paged by key and by offset.
+type listing[T any] struct {
+	name, columns, table, id string
+	counter                  string // the stored total, for a list without bounds
+	scan                     func(*sql.Rows) (T, error)
+	key                      func(T, Sort) []any // the row's sort key, ending in its id
+}
+
+// order is the list's sort columns, the last of which is the id.
+func (l listing[T]) order(sort Sort) []string {
+	if sort.By == SortCreatedAt || sort.By == SortUpdatedAt {
+		return []string{string(sort.By), l.id}
+	}
+	return []string{l.id}
+}
+
+func (l listing[T]) column(by SortBy) string {
+	if by == SortID {
+		return l.id
+	}
+	return string(by)
+}
+
+// list reads a page and, when asked, the total.
+func list[T any](ctx context.Context, s *Store, l listing[T], query ListQuery) (*Slice[T], error) {
+	settings, err := s.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b, err := query.Page.check(settings.PageLength)
+	if err != nil {
+		return nil, err
+	}
+	where, args := l.where(query.Ranges)
+	total := func(ctx context.Context) (int, error) {
+		if len(query.Ranges) == 0 {
+			n, _, err := one(ctx, s.reader, scalar[int], `SELECT value FROM counter WHERE name = $1`, l.counter)
+			return n, err
+		}
+		n, _, err := one(ctx, s.reader, scalar[int], `SELECT COUNT(*) FROM `+l.table+` WHERE `+strings.Join(where, " AND "), args...)
+		return n, err
+	}
+	name := listName(append([]string{l.name, query.Sort.String()}, rangeNames(query.Ranges)...)...)
+	descending := query.Sort.Descending != b.backward
+	condition, bound := slices.Clone(where), slices.Clone(args)
+	for member, text := range query.Page.cursors {
+		c, err := parseCursor(*text, name, member)
+		if err != nil {
+			return nil, err
+		}
+		key, err := l.cursorKey(c, query.Sort, member)
+		if err != nil {
+			return nil, err
+		}
+		greater := (member == "after") != query.Sort.Descending
+		var clause string
+		clause, bound = beyond(l.order(query.Sort), key, greater, bound)
+		condition = append(condition, clause)
+	}
+	rows, err := collect(ctx, s.reader, l.scan, l.text(query.Sort, condition, descending, len(bound)),
+		append(bound, b.limit+1, b.offset)...)
+	if err != nil {
+		return nil, err
+	}
+	return l.slice(rows, query, b, name, total), nil
+}
+
+func (l listing[T]) where(ranges []Range) (where []string, args []any) {
+	for _, r := range ranges {
+		args = append(args, r.value())
+		where = append(where, fmt.Sprintf("%s %s $%d", l.column(r.Attribute), rangeOperators[r.Operator], len(args)))
+	}
+	return where, args
+}
+
+func rangeNames(ranges []Range) (names []string) {
+	for _, r := range ranges {
+		names = append(names, r.String())
+	}
+	return names
+}
+
+// text is the page's query; its last two parameters are the limit and offset.
+func (l listing[T]) text(sort Sort, condition []string, descending bool, args int) string {
+	text := `SELECT ` + l.columns + ` FROM ` + l.table
+	if len(condition) > 0 {
+		text += ` WHERE ` + strings.Join(condition, " AND ")
+	}
+	direction := " ASC"
+	if descending {
+		direction = " DESC"
+	}
+	return text + ` ORDER BY ` + strings.Join(l.order(sort), direction+", ") + direction +
+		fmt.Sprintf(` LIMIT $%d OFFSET $%d`, args+1, args+2)
+}
+
+// cursorKey checks the values of a cursor's key, which came from outside.
+func (l listing[T]) cursorKey(c cursor, sort Sort, member string) ([]any, error) {
+	columns := l.order(sort)
+	bad := invalid([]string{member}, "is not a cursor of this list; take it from pageInfo or from a page's links, unchanged")
+	if len(c.Key) != len(columns) {
+		return nil, bad
+	}
+	key := make([]any, len(columns))
+	for i, value := range c.Key {
+		switch value := value.(type) {
+		case string:
+			if i != len(columns)-1 || !cleanText(value) {
+				return nil, bad
+			}
+			key[i] = value
+		case json.Number:
+			number, err := value.Int64()
+			if i == len(columns)-1 || err != nil {
+				return nil, bad
+			}
+			key[i] = number
+		default:
+			return nil, bad
+		}
+	}
+	return key, nil
+}
+
+// beyond is the row comparison (a, b) > ($1, $2).
+func beyond(columns []string, key []any, greater bool, args []any) (clause string, all []any) {
+	operator := "<"
+	if greater {
+		operator = ">"
+	}
+	places := make([]string, len(key))
+	for i, value := range key {
+		args = append(args, value)
+		places[i] = "$" + strconv.Itoa(len(args))
+	}
+	return fmt.Sprintf("(%s) %s (%s)", strings.Join(columns, ", "), operator, strings.Join(places, ", ")), args
+}
+
+// slice cuts the row read too many, which only told that there is more.
+func (l listing[T]) slice(rows []T, query ListQuery, b bounds, name string, total func(context.Context) (int, error)) *Slice[T] {
+	more := len(rows) > b.limit
+	if more {
+		rows = rows[:b.limit]
+	}
+	slice := &Slice[T]{Items: rows, Limit: b.limit, Offset: -1, Total: total}
+	if b.backward {
+		slices.Reverse(rows)
+		slice.HasPrevious, slice.HasNext = more, b.before != ""
+	} else {
+		slice.HasNext, slice.HasPrevious = more, b.after != "" || b.offset > 0
+	}
+	if b.after == "" && b.before == "" && !b.backward {
+		slice.Offset = b.offset
+	}
+	for _, row := range rows {
+		slice.Cursors = append(slice.Cursors, cursor{List: name, Key: l.key(row, query.Sort)}.String())
+	}
+	return slice
+}

@@ -1,0 +1,78 @@
+package store_test
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// fill writes n rows of everything that lists below read, in no order and
+// with ties. It runs on both engines.
+var fill = []string{
+	`INSERT INTO stock (product_id, available, allocated, created_at, updated_at)
+	 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+	 SELECT 'p' || SUBSTR('00000' || CAST(i AS TEXT), LENGTH(CAST(i AS TEXT))), 1, 0, i * 7919 % 20000, i * 104729 % 20000 / 4 * 4 FROM n`,
+	`UPDATE counter SET value = 20000 WHERE name = 'stock'`,
+}
+
+func TestNoListReadsOrSortsAWholeTable(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s, db := e.Open(t), e.SQL(t)
+		for _, statement := range fill {
+			run(t, db, statement)
+		}
+		if e.Name == "postgres" { // which does so by itself; SQLite is left without statistics
+			run(t, db, `ANALYZE`)
+		}
+		for _, queries := range [][]store.Query{
+			store.StockQueries(),
+		} {
+			for _, query := range queries {
+				t.Run(query.Name, func(t *testing.T) {
+					plan, err := s.Plan(t.Context(), query)
+					require.NoError(t, err)
+					require.NotEmpty(t, plan)
+					for _, step := range plan {
+						require.False(t, wasteful(step), "%s\n%s", query.Text, strings.Join(plan, "\n"))
+					}
+				})
+			}
+		}
+	})
+}
+
+// wasteful tells whether a step of a plan reads a whole table, or sorts.
+func wasteful(step string) bool {
+	switch {
+	case strings.Contains(step, "Seq Scan"), strings.Contains(step, "Sort"), strings.Contains(step, "USE TEMP B-TREE"):
+		return true
+	case strings.HasPrefix(step, "SCAN "):
+		return !strings.Contains(step, "INDEX")
+	}
+	return false
+}
+
+func TestAWastefulPlanIsKnown(t *testing.T) {
+	for step, want := range map[string]bool{
+		"SCAN stock": true,
+		"SCAN stock USING INDEX stock_by_created":                 false,
+		"SEARCH stock USING INDEX stock_by_created":               false,
+		"USE TEMP B-TREE FOR ORDER BY":                            true,
+		"  ->  Seq Scan on stock  (cost=0.00..347.00 rows=20000)": true,
+		"  ->  Sort  (cost=0.00..347.00 rows=20000)":              true,
+		"  ->  Index Scan using stock_pkey on stock":              false,
+	} {
+		require.Equal(t, want, wasteful(step), step)
+	}
+}
+
+func run(t *testing.T, db *sql.DB, statement string) {
+	t.Helper()
+	_, err := db.Exec(statement)
+	require.NoError(t, err, statement)
+}

@@ -1,0 +1,438 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Product is a released product as a view shows it. All but Curated is shared
+// between requests and must not be changed.
+type Product struct {
+	*released
+	Curated bool // curated in the node it was listed for
+}
+
+// released is a product of a release in one language and currency.
+type released struct {
+	id      string
+	ordinal uint32
+	release *Release
+	price   *Price
+	display *DisplayPrice
+
+	body   []byte // the contract's shape, whole, for a product that is not curated
+	insert int    // where curated_product goes
+
+	once sync.Once
+	typed
+}
+
+// typed is what the body says.
+type typed struct{ document productDocument }
+
+func (r *released) size() int { return 3*len(r.body) + 400 }
+
+const curatedMember = `,"curated_product":true`
+
+// GlobalID is the product's id over all types.
+func (p *Product) GlobalID() string { return GlobalID(TypeProduct, p.id) }
+
+// AppendJSON appends the product in the contract's shape.
+func (p *Product) AppendJSON(dst []byte) []byte {
+	if !p.Curated {
+		return append(dst, p.body...)
+	}
+	dst = append(dst, p.body[:p.insert]...)
+	dst = append(dst, curatedMember...)
+	return append(dst, p.body[p.insert:]...)
+}
+
+// assemble joins a document with the members that depend on the release, the
+// currency and the nodes.
+func (r *released) assemble(document, crumbs string, v *View) error {
+	attributes, rest, ok := strings.Cut(document, "\n")
+	if !ok {
+		return fmt.Errorf("the document of the product %s is damaged", r.id)
+	}
+	dst := make([]byte, 0, len(document)+len(crumbs)+640)
+	dst = append(dst, attributes...)
+	dst = appendMember(dst, "published_at", formatTimeBare(v.Release.PublishedAt))
+	r.insert = len(dst)
+	dst = r.price.appendJSON(appendName(dst, "price"))
+	dst = append(dst, '}')
+	dst = append(dst, rest...)
+	dst = append(append(dst, ','), crumbs...)
+	dst = appendMember(dst, "catalog_id", v.Release.CatalogID)
+	pricebook := ""
+	if r.price != nil {
+		pricebook = r.price.PricebookID
+		money := newMoney(r.price.Minor, r.price.Currency, v.Locale)
+		r.display = &DisplayPrice{WithoutTax: money}
+		if r.price.IncludesTax {
+			r.display = &DisplayPrice{WithTax: money}
+		}
+	}
+	dst = appendMember(dst, "pricebook_id", pricebook)
+	dst = r.display.appendJSON(appendName(dst, "display_price"))
+	r.body = append(dst, "}}"...)
+	return nil
+}
+
+// read decodes the body on first use.
+func (r *released) read() *productDocument {
+	r.once.Do(func() {
+		if err := json.Unmarshal(r.body, &r.document); err != nil {
+			panic(fmt.Sprintf("the document of the product %s is damaged: %v", r.id, err))
+		}
+	})
+	return &r.document
+}
+
+// The typed members, as the contract's Catalog product has them. A text that
+// is not set is empty, a time is UTC.
+
+func (r *released) ID() string                    { return r.id }
+func (r *released) Name() string                  { return r.read().Attributes.Name }
+func (r *released) Description() string           { return r.read().Attributes.Description }
+func (r *released) SKU() string                   { return r.read().Attributes.SKU }
+func (r *released) Slug() string                  { return r.read().Attributes.Slug }
+func (r *released) Status() string                { return r.read().Attributes.Status }
+func (r *released) CommodityType() string         { return r.read().Attributes.CommodityType }
+func (r *released) UPCEAN() string                { return r.read().Attributes.UPCEAN }
+func (r *released) ManufacturerPartNum() string   { return r.read().Attributes.ManufacturerPartNum }
+func (r *released) ExternalRef() string           { return r.read().Attributes.ExternalRef }
+func (r *released) Tags() []string                { return r.read().Attributes.Tags }
+func (r *released) PriceModifiers() []string      { return r.read().Attributes.PriceModifiers }
+func (r *released) BaseProduct() bool             { return r.read().Attributes.BaseProduct }
+func (r *released) BaseProductID() string         { return r.read().Attributes.BaseProductID }
+func (r *released) CreatedAt() time.Time          { return time.Time(r.read().Attributes.CreatedAt) }
+func (r *released) UpdatedAt() time.Time          { return time.Time(r.read().Attributes.UpdatedAt) }
+func (r *released) PublishedAt() time.Time        { return r.release.PublishedAt }
+func (r *released) CustomInputs() json.RawMessage { return r.read().Attributes.CustomInputs }
+func (r *released) Extensions() json.RawMessage   { return r.read().Attributes.Extensions }
+func (r *released) ShopperAttributes() json.RawMessage {
+	return r.read().Attributes.ShopperAttributes
+}
+func (r *released) ProductTypes() []string      { return r.read().Meta.ProductTypes }
+func (r *released) Language() string            { return r.read().Meta.Language }
+func (r *released) CatalogID() string           { return r.release.CatalogID }
+func (r *released) Price() *Price               { return r.price }
+func (r *released) DisplayPrice() *DisplayPrice { return r.display }
+
+func (r *released) CatalogSource() string { return "pim" }
+func (r *released) PricebookID() *string {
+	if r.price == nil {
+		return nil
+	}
+	return &r.price.PricebookID
+}
+
+// What "Who sees what" fills in: sales, tiers, variants. A document says none
+// of them as yet.
+
+func (r *released) OriginalPrice() *Price               { return nil }
+func (r *released) OriginalDisplayPrice() *DisplayPrice { return nil }
+func (r *released) SaleID() *string                     { return set(r.read().Meta.SaleID) }
+func (r *released) SaleExpires() *time.Time             { return (*time.Time)(r.read().Meta.SaleExpires) }
+func (r *released) Tiers() json.RawMessage              { return r.read().Attributes.Tiers }
+func (r *released) BundleConfiguration() BundleConfiguration {
+	return r.read().Meta.BundleConfiguration
+}
+func (r *released) Variations() []Variation          { return r.read().Meta.Variations }
+func (r *released) ChildVariations() []Variation     { return r.read().Meta.ChildVariations }
+func (r *released) VariationMatrix() json.RawMessage { return r.read().Meta.VariationMatrix }
+func (r *released) ChildOptionIDs() [][]string       { return r.read().Meta.ChildOptionIDs }
+
+// set is a text, or nil where there is none.
+func set(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// Components are a bundle's parts by sort order, then key.
+func (r *released) Components() []ProductComponent {
+	components := r.read().Attributes.Components
+	list := make([]ProductComponent, 0, len(components))
+	for _, key := range (&ProductAttributes{Components: components}).componentKeys() {
+		list = append(list, ProductComponent{key, components[key]})
+	}
+	return list
+}
+
+// ProductComponent is a component with its key.
+type ProductComponent struct {
+	Key string
+	Component
+}
+
+// The edges, by id.
+
+func (r *released) ParentID() string    { return r.read().Relationships.Parent.id() }
+func (r *released) MainImageID() string { return r.read().Relationships.MainImage.id() }
+func (r *released) ChildIDs() []string  { return refIDs(r.read().Relationships.Children) }
+func (r *released) FileLinks() []FileLink {
+	return r.read().Relationships.Files.Data
+}
+func (r *released) ComponentProductIDs() []string {
+	return refIDs(r.read().Relationships.ComponentProducts)
+}
+
+// NodeIDs are the nodes the product is attached to, the newest attachment
+// first.
+func (r *released) NodeIDs() []string { return r.read().Meta.BreadCrumbNodes }
+
+func refIDs(l linksSource) []string {
+	ids := make([]string, len(l.Data))
+	for i, ref := range l.Data {
+		ids[i] = ref.ID
+	}
+	return ids
+}
+
+// products reads the products at some places of the release, in two
+// statements however many.
+func (v *View) products(ctx context.Context, places []uint32) ([]*released, error) {
+	found := make([]*released, len(places))
+	key := cacheKey{release: v.Release.ID, kind: cachedProduct, name: v.name}
+	var missing []uint32
+	for i, place := range places {
+		key.number = int(place)
+		kept, ok := cached[*released](v.store.cache, key)
+		if !ok {
+			missing = append(missing, place)
+		}
+		found[i] = kept
+	}
+	if len(missing) == 0 {
+		return found, nil
+	}
+	read := make(map[uint32]*released, len(missing))
+	if err := chunked(unique(missing), 512, func(places []uint32) error {
+		return v.readProducts(ctx, places, read)
+	}); err != nil {
+		return nil, err
+	}
+	for i, place := range places {
+		if found[i] != nil {
+			continue
+		}
+		product := read[place]
+		if product == nil {
+			return nil, errReleaseGone
+		}
+		found[i], key.number = product, int(place)
+		v.store.cache.keep(key, product)
+	}
+	return found, nil
+}
+
+// errReleaseGone says that a release was swept while it was read.
+var errReleaseGone = &Error{Code: CursorExpired, Detail: "The catalog was published anew meanwhile; ask again."}
+
+// readProducts reads rows, then the documents they name.
+func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint32]*released) error {
+	type row struct {
+		product          *released
+		document, crumbs int64
+	}
+	list, args := in([]any{v.Release.ID, v.Currency}, places)
+	rows, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (r row, err error) {
+		r.product = &released{release: v.Release}
+		var documents string
+		var pricebook sql.NullString
+		var amount sql.NullInt64
+		var tax sql.NullBool
+		if err := rows.Scan(&r.product.ordinal, &r.product.id, &documents, &r.crumbs, &pricebook, &amount, &tax); err != nil {
+			return r, err
+		}
+		if amount.Valid {
+			r.product.price = &Price{Minor: amount.Int64, Currency: v.Currency, IncludesTax: tax.Bool, PricebookID: pricebook.String}
+		}
+		r.document, err = v.chooseDocument(documents)
+		return r, err
+	}, `
+		SELECT p.ordinal, p.product_id, p.documents, p.crumbs, price.pricebook_id, price.amount, price.includes_tax
+		FROM release_product p
+		LEFT JOIN release_price price
+		       ON price.release_id = p.release_id AND price.ordinal = p.ordinal AND price.currency = $2
+		WHERE p.release_id = $1 AND p.ordinal IN (`+list+`)`, args...)
+	if err != nil {
+		return err
+	}
+	var ids []int64
+	for _, r := range rows {
+		ids = append(ids, r.document, r.crumbs)
+	}
+	bodies, err := v.store.documents(ctx, unique(ids))
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if err := r.product.assemble(bodies[r.document], bodies[r.crumbs], v); err != nil {
+			return err
+		}
+		into[r.product.ordinal] = r.product
+	}
+	return nil
+}
+
+// chooseDocument reads "12 fr=13 de=14": the base document's id, then those
+// of other languages.
+func (v *View) chooseDocument(documents string) (int64, error) {
+	fields := strings.Fields(documents)
+	for _, want := range v.languages {
+		for _, field := range fields[1:] {
+			if tag, id, _ := strings.Cut(field, "="); tag == want {
+				return strconv.ParseInt(id, 10, 64)
+			}
+		}
+	}
+	return strconv.ParseInt(fields[0], 10, 64)
+}
+
+func (s *Store) documents(ctx context.Context, ids []int64) (map[int64]string, error) {
+	type document struct {
+		id   int64
+		body string
+	}
+	bodies := make(map[int64]string, len(ids))
+	err := chunked(ids, 1024, func(ids []int64) error {
+		list, args := in(nil, ids)
+		documents, err := collect(ctx, s.reader, func(rows *sql.Rows) (d document, err error) {
+			return d, rows.Scan(&d.id, &d.body)
+		}, `SELECT id, body FROM document WHERE id IN (`+list+`)`, args...)
+		for _, d := range documents {
+			bodies[d.id] = d.body
+		}
+		return err
+	})
+	return bodies, err
+}
+
+// ProductsByID returns several products of the catalog; one that is not in it
+// is left out.
+func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Product, error) {
+	places, err := v.placesByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	found, err := v.products(ctx, slices.Sorted(maps.Values(places)))
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]*Product, len(found))
+	for _, product := range found {
+		byID[product.id] = &Product{released: product}
+	}
+	return byID, nil
+}
+
+// placesByID returns where products stand in the release.
+func (v *View) placesByID(ctx context.Context, ids []string) (map[string]uint32, error) {
+	places := make(map[string]uint32, len(ids))
+	key := cacheKey{release: v.Release.ID, kind: cachedPlace}
+	var missing []string
+	for _, id := range ids {
+		key.name = id
+		if kept, ok := cached[place](v.store.cache, key); ok {
+			places[id] = uint32(kept)
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	type found struct {
+		id    string
+		place uint32
+	}
+	err := chunked(unique(missing), 512, func(ids []string) error {
+		list, args := in([]any{v.Release.ID}, ids)
+		rows, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (f found, err error) {
+			return f, rows.Scan(&f.id, &f.place)
+		}, `SELECT product_id, ordinal FROM release_product WHERE release_id = $1 AND product_id IN (`+list+`)`, args...)
+		for _, f := range rows {
+			places[f.id], key.name = f.place, f.id
+			v.store.cache.keep(key, place(f.place))
+		}
+		return err
+	})
+	return places, err
+}
+
+// place is where a product stands in the release.
+type place uint32
+
+func (place) size() int { return 8 }
+
+// ProductKey names one product, by exactly one of its members.
+type ProductKey struct{ ID, SKU, Slug string }
+
+// Product returns one product of the catalog, listed or not; NOT_FOUND when
+// it has none. Of several with one SKU or slug it is the one updated last.
+func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
+	var places []uint32
+	var err error
+	switch {
+	case key.ID != "":
+		var byID map[string]uint32
+		byID, err = v.placesByID(ctx, []string{key.ID})
+		places = slices.Collect(maps.Values(byID))
+	case key.SKU != "":
+		places, err = v.indexed(ctx, "sku", key.SKU)
+	default:
+		places, err = v.indexed(ctx, "slug", key.Slug)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(places) == 0 {
+		return nil, notFound(nil, "There is no such product in this catalog.")
+	}
+	found, err := v.products(ctx, places[:1])
+	if err != nil {
+		return nil, err
+	}
+	return &Product{released: found[0]}, nil
+}
+
+// FilesByID returns several files of the release; an unknown one is left out.
+func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, error) {
+	files := make(map[string]*File, len(ids))
+	key := cacheKey{release: v.Release.ID, kind: cachedFile}
+	var missing []string
+	for _, id := range ids {
+		key.name = id
+		if kept, ok := cached[*File](v.store.cache, key); ok {
+			files[id] = kept
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	err := chunked(unique(missing), 512, func(ids []string) error {
+		list, args := in([]any{v.Release.ID}, ids)
+		read, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (*File, error) {
+			f := &File{}
+			if err := rows.Scan(&f.json); err != nil {
+				return nil, err
+			}
+			return f, json.Unmarshal(f.json, f)
+		}, `
+			SELECT d.body FROM release_file f JOIN document d ON d.id = f.document_id
+			WHERE f.release_id = $1 AND f.file_id IN (`+list+`)`, args...)
+		for _, f := range read {
+			files[f.ID], key.name = f, f.ID
+			v.store.cache.keep(key, f)
+		}
+		return err
+	})
+	return files, err
+}

@@ -1,0 +1,235 @@
+package store
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+)
+
+// ProductSource is a product as it is authored. Readers never see it: they
+// see the Product that publishing makes of it.
+type ProductSource struct {
+	Type          string               `json:"type"`
+	ID            string               `json:"id"`
+	Attributes    ProductAttributes    `json:"attributes"`
+	Relationships ProductRelationships `json:"relationships"`
+}
+
+// ProductAttributes are a product's own members. Times are RFC 3339 in UTC.
+type ProductAttributes struct {
+	Name                string                `json:"name"`
+	SKU                 string                `json:"sku"`
+	Slug                string                `json:"slug"`
+	Status              string                `json:"status"` // live or draft; only live ones are ever published
+	CommodityType       string                `json:"commodity_type,omitempty"`
+	Description         string                `json:"description,omitempty"`
+	ManufacturerPartNum string                `json:"manufacturer_part_num,omitempty"`
+	UPCEAN              string                `json:"upc_ean,omitempty"`
+	ExternalRef         string                `json:"external_ref,omitempty"`
+	Tags                []string              `json:"tags,omitempty"`
+	ProductTypes        []string              `json:"product_types,omitempty"`
+	BaseProduct         bool                  `json:"base_product"`
+	BaseProductID       string                `json:"base_product_id,omitempty"`
+	CreatedAt           string                `json:"created_at"`
+	UpdatedAt           string                `json:"updated_at"`
+	Locales             map[string]LocaleText `json:"locales,omitempty"` // by BCP 47 tag
+	Variations          []Variation           `json:"variations,omitempty"`
+	Options             []string              `json:"options,omitempty"` // of a child: the option ids it stands for
+	Components          map[string]Component  `json:"components,omitempty"`
+	CustomInputs        json.RawMessage       `json:"custom_inputs,omitempty"`
+	Extensions          json.RawMessage       `json:"extensions,omitempty"`
+	ShopperAttributes   json.RawMessage       `json:"shopper_attributes,omitempty"`
+	PriceModifiers      []string              `json:"price_modifiers,omitempty"`
+}
+
+// LocaleText is a product's text in one language.
+type LocaleText struct {
+	Name        string `json:"name,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// Variation is a way in which the children of a product differ.
+type Variation struct {
+	ID        string            `json:"id"`
+	Name      string            `json:"name"`
+	SortOrder int               `json:"sort_order"`
+	Option    *VariationOption  `json:"option,omitempty"` // the one a child stands for; only in documents
+	Options   []VariationOption `json:"options"`
+}
+
+// VariationOption is one value of a variation.
+type VariationOption struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	SortOrder   int    `json:"sort_order"`
+}
+
+// Component is a part of a bundle: between Min and Max of its options.
+type Component struct {
+	Name      string            `json:"name"`
+	Min       int               `json:"min"`
+	Max       int               `json:"max"`
+	SortOrder int               `json:"sort_order"`
+	Options   []ComponentOption `json:"options"`
+}
+
+// ComponentOption is a product that can be the component.
+type ComponentOption struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Quantity int    `json:"quantity"`
+}
+
+// ProductRelationships are a product's edges.
+type ProductRelationships struct {
+	Parent            *linkSource  `json:"parent,omitempty"`
+	MainImage         *linkSource  `json:"main_image,omitempty"`
+	Files             *fileLinks   `json:"files,omitempty"`
+	ComponentProducts *linksSource `json:"component_products,omitempty"`
+}
+
+type fileLinks struct {
+	Data []FileLink `json:"data"`
+}
+
+// FileLink attaches a file to a product.
+type FileLink struct {
+	Type      string `json:"type"`
+	ID        string `json:"id"`
+	CreatedAt string `json:"created_at,omitempty"`
+}
+
+// The bounds of texts, in bytes. Indexed ones stay well under what an index
+// page of either engine holds.
+const (
+	maxName        = 1024
+	maxDescription = 64 << 10
+)
+
+func (p *ProductSource) key() string { return p.ID }
+
+func (p *ProductSource) check(f *faults) {
+	f.id("id", &p.ID)
+	a := &p.Attributes
+	f.required("attributes.name", a.Name, maxName)
+	f.required("attributes.sku", a.SKU, maxName)
+	f.required("attributes.slug", a.Slug, maxName)
+	f.oneOf("attributes.status", a.Status, "live", "draft")
+	f.text("attributes.description", a.Description, maxDescription)
+	f.text("attributes.manufacturer_part_num", a.ManufacturerPartNum, maxName)
+	f.text("attributes.upc_ean", a.UPCEAN, maxName)
+	f.optionalID("attributes.base_product_id", &a.BaseProductID)
+	if a.CreatedAt == "" {
+		f.add("attributes.created_at", "is required")
+	}
+	f.time("attributes.created_at", &a.CreatedAt)
+	if a.UpdatedAt == "" {
+		a.UpdatedAt = a.CreatedAt
+	}
+	f.time("attributes.updated_at", &a.UpdatedAt)
+	for tag, text := range a.Locales {
+		f.locale("attributes.locales."+tag, tag)
+		f.text("attributes.locales."+tag+".name", text.Name, maxName)
+		f.text("attributes.locales."+tag+".description", text.Description, maxDescription)
+	}
+	for i := range a.Variations {
+		a.Variations[i].check(f, "attributes.variations."+itoa(i))
+	}
+	f.ids("attributes.options", a.Options)
+	for key, component := range a.Components {
+		component.check(f, "attributes.components."+key)
+	}
+	f.object("attributes.custom_inputs", a.CustomInputs)
+	f.object("attributes.extensions", a.Extensions)
+	f.object("attributes.shopper_attributes", a.ShopperAttributes)
+	r := &p.Relationships
+	f.link("relationships.parent", r.Parent)
+	f.link("relationships.main_image", r.MainImage)
+	f.links("relationships.component_products", r.ComponentProducts)
+	if r.Files != nil {
+		for i := range r.Files.Data {
+			f.id("relationships.files.data."+itoa(i)+".id", &r.Files.Data[i].ID)
+			f.time("relationships.files.data."+itoa(i)+".created_at", &r.Files.Data[i].CreatedAt)
+		}
+	}
+	if p.ID != "" && p.parentID() == p.ID {
+		f.add("relationships.parent.data.id", "must be another product, not the product itself")
+	}
+}
+
+func (v *Variation) check(f *faults, member string) {
+	f.id(member+".id", &v.ID)
+	f.required(member+".name", v.Name, maxName)
+	for i := range v.Options {
+		f.id(member+".options."+itoa(i)+".id", &v.Options[i].ID)
+		f.required(member+".options."+itoa(i)+".name", v.Options[i].Name, maxName)
+	}
+}
+
+func (c *Component) check(f *faults, member string) {
+	f.required(member+".name", c.Name, maxName)
+	if c.Min < 0 || c.Max < c.Min {
+		f.add(member+".max", "must be at least min and min at least 0, not %d and %d", c.Max, c.Min)
+	}
+	for i := range c.Options {
+		f.id(member+".options."+itoa(i)+".id", &c.Options[i].ID)
+		if c.Options[i].Quantity < 1 {
+			f.add(member+".options."+itoa(i)+".quantity", "must be at least 1, not %d", c.Options[i].Quantity)
+		}
+	}
+}
+
+func (p *ProductSource) live() bool { return p.Attributes.Status == "live" }
+
+func (p *ProductSource) parentID() string { return p.Relationships.Parent.id() }
+
+// componentIDs are the products of the bundle: as related, else by the sort
+// order of the components; each once.
+func (p *ProductSource) componentIDs() []string {
+	var ids []string
+	if related := p.Relationships.ComponentProducts; related != nil {
+		for _, ref := range related.Data {
+			ids = append(ids, ref.ID)
+		}
+	} else {
+		for _, key := range p.Attributes.componentKeys() {
+			for _, option := range p.Attributes.Components[key].Options {
+				ids = append(ids, option.ID)
+			}
+		}
+	}
+	return unique(ids)
+}
+
+// componentKeys are the components' keys by sort order, then key.
+func (a *ProductAttributes) componentKeys() []string {
+	return slices.SortedFunc(maps.Keys(a.Components), func(x, y string) int {
+		return cmp.Or(cmp.Compare(a.Components[x].SortOrder, a.Components[y].SortOrder), cmp.Compare(x, y))
+	})
+}
+
+func (p *ProductSource) createdAt() time.Time { return checkedTime(p.Attributes.CreatedAt) }
+func (p *ProductSource) updatedAt() time.Time { return checkedTime(p.Attributes.UpdatedAt) }
+
+// checkedTime reads a time that check made canonical; the zero time where
+// there is none.
+func checkedTime(text string) time.Time {
+	t, err := parseTime(text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// unique keeps the first of each value.
+func unique[T comparable](values []T) []T {
+	seen := make(map[T]bool, len(values))
+	return slices.DeleteFunc(slices.Clone(values), func(v T) bool {
+		before := seen[v]
+		seen[v] = true
+		return before
+	})
+}

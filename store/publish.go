@@ -1,0 +1,502 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// PublishProgress is told how far a publication is.
+type PublishProgress func(done, total int)
+
+// publishBatch is how many products are written in one transaction.
+const publishBatch = 500
+
+// Publish makes a new release of a catalog from what is authored at this
+// moment and serves it from its end on; until then, and when it is
+// interrupted, the old one is served. It reads one snapshot and writes in
+// short transactions, so that it keeps nobody waiting. NOT_FOUND for an
+// unknown catalog.
+//
+// Memory grows by some 400 bytes a live product; their texts stay on disk.
+func (s *Store) Publish(ctx context.Context, actor Actor, catalogID string, progress PublishProgress) (*Release, error) {
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	if err := s.Sweep(ctx, actor); err != nil {
+		return nil, err
+	}
+	settings, err := s.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	release := &Release{CatalogID: catalogID, Locale: settings.Locale}
+	err = s.snapshot(ctx, func(in session) error {
+		plan := &plan{in: in}
+		if err := plan.catalog(ctx, catalogID); err != nil {
+			return err
+		}
+		release.Locale = cmp.Or(plan.source.Attributes.Locale, release.Locale)
+		if release.ID, err = s.startRelease(ctx, actor, release); err != nil {
+			return err
+		}
+		if err := plan.arrange(ctx); err != nil {
+			return err
+		}
+		return s.writeRelease(ctx, actor, plan, release, progress)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return release, s.finishRelease(ctx, actor, release)
+}
+
+// plan is what a release will hold, worked out in memory: products are
+// handles, which are their places among the live products by id.
+type plan struct {
+	in     session
+	source *catalogSource
+	tree   *tree
+
+	ids        packed
+	created    []int64 // by handle
+	updated    []int64
+	parents    []int32 // handles, or -1
+	children   adjacency
+	components adjacency
+
+	attached map[string][]uint32 // handles by node or hierarchy, unsorted, each once
+	curated  map[string][]uint32 // handles by node, in order
+	nodesOf  []attachment        // sorted by handle, then newest first
+
+	order    []uint32 // handles by ordinal
+	ordinals []int32  // by handle, -1 where the product is not in the release
+}
+
+// attachment puts a product into a node.
+type attachment struct {
+	handle   uint32
+	node     int32 // in tree.nodes
+	attached int64
+}
+
+// catalog reads the catalog and its nodes.
+func (p *plan) catalog(ctx context.Context, id string) error {
+	source, found, err := one(ctx, p.in, func(rows *sql.Rows) (*catalogSource, error) {
+		var body []byte
+		c := &catalogSource{}
+		if err := rows.Scan(&body); err != nil {
+			return nil, err
+		}
+		return c, json.Unmarshal(body, c)
+	}, `SELECT body FROM catalog WHERE id = $1`, id)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return notFound(nil, "There is no catalog %q.", id)
+	}
+	p.source = source
+	var nodes []*CatalogNode
+	for _, hierarchyID := range unique(source.Attributes.Hierarchies) {
+		list, err := p.hierarchy(ctx, hierarchyID)
+		if err != nil {
+			return err
+		}
+		nodes = append(nodes, list...)
+	}
+	sortNodes(nodes)
+	p.tree = newTree(nodes)
+	return nil
+}
+
+// hierarchy reads a hierarchy and its nodes; none when there is no such one.
+func (p *plan) hierarchy(ctx context.Context, id string) ([]*CatalogNode, error) {
+	return collect(ctx, p.in, func(rows *sql.Rows) (*CatalogNode, error) {
+		var body []byte
+		var updated int64
+		var source nodeSource
+		if err := rows.Scan(&body, &updated); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(body, &source); err != nil {
+			return nil, err
+		}
+		node := &CatalogNode{ID: source.ID, Kind: NodeKind(source.Type), Name: source.Attributes.Name, Slug: source.Attributes.Slug,
+			Description: source.Attributes.Description, HierarchyID: id, UpdatedAt: fromMicros(updated),
+			curated: source.Attributes.CuratedProducts}
+		if node.Kind == KindNode {
+			node.ParentID = cmp.Or(source.Relationships.Parent.id(), id)
+		}
+		return node, nil
+	}, `
+		SELECT body, updated_at FROM hierarchy WHERE id = $1
+		UNION ALL
+		SELECT body, updated_at FROM node WHERE hierarchy_id = $1`, id)
+}
+
+// arrange decides which products are in the release, and their order.
+func (p *plan) arrange(ctx context.Context) error {
+	if err := p.products(ctx); err != nil {
+		return err
+	}
+	if err := p.relations(ctx); err != nil {
+		return err
+	}
+	if err := p.attachments(ctx); err != nil {
+		return err
+	}
+	p.include()
+	return nil
+}
+
+// products gives every live product its handle.
+func (p *plan) products(ctx context.Context) error {
+	type product struct {
+		id               string
+		created, updated int64
+	}
+	scan := func(rows *sql.Rows) ([]any, product, error) {
+		var r product
+		err := rows.Scan(&r.id, &r.created, &r.updated)
+		return []any{r.id}, r, err
+	}
+	return pages(ctx, p.in, liveProducts, "id, created_at, updated_at", []string{"id"}, scan, func(products []product) error {
+		for _, r := range products {
+			p.ids.add(r.id)
+			p.created, p.updated = append(p.created, r.created), append(p.updated, r.updated)
+		}
+		return nil
+	})
+}
+
+// liveProducts stands where a table's name does.
+const liveProducts = `(SELECT id, parent_id, component_ids, created_at, updated_at FROM product WHERE live) AS live_product`
+
+// relations connects live products: bundles with components, parents with
+// children.
+func (p *plan) relations(ctx context.Context) error {
+	type relation struct{ id, parent, components string }
+	p.parents = make([]int32, p.ids.len())
+	handle := uint32(0)
+	scan := func(rows *sql.Rows) ([]any, relation, error) {
+		var r relation
+		err := rows.Scan(&r.id, &r.parent, &r.components)
+		return []any{r.id}, r, err
+	}
+	err := pages(ctx, p.in, liveProducts, "id, parent_id, component_ids", []string{"id"}, scan, func(relations []relation) error {
+		for _, r := range relations {
+			p.parents[handle] = -1
+			if parent, live := p.ids.find(r.parent); live {
+				p.parents[handle] = int32(parent)
+			}
+			for _, id := range strings.Fields(r.components) {
+				if component, live := p.ids.find(id); live {
+					p.components.add(component)
+				}
+			}
+			p.components.end()
+			handle++
+		}
+		return nil
+	})
+	p.children = reverse(p.parents)
+	return err
+}
+
+// attachments reads which live products hang from which node.
+func (p *plan) attachments(ctx context.Context) error {
+	p.attached, p.curated = map[string][]uint32{}, map[string][]uint32{}
+	for place, node := range p.tree.nodes {
+		if node.Kind == KindHierarchy {
+			continue
+		}
+		scan := func(rows *sql.Rows) ([]any, attachment, error) {
+			a := attachment{node: int32(place)}
+			var id string
+			err := rows.Scan(&a.attached, &id)
+			handle, live := p.ids.find(id)
+			if !live {
+				a.node = -1
+			}
+			a.handle = handle
+			return []any{a.attached, id}, a, err
+		}
+		table := `(SELECT attached, product_id FROM node_product WHERE node_id = '` + node.ID + `') AS attached_product`
+		var handles []uint32
+		err := pages(ctx, p.in, table, "attached, product_id", []string{"attached", "product_id"}, scan, func(list []attachment) error {
+			for _, a := range list {
+				if a.node >= 0 {
+					handles = append(handles, a.handle)
+					p.nodesOf = append(p.nodesOf, a)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		p.attached[node.ID] = handles
+		p.attached[node.HierarchyID] = append(p.attached[node.HierarchyID], handles...)
+		p.curate(node, handles)
+	}
+	slices.SortFunc(p.nodesOf, func(a, b attachment) int {
+		return cmp.Or(cmp.Compare(a.handle, b.handle), cmp.Compare(b.attached, a.attached), cmp.Compare(a.node, b.node))
+	})
+	return nil
+}
+
+// curate keeps the curated products that the node lists.
+func (p *plan) curate(node *CatalogNode, attached []uint32) {
+	for _, id := range unique(node.curated) {
+		if handle, live := p.ids.find(id); live && slices.Contains(attached, handle) {
+			p.curated[node.ID] = append(p.curated[node.ID], handle)
+		}
+	}
+}
+
+// include takes in the attached products and all they are related to, and
+// puts them in order: last updated first, then by id.
+func (p *plan) include() {
+	n := p.ids.len()
+	included := make([]bool, n)
+	var waiting []uint32
+	add := func(handle uint32) {
+		if !included[handle] {
+			included[handle] = true
+			waiting = append(waiting, handle)
+		}
+	}
+	for _, a := range p.nodesOf {
+		add(a.handle)
+	}
+	for len(waiting) > 0 {
+		handle := waiting[len(waiting)-1]
+		waiting = waiting[:len(waiting)-1]
+		p.order = append(p.order, handle)
+		if parent := p.parents[handle]; parent >= 0 {
+			add(uint32(parent))
+		}
+		for _, child := range p.children.of(handle) {
+			add(child)
+		}
+		for _, component := range p.components.of(handle) {
+			add(component)
+		}
+	}
+	slices.SortFunc(p.order, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(p.updated[b], p.updated[a]), cmp.Compare(a, b))
+	})
+	p.ordinals = make([]int32, n)
+	for handle := range p.ordinals {
+		p.ordinals[handle] = -1
+	}
+	for ordinal, handle := range p.order {
+		p.ordinals[handle] = int32(ordinal)
+	}
+}
+
+// nodes are the nodes of a product, the newest attachment first, and its
+// parent's after them.
+func (p *plan) nodes(handle uint32) (nodes []*CatalogNode) {
+	for _, of := range []int32{int32(handle), p.parents[handle]} {
+		if of < 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(p.nodesOf, uint32(of), func(a attachment, h uint32) int { return cmp.Compare(a.handle, h) })
+		for ; at < len(p.nodesOf) && p.nodesOf[at].handle == uint32(of); at++ {
+			nodes = append(nodes, p.tree.nodes[p.nodesOf[at].node])
+		}
+	}
+	return unique(nodes)
+}
+
+// links are the live products that a product refers to.
+func (p *plan) links(handle uint32) links {
+	l := links{components: map[string]bool{}}
+	if parent := p.parents[handle]; parent >= 0 {
+		l.parent = p.ids.at(uint32(parent))
+	}
+	for _, child := range p.children.of(handle) {
+		l.children = append(l.children, p.ids.at(child))
+	}
+	for _, component := range p.components.of(handle) {
+		l.components[p.ids.at(component)] = true
+	}
+	return l
+}
+
+// builtProduct is a product ready to be written.
+type builtProduct struct {
+	ordinal   int
+	source    *ProductSource
+	documents []builtDocument // the base one first
+	crumbs    []byte
+	prices    map[string]Price
+}
+
+type builtDocument struct {
+	language string
+	body     []byte
+}
+
+// build reads the sources of some places and builds their documents on all
+// processors.
+func (p *plan) build(ctx context.Context, release *Release, start, end int) ([]*builtProduct, error) {
+	byID := make(map[string]*ProductSource, end-start)
+	ids := make([]string, 0, end-start)
+	for _, handle := range p.order[start:end] {
+		ids = append(ids, p.ids.at(handle))
+	}
+	list, args := in(nil, ids)
+	sources, err := collect(ctx, p.in, scalar[[]byte], `SELECT body FROM product WHERE id IN (`+list+`)`, args...)
+	if err != nil {
+		return nil, err
+	}
+	parsed := make([]*ProductSource, len(sources))
+	if err := parallel(len(sources), func(i int) error {
+		parsed[i] = &ProductSource{}
+		return json.Unmarshal(sources[i], parsed[i])
+	}); err != nil {
+		return nil, err
+	}
+	for _, source := range parsed {
+		byID[source.ID] = source
+	}
+	prices, err := p.prices(ctx, parsed)
+	if err != nil {
+		return nil, err
+	}
+	built := make([]*builtProduct, end-start)
+	err = parallel(len(built), func(i int) error {
+		handle := p.order[start+i]
+		source := byID[ids[i]]
+		if source == nil {
+			return fmt.Errorf("the product %s is gone from its snapshot", ids[i])
+		}
+		l := p.links(handle)
+		b := &builtProduct{ordinal: start + i, source: source, crumbs: breadcrumbs(p.nodes(handle)), prices: prices[source.Attributes.SKU]}
+		b.documents = append(b.documents, builtDocument{"", source.document("", release.Locale, l)})
+		for _, language := range source.documentLanguages() {
+			b.documents = append(b.documents, builtDocument{language, source.document(language, release.Locale, l)})
+		}
+		built[i] = b
+		return nil
+	})
+	return built, err
+}
+
+// prices reads the prices of products by SKU.
+func (p *plan) prices(ctx context.Context, sources []*ProductSource) (map[string]map[string]Price, error) {
+	skus := make([]string, len(sources))
+	for i, source := range sources {
+		skus[i] = source.Attributes.SKU
+	}
+	ranked := p.source.ranked()
+	if len(ranked) == 0 || len(skus) == 0 {
+		return nil, nil
+	}
+	list, args := in(nil, unique(skus))
+	found, err := collect(ctx, p.in, func(rows *sql.Rows) (*priceSource, error) {
+		var body []byte
+		price := &priceSource{}
+		if err := rows.Scan(&body); err != nil {
+			return nil, err
+		}
+		return price, json.Unmarshal(body, price)
+	}, `SELECT body FROM price WHERE sku IN (`+list+`) ORDER BY sku, pricebook_id, id`, args...)
+	if err != nil {
+		return nil, err
+	}
+	books := map[string]map[string]*priceSource{}
+	for _, price := range found {
+		if books[price.Attributes.SKU] == nil {
+			books[price.Attributes.SKU] = map[string]*priceSource{}
+		}
+		if book := price.Relationships.Pricebook.id(); books[price.Attributes.SKU][book] == nil {
+			books[price.Attributes.SKU][book] = price
+		}
+	}
+	prices := make(map[string]map[string]Price, len(books))
+	for sku, ofBook := range books {
+		prices[sku] = releasePrices(ranked, ofBook)
+	}
+	return prices, nil
+}
+
+// parallel runs do for each number on all processors and returns an error.
+func parallel(n int, do func(int) error) error {
+	workers := min(n, runtime.GOMAXPROCS(0))
+	failed := make(chan error, workers)
+	for worker := range workers {
+		go func() {
+			for i := worker; i < n; i += workers {
+				if err := do(i); err != nil {
+					failed <- err
+					return
+				}
+			}
+			failed <- nil
+		}()
+	}
+	var first error
+	for range workers {
+		first = cmp.Or(first, <-failed)
+	}
+	return first
+}
+
+// startRelease takes a number and marks it as being built. Taking it is what
+// keeps Sweep from removing documents that this release will share.
+func (s *Store) startRelease(ctx context.Context, actor Actor, release *Release) (id int64, err error) {
+	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		id, _, err = one(ctx, t.session, scalar[int64], `UPDATE counter SET value = value + 1 WHERE name = 'release' RETURNING value`)
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, `
+			INSERT INTO release (id, catalog_id, state, locale, locales, products, published_at, superseded_at, touched_at)
+			VALUES ($1, $2, $3, $4, '', 0, 0, 0, $5)`, id, release.CatalogID, releaseBuilding, release.Locale, micros(t.now))
+		return err
+	})
+	return id, err
+}
+
+// finishRelease is the flip: from here on the release is served.
+func (s *Store) finishRelease(ctx context.Context, actor Actor, release *Release) error {
+	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		if _, err := t.exec(ctx, `
+			UPDATE release SET superseded_at = $2
+			WHERE id = (SELECT release_id FROM catalog WHERE id = $1)`, release.CatalogID, micros(t.now)); err != nil {
+			return err
+		}
+		n, err := t.exec(ctx, `
+			UPDATE release SET state = $2, locales = $3, products = $4, published_at = $5 WHERE id = $1`,
+			release.ID, releasePublished, strings.Join(release.Locales, " "), release.Products, micros(t.now))
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return &Error{Code: Conflict, Detail: "The release was swept while it was built, because it had not moved for long; publish again."}
+		}
+		release.PublishedAt = t.now
+		if _, err := t.exec(ctx, `UPDATE catalog SET release_id = $2 WHERE id = $1`, release.CatalogID, release.ID); err != nil {
+			return err
+		}
+		return s.changed(ctx, t, topicCatalog)
+	})
+}
+
+// releaseKept is how long a superseded release stays for those who page
+// through it, as far as it is among the releasesKept newest of its catalog.
+const (
+	releaseKept   = time.Hour
+	releasesKept  = 3
+	buildingStale = time.Minute // without a sign of life, a build is dead
+)

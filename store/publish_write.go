@@ -1,0 +1,380 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// writeRelease writes what was planned: files, products, nodes, lists.
+func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release *Release, progress PublishProgress) error {
+	w := &releaseWriter{store: s, actor: actor, plan: p, release: release, index: map[string][][indexEntry]byte{}}
+	for _, step := range []func(context.Context) error{
+		w.files,
+		func(ctx context.Context) error { return w.products(ctx, progress) },
+		w.nodes, w.lists, w.sortKeys, w.indexes,
+	} {
+		if err := step(ctx); err != nil {
+			return fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
+		}
+	}
+	return nil
+}
+
+type releaseWriter struct {
+	store     *Store
+	actor     Actor
+	plan      *plan
+	release   *Release
+	documents int64 // numbered so far
+	index     map[string][][indexEntry]byte
+}
+
+// batch writes in a transaction of its own, and shows that the build lives.
+func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *tx) error) error {
+	numbered := w.documents
+	return w.store.update(ctx, w.actor, func(ctx context.Context, t *tx) error {
+		w.documents = numbered
+		n, err := t.exec(ctx, `UPDATE release SET touched_at = $2 WHERE id = $1 AND state = $3`, w.release.ID, micros(t.now), releaseBuilding)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return &Error{Code: Conflict, Detail: "The release was swept while it was built, because it had not moved for long; publish again."}
+		}
+		return write(ctx, t)
+	})
+}
+
+// keep returns the ids under which documents are kept, storing those that are
+// new.
+func (w *releaseWriter) keep(ctx context.Context, t *tx, bodies [][]byte) ([]int64, error) {
+	hashes := make([][16]byte, len(bodies))
+	for i, body := range bodies {
+		hashes[i] = documentHash(body)
+	}
+	known, err := w.known(ctx, t, hashes)
+	if err != nil {
+		return nil, err
+	}
+	var fresh [][]any
+	for i, hash := range hashes {
+		if _, ok := known[hash]; !ok {
+			w.documents++
+			known[hash] = w.release.ID<<documentBits | w.documents
+			fresh = append(fresh, []any{known[hash], slices.Clone(hash[:]), string(bodies[i])})
+		}
+	}
+	if err := t.insertRows(ctx, "document", []string{"id", "hash", "body"}, fresh); err != nil {
+		if w.store.dialect.classify(err) == faultDuplicate {
+			return nil, errRaced // another catalog just published the same text
+		}
+		return nil, err
+	}
+	ids := make([]int64, len(hashes))
+	for i, hash := range hashes {
+		ids[i] = known[hash]
+	}
+	return ids, nil
+}
+
+// documentBits is how many documents a release can add: the rest of a
+// document's id is the release that added it.
+const documentBits = 32
+
+func (w *releaseWriter) known(ctx context.Context, t *tx, hashes [][16]byte) (map[[16]byte]int64, error) {
+	type document struct {
+		id   int64
+		hash []byte
+	}
+	known := make(map[[16]byte]int64, len(hashes))
+	err := chunked(unique(hashes), 512, func(hashes [][16]byte) error {
+		values := make([]any, len(hashes))
+		for i := range hashes {
+			values[i] = hashes[i][:]
+		}
+		list, args := in(nil, values)
+		found, err := collect(ctx, t.session, func(rows *sql.Rows) (d document, err error) {
+			return d, rows.Scan(&d.id, &d.hash)
+		}, `SELECT id, hash FROM document WHERE hash IN (`+list+`)`, args...)
+		for _, d := range found {
+			known[[16]byte(d.hash)] = d.id
+		}
+		return err
+	})
+	return known, err
+}
+
+// files freezes every file.
+func (w *releaseWriter) files(ctx context.Context) error {
+	type file struct {
+		id   string
+		body []byte
+	}
+	scan := func(rows *sql.Rows) ([]any, file, error) {
+		var f file
+		err := rows.Scan(&f.id, &f.body)
+		return []any{f.id}, f, err
+	}
+	return pages(ctx, w.plan.in, "file", "id, body", []string{"id"}, scan, func(files []file) error {
+		if len(files) == 0 {
+			return nil
+		}
+		return w.batch(ctx, func(ctx context.Context, t *tx) error {
+			bodies := make([][]byte, len(files))
+			for i, f := range files {
+				bodies[i] = f.body
+			}
+			ids, err := w.keep(ctx, t, bodies)
+			if err != nil {
+				return err
+			}
+			rows := make([][]any, len(files))
+			for i, f := range files {
+				rows[i] = []any{w.release.ID, f.id, ids[i]}
+			}
+			return t.insertRows(ctx, "release_file", []string{"release_id", "file_id", "document_id"}, rows)
+		})
+	})
+}
+
+// products writes documents, places and prices, while the next batch is built.
+func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) error {
+	total := len(w.plan.order)
+	w.release.Products = total
+	type batch struct {
+		products []*builtProduct
+		err      error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	built := make(chan batch, 2)
+	go func() {
+		defer close(built)
+		for start := 0; start < total; start += publishBatch {
+			products, err := w.plan.build(ctx, w.release, start, min(total, start+publishBatch))
+			select {
+			case built <- batch{products, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	defer func() { // the builder reads the snapshot: it must be done with it
+		cancel()
+		for range built {
+		}
+	}()
+	locales := map[string]bool{}
+	done := 0
+	for b := range built {
+		if b.err != nil {
+			return b.err
+		}
+		if err := w.batch(ctx, func(ctx context.Context, t *tx) error { return w.productBatch(ctx, t, b.products) }); err != nil {
+			return err
+		}
+		for _, product := range b.products {
+			for _, document := range product.documents[1:] {
+				locales[document.language] = true
+			}
+			w.indexProduct(product)
+		}
+		done += len(b.products)
+		progress(done, total)
+	}
+	if done < total {
+		return ctx.Err()
+	}
+	w.release.Locales = slices.Sorted(maps.Keys(locales))
+	return nil
+}
+
+func (w *releaseWriter) productBatch(ctx context.Context, t *tx, products []*builtProduct) error {
+	var bodies [][]byte
+	for _, product := range products {
+		for _, document := range product.documents {
+			bodies = append(bodies, document.body)
+		}
+		bodies = append(bodies, product.crumbs)
+	}
+	ids, err := w.keep(ctx, t, bodies)
+	if err != nil {
+		return err
+	}
+	rows := make([][]any, len(products))
+	var prices [][]any
+	for i, product := range products {
+		var documents strings.Builder
+		fmt.Fprint(&documents, ids[0])
+		for n, document := range product.documents[1:] {
+			fmt.Fprintf(&documents, " %s=%d", document.language, ids[n+1])
+		}
+		crumbs := ids[len(product.documents)]
+		ids = ids[len(product.documents)+1:]
+		rows[i] = []any{w.release.ID, product.ordinal, product.source.ID, documents.String(), crumbs}
+		for _, code := range slices.Sorted(maps.Keys(product.prices)) {
+			price := product.prices[code]
+			prices = append(prices, []any{w.release.ID, product.ordinal, code, price.PricebookID, price.Minor, price.IncludesTax})
+		}
+	}
+	if err := t.insertRows(ctx, "release_product", []string{"release_id", "ordinal", "product_id", "documents", "crumbs"}, rows); err != nil {
+		return err
+	}
+	return t.insertRows(ctx, "release_price", []string{"release_id", "ordinal", "currency", "pricebook_id", "amount", "includes_tax"}, prices)
+}
+
+// indexProduct notes what the product can be found by.
+func (w *releaseWriter) indexProduct(product *builtProduct) {
+	a := &product.source.Attributes
+	add := func(attribute string, values ...string) {
+		for _, value := range values {
+			if value != "" {
+				w.index[attribute] = append(w.index[attribute], newEntry(value, uint32(product.ordinal)))
+			}
+		}
+	}
+	add("name", a.Name)
+	add("sku", a.SKU)
+	add("slug", a.Slug)
+	add("manufacturer_part_num", a.ManufacturerPartNum)
+	add("upc_ean", a.UPCEAN)
+	add("tags", unique(a.Tags)...)
+	add("product_types", unique(a.ProductTypes)...)
+}
+
+func (w *releaseWriter) nodes(ctx context.Context) error {
+	place := 0
+	return chunked(w.plan.tree.nodes, publishBatch, func(nodes []*CatalogNode) error {
+		rows := make([][]any, len(nodes))
+		for i, n := range nodes {
+			rows[i] = []any{w.release.ID, place + i, n.ID, string(n.Kind), n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, micros(n.UpdatedAt)}
+		}
+		place += len(nodes)
+		return w.batch(ctx, func(ctx context.Context, t *tx) error {
+			return t.insertRows(ctx, "release_node", []string{"release_id", "ordinal", "id", "kind", "name", "slug",
+				"description", "hierarchy_id", "parent_id", "updated_at"}, rows)
+		})
+	})
+}
+
+// lists writes the list of every node and hierarchy, and that of all.
+func (w *releaseWriter) lists(ctx context.Context) error {
+	all := make([]uint32, 0, len(w.plan.nodesOf))
+	for _, a := range w.plan.nodesOf {
+		all = append(all, a.handle)
+	}
+	if err := w.list(ctx, listAll, all, nil); err != nil {
+		return err
+	}
+	for _, node := range w.plan.tree.nodes {
+		if err := w.list(ctx, listOfNode(node.ID), w.plan.attached[node.ID], w.plan.curated[node.ID]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list writes one list in each of its orders.
+func (w *releaseWriter) list(ctx context.Context, name string, handles, curated []uint32) error {
+	handles = slices.Clone(handles)
+	slices.Sort(handles)
+	handles = slices.Compact(handles)
+	first := make([]uint32, len(curated))
+	for i, handle := range curated {
+		first[i] = uint32(w.plan.ordinals[handle])
+	}
+	total := len(handles)
+	if err := w.batch(ctx, func(ctx context.Context, t *tx) error {
+		_, err := t.exec(ctx, `INSERT INTO release_list (release_id, list, total, curated) VALUES ($1, $2, $3, $4)`,
+			w.release.ID, name, total, packOrdinals(first))
+		return err
+	}); err != nil {
+		return err
+	}
+	orders := map[SortBy][]uint32{SortID: w.toOrdinals(handles)} // handles are in the order of ids
+	for by, times := range map[SortBy][]int64{SortCreatedAt: w.plan.created, SortUpdatedAt: w.plan.updated} {
+		slices.SortFunc(handles, func(a, b uint32) int { return cmp.Or(cmp.Compare(times[a], times[b]), cmp.Compare(a, b)) })
+		orders[by] = w.toOrdinals(handles)
+	}
+	rest := slices.DeleteFunc(w.toOrdinals(handles), func(place uint32) bool { return slices.Contains(first, place) })
+	slices.Sort(rest)
+	orders[SortDefault] = rest
+	for by, places := range orders {
+		if err := writeChunks(ctx, w, name, by, places, packOrdinals); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *releaseWriter) toOrdinals(handles []uint32) []uint32 {
+	places := make([]uint32, len(handles))
+	for i, handle := range handles {
+		places[i] = uint32(w.plan.ordinals[handle])
+	}
+	return places
+}
+
+// sortKeys writes each product's sort keys by ordinal; that of the id is its
+// rank.
+func (w *releaseWriter) sortKeys(ctx context.Context) error {
+	n := len(w.plan.order)
+	created, updated, ranks := make([]int64, n), make([]int64, n), make([]int64, n)
+	for place, handle := range w.plan.order {
+		created[place], updated[place], ranks[place] = w.plan.created[handle], w.plan.updated[handle], int64(handle)
+	}
+	for by, keys := range map[SortBy][]int64{SortCreatedAt: created, SortUpdatedAt: updated, SortID: ranks} {
+		if err := writeChunks(ctx, w, listKeys, by, keys, packKeys); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeChunks[T any](ctx context.Context, w *releaseWriter, list string, by SortBy, values []T, pack func([]T) []byte) error {
+	number := 0
+	var rows [][]any
+	for chunk := range slices.Chunk(values, chunkSize) {
+		rows = append(rows, []any{w.release.ID, list, string(by), number, pack(chunk)})
+		number++
+	}
+	return chunked(rows, 128, func(rows [][]any) error {
+		return w.batch(ctx, func(ctx context.Context, t *tx) error {
+			return t.insertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows)
+		})
+	})
+}
+
+// indexes writes the indexes of the attributes.
+func (w *releaseWriter) indexes(ctx context.Context) error {
+	for _, attribute := range slices.Sorted(maps.Keys(w.index)) {
+		entries := w.index[attribute]
+		slices.SortFunc(entries, func(a, b [indexEntry]byte) int { return slices.Compare(a[:], b[:]) })
+		number := 0
+		var rows [][]any
+		for chunk := range slices.Chunk(entries, indexChunkSize) {
+			body := make([]byte, 0, len(chunk)*indexEntry)
+			for _, entry := range chunk {
+				body = append(body, entry[:]...)
+			}
+			rows = append(rows, []any{w.release.ID, attribute, slices.Clone(chunk[0][:]), number, body})
+			number++
+		}
+		if err := chunked(rows, 128, func(rows [][]any) error {
+			return w.batch(ctx, func(ctx context.Context, t *tx) error {
+				return t.insertRows(ctx, "release_index", []string{"release_id", "attribute", "first", "chunk", "body"}, rows)
+			})
+		}); err != nil {
+			return err
+		}
+		delete(w.index, attribute)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// references checks that what a file refers to is in it or in the store. It
+// keeps the few kinds that others hang from (hierarchies, nodes, price books,
+// catalogs, promotions); a product's references are soft: what is missing or
+// not live is left out of releases.
+type references struct {
+	defined map[reference]bool // member is empty
+	wanted  map[reference]ImportFault
+	nodes   map[string]nodePlace
+}
+
+// nodePlace is where a node hangs in the tree.
+type nodePlace struct {
+	line              int
+	parent, hierarchy string
+}
+
+// referenceTables are the tables of the kinds that can be referred to.
+var referenceTables = map[string]string{
+	"hierarchy": "hierarchy", "node": "node", "pricebook": "pricebook", "catalog": "catalog", "promotion": "promotion",
+}
+
+func newReferences() *references {
+	return &references{map[reference]bool{}, map[reference]ImportFault{}, map[string]nodePlace{}}
+}
+
+func (r *references) note(d decoded) {
+	if referenceTables[d.kind] != "" {
+		r.defined[reference{kind: d.kind, id: d.source.key()}] = true
+	}
+	for _, ref := range d.refs {
+		target := reference{kind: ref.kind, id: ref.id}
+		if _, known := r.wanted[target]; !known {
+			f := &faults{}
+			f.add(ref.member, "refers to the %s %q, which is neither in the file nor in the store", ref.kind, ref.id)
+			r.wanted[target] = ImportFault{d.line, d.kind, f.list[0]}
+		}
+	}
+	if node, ok := d.source.(*nodeSource); ok {
+		r.nodes[node.ID] = nodePlace{d.line, node.Relationships.Parent.id(), node.Relationships.Hierarchy.id()}
+	}
+}
+
+// missing lists what is referred to and not there, and nodes that hang from
+// themselves or from another hierarchy.
+func (r *references) missing(ctx context.Context, s *Store) (list []ImportFault, err error) {
+	for kind, table := range referenceTables {
+		var ids []string
+		for target := range r.wanted {
+			if target.kind == kind && !r.defined[target] {
+				ids = append(ids, target.id)
+			}
+		}
+		slices.Sort(ids)
+		err := chunked(ids, 512, func(ids []string) error {
+			places, args := in(nil, ids)
+			found, err := collect(ctx, s.reader, scalar[string], `SELECT id FROM `+table+` WHERE id IN (`+places+`)`, args...)
+			for _, id := range ids {
+				if !slices.Contains(found, id) {
+					list = append(list, r.wanted[reference{kind: kind, id: id}])
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(list) > 0 || len(r.nodes) == 0 {
+		return list, nil
+	}
+	return r.misplaced(ctx, s)
+}
+
+func (r *references) misplaced(ctx context.Context, s *Store) (list []ImportFault, err error) {
+	places, err := s.nodePlaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(places, r.nodes)
+	for id, node := range r.nodes {
+		f := &faults{}
+		if parent, ok := places[node.parent]; ok && parent.hierarchy != node.hierarchy {
+			f.add("relationships.parent.data.id", "must be a node of the same hierarchy, %q; %q is one of %q", node.hierarchy, node.parent, parent.hierarchy)
+		}
+		for up, steps := node.parent, 0; up != ""; up, steps = places[up].parent, steps+1 {
+			if up == id || steps > len(places) {
+				f.add("relationships.parent.data.id", "must not be the node itself or one below it")
+				break
+			}
+		}
+		for _, fault := range f.list {
+			list = append(list, ImportFault{node.line, "node", fault})
+		}
+	}
+	return list, nil
+}
+
+// nodePlaces reads the trees of the store.
+func (s *Store) nodePlaces(ctx context.Context) (map[string]nodePlace, error) {
+	places := map[string]nodePlace{}
+	_, err := collect(ctx, s.reader, func(rows *sql.Rows) (none struct{}, err error) {
+		var body []byte
+		var node nodeSource
+		if err := rows.Scan(&body); err != nil {
+			return none, err
+		}
+		if err := json.Unmarshal(body, &node); err != nil {
+			return none, err
+		}
+		places[node.ID] = nodePlace{0, node.Relationships.Parent.id(), node.Relationships.Hierarchy.id()}
+		return none, nil
+	}, `SELECT body FROM node ORDER BY sequence, id`)
+	return places, err
+}

@@ -1,0 +1,87 @@
+package store_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// testSealer seals with a key that is all of one byte.
+func testSealer(t *testing.T, fill byte) *store.Sealer {
+	t.Helper()
+	sealer, err := store.NewSealer(bytes.Repeat([]byte{fill}, store.SealingKeySize))
+	require.NoError(t, err)
+	return sealer
+}
+
+func TestSealerOpensWhatItSealed(t *testing.T) {
+	for _, plain := range []string{"", "x", "a password", string(make([]byte, 4096))} {
+		sealed := testSealer(t, 1).Seal("gateway/card_processor/password", []byte(plain))
+		opened, err := testSealer(t, 1).Open("gateway/card_processor/password", sealed)
+		require.NoError(t, err)
+		require.Equal(t, plain, string(opened))
+	}
+}
+
+func TestSealerFormat(t *testing.T) {
+	const versionKeyIDNonceTag = 1 + 4 + 12 + 16
+	one := testSealer(t, 1).Seal("f", []byte("secret"))
+	two := testSealer(t, 1).Seal("f", []byte("secret"))
+	require.Len(t, one, versionKeyIDNonceTag+len("secret"))
+	require.Equal(t, byte(1), one[0])
+	require.Equal(t, one[:5], two[:5], "the version and the key id")
+	require.NotEqual(t, one[5:], two[5:], "the nonce must be another one each time")
+	require.NotContains(t, string(one), "secret")
+}
+
+func TestSealerRefuses(t *testing.T) {
+	sealed := testSealer(t, 1).Seal("f", []byte("secret"))
+	changed := func(i int) []byte {
+		b := bytes.Clone(sealed)
+		b[i] ^= 1
+		return b
+	}
+	tests := []struct {
+		name   string
+		opener byte
+		field  string
+		sealed []byte
+		want   string
+	}{
+		{"another key", 2, "f", sealed, "the sealing key is not the one the value was sealed with"},
+		{"another key id", 1, "f", changed(1), "the sealing key is not the one the value was sealed with"},
+		{"another field", 1, "g", sealed, "belongs to another field"},
+		{"a changed nonce", 1, "f", changed(5), "damaged"},
+		{"a changed text", 1, "f", changed(len(sealed) - 1), "damaged"},
+		{"an unknown version", 1, "f", changed(0), "newer version"},
+		{"cut short", 1, "f", sealed[:20], "damaged"},
+		{"nothing", 1, "f", nil, "damaged"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			plain, err := testSealer(t, test.opener).Open(test.field, test.sealed)
+			require.ErrorContains(t, err, test.want)
+			require.NotContains(t, err.Error(), "secret")
+			require.Nil(t, plain)
+		})
+	}
+	_, err := testSealer(t, 2).Open("f", sealed)
+	require.ErrorIs(t, err, store.ErrSealingKey)
+}
+
+func TestNewSealerWantsThe32Bytes(t *testing.T) {
+	for _, size := range []int{0, 16, 31, 33} {
+		_, err := store.NewSealer(make([]byte, size))
+		require.EqualError(t, err, fmt.Sprintf("the sealing key must be 32 bytes long, not %d", size))
+	}
+}
+
+func TestSealerPrintsNoSecret(t *testing.T) {
+	for _, format := range []string{"%v", "%+v", "%s"} {
+		require.Regexp(t, `^sealing key [0-9a-f]{8}$`, fmt.Sprintf(format, testSealer(t, 7)))
+	}
+}

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/bojanz/currency"
+	"golang.org/x/text/language"
+)
+
+// Settings are the store's own (spec: Limits; DESIGN 4, Pages).
+type Settings struct {
+	PageLength int    // rows of a page when the request does not say, 1 to 100
+	Currency   string // ISO 4217; prices are shown in it unless the shopper asks otherwise
+	Locale     string // BCP 47; the language of texts that name none
+}
+
+// SettingsChange names what to change; nil leaves a member as it is.
+type SettingsChange struct {
+	PageLength *int
+	Currency   *string
+	Locale     *string
+}
+
+// Settings returns the store's settings.
+func (s *Store) Settings(ctx context.Context) (*Settings, error) {
+	return s.settings.get(ctx, s, topicSettings, func(ctx context.Context) (*Settings, error) {
+		return readSettings(ctx, s.reader)
+	})
+}
+
+func readSettings(ctx context.Context, in session) (*Settings, error) {
+	settings, found, err := one(ctx, in, func(rows *sql.Rows) (*Settings, error) {
+		settings := &Settings{}
+		return settings, rows.Scan(&settings.PageLength, &settings.Currency, &settings.Locale)
+	}, `SELECT page_length, currency, locale FROM settings WHERE id = 1`)
+	if err == nil && !found {
+		err = fmt.Errorf("the settings row is missing")
+	}
+	return settings, err
+}
+
+// UpdateSettings changes the members given and returns all of them.
+// UNPROCESSABLE names each member out of its bounds; nothing is written then.
+func (s *Store) UpdateSettings(ctx context.Context, actor Actor, change SettingsChange) (*Settings, error) {
+	if err := change.check(); err != nil {
+		return nil, err
+	}
+	var settings *Settings
+	err := s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		if _, err := t.exec(ctx, `
+			UPDATE settings
+			SET page_length = COALESCE(CAST($1 AS BIGINT), page_length),
+			    currency = COALESCE(CAST($2 AS TEXT), currency),
+			    locale = COALESCE(CAST($3 AS TEXT), locale)
+			WHERE id = 1`, change.PageLength, change.Currency, change.Locale); err != nil {
+			return err
+		}
+		var err error
+		if settings, err = readSettings(ctx, t.session); err != nil {
+			return err
+		}
+		return s.changed(ctx, t, topicSettings)
+	})
+	return settings, err
+}
+
+func (c SettingsChange) check() error {
+	var faults Errors
+	if c.PageLength != nil && (*c.PageLength < MinPageLength || *c.PageLength > MaxPageLength) {
+		faults = append(faults, unprocessable([]string{"pageLength"}, "must be between %d and %d, not %d", MinPageLength, MaxPageLength, *c.PageLength))
+	}
+	if c.Currency != nil && !currency.IsValid(*c.Currency) {
+		faults = append(faults, unprocessable([]string{"currency"}, "must be an ISO 4217 code such as USD, not %q", *c.Currency))
+	}
+	if c.Locale != nil {
+		if _, err := language.Parse(*c.Locale); err != nil {
+			faults = append(faults, unprocessable([]string{"locale"}, "must be a BCP 47 tag such as en or fr-CA, not %q", *c.Locale))
+		}
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	return nil
+}

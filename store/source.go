@@ -1,0 +1,355 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/language"
+)
+
+// A source is a resource in its own shape, as a line of an import or export
+// file holds it: canonical once checked.
+type source interface {
+	// key is the resource's id within its type.
+	key() string
+
+	// check finds every fault and makes ids and times canonical.
+	check(*faults)
+}
+
+// sourceTypes makes an empty source of each resource type.
+func sourceTypes() map[string]func() source {
+	return map[string]func() source{
+		"settings":          func() source { return &settingsSource{} },
+		"file":              func() source { return &File{} },
+		"product":           func() source { return &ProductSource{} },
+		"hierarchy":         func() source { return &hierarchySource{} },
+		"node":              func() source { return &nodeSource{} },
+		"pricebook":         func() source { return &pricebookSource{} },
+		"product-price":     func() source { return &priceSource{} },
+		"price_modifier":    func() source { return &modifierSource{} },
+		"catalog":           func() source { return &catalogSource{} },
+		"catalog_rule":      func() source { return &ruleSource{} },
+		"stock_transaction": func() source { return &stockTransactionSource{} },
+		"stock":             func() source { return &stockSource{} },
+		"promotion":         func() source { return &promotionSource{} },
+		"promotion_code":    func() source { return &codeSource{} },
+		"code_usage":        func() source { return &usageSource{} },
+		"gateway":           func() source { return &gatewaySource{} },
+		"api_client":        func() source { return &clientSource{} },
+	}
+}
+
+// decoder reads lines into sources.
+type decoder struct {
+	types   map[string]func() source
+	lenient bool // unknown members and types are passed over
+}
+
+func newDecoder(lenient bool) *decoder { return &decoder{types: sourceTypes(), lenient: lenient} }
+
+// decoded is a line that was read.
+type decoded struct {
+	line   int // from 1
+	kind   string
+	source source // nil for a type that was passed over
+	faults Errors
+	refs   []reference
+}
+
+// decode reads one resource. Its faults name every member that is wrong.
+func (d *decoder) decode(line []byte) decoded {
+	if !cleanText(string(line)) || bytes.Contains(line, []byte(`\u0000`)) {
+		return decoded{faults: Errors{invalid(nil, "The line must be UTF-8 text without NUL.")}}
+	}
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(line, &head); err != nil {
+		return decoded{faults: explainJSON(line, err, reflect.TypeOf(head), true)}
+	}
+	result := decoded{kind: head.Type}
+	create, known := d.types[head.Type]
+	if !known {
+		if !d.lenient || head.Type == "" {
+			types := strings.Join(slices.Sorted(maps.Keys(d.types)), ", ")
+			result.faults = Errors{invalid([]string{"type"}, "must be one of %s, not %q", types, short(head.Type))}
+		}
+		return result
+	}
+	resource := create()
+	reader := json.NewDecoder(bytes.NewReader(line))
+	if !d.lenient {
+		reader.DisallowUnknownFields()
+	}
+	if err := reader.Decode(resource); err != nil {
+		result.faults = explainJSON(line, err, reflect.TypeOf(resource), d.lenient)
+		return result
+	}
+	f := &faults{}
+	resource.check(f)
+	result.source, result.faults, result.refs = resource, f.list, f.refs
+	return result
+}
+
+// explainJSON finds every member that does not fit the shape, which
+// encoding/json names only the first of, and not always by its path.
+func explainJSON(line []byte, err error, shape reflect.Type, lenient bool) Errors {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return Errors{invalid(nil, "The line is not JSON: %s at byte %d.", strings.TrimPrefix(syntax.Error(), "json: "), syntax.Offset)}
+	}
+	f := &faults{}
+	f.shape(nil, line, shape, lenient)
+	if len(f.list) == 0 {
+		f.list = Errors{invalid(nil, "The line must be one JSON object.")}
+	}
+	return f.list
+}
+
+// shape holds a JSON value against a Go type.
+func (f *faults) shape(path []string, raw []byte, shape reflect.Type, lenient bool) {
+	for shape.Kind() == reflect.Pointer {
+		shape = shape.Elem()
+	}
+	raw = bytes.TrimSpace(raw)
+	if bytes.Equal(raw, []byte("null")) {
+		return
+	}
+	switch {
+	case shape == reflect.TypeFor[json.RawMessage](), shape.Kind() == reflect.Interface:
+	case shape.Kind() == reflect.Struct, shape.Kind() == reflect.Map:
+		var members map[string]json.RawMessage
+		if json.Unmarshal(raw, &members) != nil {
+			f.list = append(f.list, invalid(path, "must be an object, not %s", jsonKind(raw)))
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			member, known := memberType(shape, name)
+			if known {
+				f.shape(append(slices.Clone(path), name), members[name], member, lenient)
+			} else if !lenient {
+				f.list = append(f.list, invalid(append(slices.Clone(path), name), "is not a known member; remove it, or import with --lenient to pass over it"))
+			}
+		}
+	case shape.Kind() == reflect.Slice:
+		var items []json.RawMessage
+		if json.Unmarshal(raw, &items) != nil {
+			f.list = append(f.list, invalid(path, "must be an array, not %s", jsonKind(raw)))
+			return
+		}
+		for i, item := range items {
+			f.shape(append(slices.Clone(path), itoa(i)), item, shape.Elem(), lenient)
+		}
+	default:
+		if json.Unmarshal(raw, reflect.New(shape).Interface()) != nil {
+			f.list = append(f.list, invalid(path, "must be %s, not %s", goKind(shape), jsonKind(raw)))
+		}
+	}
+}
+
+func memberType(shape reflect.Type, name string) (reflect.Type, bool) {
+	if shape.Kind() == reflect.Map {
+		return shape.Elem(), true
+	}
+	for _, field := range reflect.VisibleFields(shape) {
+		tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if tag != "" && tag != "-" && strings.EqualFold(tag, name) {
+			return field.Type, true
+		}
+	}
+	return nil, false
+}
+
+func jsonKind(raw []byte) string {
+	switch raw[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	}
+	return "the number " + string(raw[:min(len(raw), 24)])
+}
+
+func goKind(shape reflect.Type) string {
+	switch shape.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "a boolean"
+	case reflect.Float64:
+		return "a number"
+	}
+	return "a whole number"
+}
+
+// encode writes a source as its canonical line, without the line's end.
+func encode(resource any) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(resource); err != nil {
+		panic(fmt.Sprintf("encode %T: %v", resource, err)) // a checked source always encodes
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+// faults collects what is wrong with a source. Members are named as the file
+// spells them, parts separated by dots.
+type faults struct {
+	list Errors
+	refs []reference
+}
+
+// reference is a use of another resource that must exist.
+type reference struct{ kind, id, member string }
+
+func (f *faults) add(member, format string, args ...any) {
+	f.list = append(f.list, invalid(strings.Split(member, "."), format, args...))
+}
+
+// id requires an id and makes it canonical.
+func (f *faults) id(member string, id *string) {
+	canonical, ok := CanonicalID(*id)
+	switch {
+	case *id == "":
+		f.add(member, "is required")
+	case !ok:
+		f.add(member, "must be %s, not %q", idRule, short(*id))
+	}
+	*id = canonical
+}
+
+// optionalID is id, where there is one.
+func (f *faults) optionalID(member string, id *string) {
+	if *id != "" {
+		f.id(member, id)
+	}
+}
+
+// refers requires an id of a resource that is in the file or in the store.
+func (f *faults) refers(member, kind string, id *string) {
+	f.id(member, id)
+	if *id != "" {
+		f.refs = append(f.refs, reference{kind, *id, member})
+	}
+}
+
+func (f *faults) ids(member string, ids []string) {
+	for i := range ids {
+		f.id(member+"."+itoa(i), &ids[i])
+	}
+}
+
+func (f *faults) required(member, text string, most int) {
+	if text == "" {
+		f.add(member, "is required")
+	}
+	f.text(member, text, most)
+}
+
+func (f *faults) text(member, text string, most int) {
+	if len(text) > most {
+		f.add(member, "must be at most %d bytes, not %d", most, len(text))
+	}
+}
+
+func (f *faults) oneOf(member, value string, values ...string) {
+	if !slices.Contains(values, value) {
+		f.add(member, "must be one of %s, not %q", strings.Join(values, ", "), short(value))
+	}
+}
+
+func (f *faults) between(member string, n, least, most int) {
+	if n < least || n > most {
+		f.add(member, "must be between %d and %d, not %d", least, most, n)
+	}
+}
+
+// time makes a time canonical: RFC 3339, UTC, milliseconds.
+func (f *faults) time(member string, text *string) {
+	if *text == "" {
+		return
+	}
+	t, err := parseTime(*text)
+	if err != nil {
+		f.add(member, "must be a time such as 2012-05-30T00:00:00.000Z, not %q", short(*text))
+		return
+	}
+	*text = formatTime(t)
+}
+
+func (f *faults) currency(member, code string) {
+	if len(code) != 3 || strings.ToUpper(code) != code {
+		f.add(member, "must be a three-letter currency code such as USD, not %q", short(code))
+	}
+}
+
+func (f *faults) locale(member, tag string) {
+	if _, err := language.Parse(tag); err != nil {
+		f.add(member, "must be a BCP 47 tag such as en or zh-Hant, not %q", short(tag))
+	}
+}
+
+// object requires an open member to be a JSON object.
+func (f *faults) object(member string, raw json.RawMessage) {
+	if len(raw) > 0 && raw[0] != '{' {
+		f.add(member, "must be an object, not %s", jsonKind(raw))
+	}
+}
+
+// short keeps a message readable whatever it quotes.
+func short(text string) string {
+	if len(text) > 40 {
+		return strings.ToValidUTF8(text[:40], "") + "…"
+	}
+	return text
+}
+
+// refSource is a {type, id} of a relationship.
+type refSource struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+}
+
+// linkSource is a relationship to one resource.
+type linkSource struct {
+	Data *refSource `json:"data"`
+}
+
+func (l *linkSource) id() string {
+	if l == nil || l.Data == nil {
+		return ""
+	}
+	return l.Data.ID
+}
+
+func (f *faults) link(member string, link *linkSource) {
+	if link != nil && link.Data != nil {
+		f.id(member+".data.id", &link.Data.ID)
+	}
+}
+
+// linksSource is a relationship to several resources.
+type linksSource struct {
+	Data []refSource `json:"data"`
+}
+
+func (f *faults) links(member string, links *linksSource) {
+	if links == nil {
+		return
+	}
+	for i := range links.Data {
+		f.id(fmt.Sprintf("%s.data.%d.id", member, i), &links.Data[i].ID)
+	}
+}

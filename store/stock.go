@@ -1,0 +1,382 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+	"time"
+)
+
+// MaxStock bounds a stock record's total, so that it fits every client's
+// 32-bit integer.
+const MaxStock = 1<<31 - 1
+
+// Stock is how many units of a product there are (spec: Stock record).
+// Available and Allocated are never negative; their sum is at most MaxStock.
+type Stock struct {
+	ProductID string
+	Available int // units free to sell
+	Allocated int // units promised to orders
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// GlobalID is the stock record's id over all types.
+func (s *Stock) GlobalID() string { return GlobalID(TypeStock, s.ProductID) }
+
+// Total is all units: available and allocated.
+func (s *Stock) Total() int { return s.Available + s.Allocated }
+
+const stockColumns = `product_id, available, allocated, created_at, updated_at`
+
+func scanStock(rows *sql.Rows) (*Stock, error) {
+	s := &Stock{}
+	var created, updated int64
+	err := rows.Scan(&s.ProductID, &s.Available, &s.Allocated, &created, &updated)
+	s.CreatedAt, s.UpdatedAt = fromMicros(created), fromMicros(updated)
+	return s, err
+}
+
+// Stock returns the stock of a product; NOT_FOUND when it has no record.
+func (s *Store) Stock(ctx context.Context, productID string) (*Stock, error) {
+	stock, found, err := one(ctx, s.reader, scanStock,
+		`SELECT `+stockColumns+` FROM stock WHERE product_id = $1`, productID)
+	if err == nil && !found {
+		return nil, notFound(nil, "There is no stock record for the product %q.", productID)
+	}
+	return stock, err
+}
+
+// StocksByID returns the stock of several products; one without a record is
+// left out.
+func (s *Store) StocksByID(ctx context.Context, productIDs []string) (map[string]*Stock, error) {
+	byID := make(map[string]*Stock, len(productIDs))
+	err := chunked(productIDs, 512, func(ids []string) error {
+		list, args := in(nil, ids)
+		stocks, err := collect(ctx, s.reader, scanStock,
+			`SELECT `+stockColumns+` FROM stock WHERE product_id IN (`+list+`)`, args...)
+		for _, stock := range stocks {
+			byID[stock.ProductID] = stock
+		}
+		return err
+	})
+	return byID, err
+}
+
+// Stocks lists the stock of all products, drafts too, by product id unless
+// the query sorts otherwise.
+func (s *Store) Stocks(ctx context.Context, query ListQuery) (*Slice[*Stock], error) {
+	return list(ctx, s, stockList, query)
+}
+
+var stockList = listing[*Stock]{
+	name:    "stock",
+	columns: stockColumns,
+	table:   "stock",
+	id:      "product_id",
+	counter: "stock",
+	scan:    scanStock,
+	key: func(s *Stock, sort Sort) []any {
+		switch sort.By {
+		case SortCreatedAt:
+			return []any{micros(s.CreatedAt), s.ProductID}
+		case SortUpdatedAt:
+			return []any{micros(s.UpdatedAt), s.ProductID}
+		}
+		return []any{s.ProductID}
+	},
+}
+
+// StockTimes returns the earliest creation and the latest change in the whole
+// list; both are the zero time when there is no stock.
+func (s *Store) StockTimes(ctx context.Context) (created, updated time.Time, err error) {
+	type times struct{ created, updated sql.NullInt64 }
+	t, _, err := one(ctx, s.reader, func(rows *sql.Rows) (t times, err error) {
+		return t, rows.Scan(&t.created, &t.updated)
+	}, `SELECT (SELECT MIN(created_at) FROM stock), (SELECT MAX(updated_at) FROM stock)`)
+	if t.created.Valid {
+		created, updated = fromMicros(t.created.Int64), fromMicros(t.updated.Int64)
+	}
+	return created, updated, err
+}
+
+// StockAction is what a transaction does to a balance.
+type StockAction string
+
+// The actions (DESIGN 6).
+const (
+	StockIncrement  StockAction = "increment"  // adds to available
+	StockDecrement  StockAction = "decrement"  // takes from available
+	StockAllocate   StockAction = "allocate"   // moves available to allocated
+	StockDeallocate StockAction = "deallocate" // moves allocated back to available
+	StockSet        StockAction = "set"        // sets available, leaves allocated
+)
+
+// StockActions lists every action.
+func StockActions() []StockAction {
+	return []StockAction{StockIncrement, StockDecrement, StockAllocate, StockDeallocate, StockSet}
+}
+
+// StockChange is one change of a batch.
+type StockChange struct {
+	ProductID string
+	Action    StockAction
+	Quantity  int    // units; at least 1, or 0 to set
+	Reason    string // why, at most 255 bytes
+	Reference string // whose doing, an order number for instance; at most 255 bytes
+
+	// ExpectedAvailable makes the change only if available has this value
+	// just before it: compare and set.
+	ExpectedAvailable *int
+}
+
+// StockTransaction is a line of the ledger: a change that was made. The sum
+// of a product's deltas is its balance.
+type StockTransaction struct {
+	ID             string
+	ProductID      string
+	Action         StockAction
+	Quantity       int
+	AvailableDelta int
+	AllocatedDelta int
+	Reason         string
+	Reference      string
+	Actor          Actor
+	CreatedAt      time.Time
+	Stock          *Stock // the balance right after; nil when read from the ledger
+}
+
+// MaxStockChanges bounds a batch.
+const MaxStockChanges = 1000
+
+// TransactStock makes all the changes or none, and writes the ledger with
+// them. A product that comes twice is changed twice, in order. The answer is
+// in the order of the changes.
+//
+// INVALID for an unknown action; NOT_FOUND for a product without a record;
+// CONFLICT when ExpectedAvailable is not what is there; UNPROCESSABLE for a
+// quantity out of bounds or too little stock.
+func (s *Store) TransactStock(ctx context.Context, actor Actor, changes []StockChange) ([]*StockTransaction, error) {
+	if err := checkStockChanges(changes); err != nil {
+		return nil, err
+	}
+	order := make([]int, len(changes))
+	for i := range order {
+		order[i] = i
+	}
+	// Rows are locked in one order everywhere, or two batches deadlock.
+	slices.SortStableFunc(order, func(a, b int) int {
+		return strings.Compare(changes[a].ProductID, changes[b].ProductID)
+	})
+	var made []*StockTransaction
+	err := s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		made = make([]*StockTransaction, len(changes))
+		for _, i := range order {
+			transaction, err := t.transactStock(ctx, changes[i])
+			if err != nil {
+				return at(err, "changes", i)
+			}
+			made[i] = transaction
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+func checkStockChanges(changes []StockChange) error {
+	if len(changes) == 0 || len(changes) > MaxStockChanges {
+		return unprocessable([]string{"changes"}, "must hold between 1 and %d changes, not %d", MaxStockChanges, len(changes))
+	}
+	var faults Errors
+	for i := range changes {
+		for _, fault := range changes[i].check() {
+			faults = append(faults, at(fault, "changes", i).(*Error))
+		}
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	return nil
+}
+
+func (c *StockChange) check() (faults Errors) {
+	least := 1
+	switch {
+	case !slices.Contains(StockActions(), c.Action):
+		faults = append(faults, invalid([]string{"action"}, "must be increment, decrement, allocate, deallocate or set, not %q", c.Action))
+	case c.Action == StockSet:
+		least = 0
+	}
+	if c.Quantity < least || c.Quantity > MaxStock {
+		faults = append(faults, unprocessable([]string{"quantity"}, "must be between %d and %d, not %d", least, MaxStock, c.Quantity))
+	}
+	for member, text := range c.texts {
+		if len(text) > 255 {
+			faults = append(faults, unprocessable([]string{member}, "must be at most 255 bytes, not %d", len(text)))
+		}
+		if !cleanText(text) {
+			faults = append(faults, invalid([]string{member}, "must be UTF-8 text without NUL"))
+		}
+	}
+	return faults
+}
+
+// texts yields the free texts of a change by their member.
+func (c *StockChange) texts(yield func(member, text string) bool) {
+	_ = yield("reason", c.Reason) && yield("reference", c.Reference)
+}
+
+// deltas is what the action adds to available and to allocated; set's depends
+// on what is there.
+func (c *StockChange) deltas(available int) (toAvailable, toAllocated int) {
+	switch c.Action {
+	case StockIncrement:
+		return c.Quantity, 0
+	case StockDecrement:
+		return -c.Quantity, 0
+	case StockAllocate:
+		return -c.Quantity, c.Quantity
+	case StockDeallocate:
+		return c.Quantity, -c.Quantity
+	}
+	return c.Quantity - available, 0
+}
+
+// transactStock makes one change by a conditional update: whatever else is
+// written at the same time, no balance ever leaves its bounds.
+func (t *tx) transactStock(ctx context.Context, change StockChange) (*StockTransaction, error) {
+	for {
+		expected := change.ExpectedAvailable
+		var before *Stock
+		if change.Action == StockSet { // compare and set, until nobody came between
+			var err error
+			if before, err = t.stock(ctx, change.ProductID); err != nil {
+				return nil, err
+			}
+			if expected != nil && *expected != before.Available {
+				return nil, stockMissed(change, before)
+			}
+			expected = &before.Available
+		}
+		available := 0
+		if before != nil {
+			available = before.Available
+		}
+		toAvailable, toAllocated := change.deltas(available)
+		after, found, err := one(ctx, t.session, scanStock, `
+			UPDATE stock
+			SET available = available + $2, allocated = allocated + $3, updated_at = $4
+			WHERE product_id = $1
+			  AND available + $2 >= 0 AND allocated + $3 >= 0
+			  AND available + $2 + allocated + $3 <= $5
+			  AND (CAST($6 AS BIGINT) IS NULL OR available = CAST($6 AS BIGINT))
+			RETURNING `+stockColumns,
+			change.ProductID, toAvailable, toAllocated, micros(t.now), MaxStock, expected)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			return t.writeLedger(ctx, change, after, toAvailable, toAllocated)
+		}
+		now, err := t.stock(ctx, change.ProductID)
+		if err != nil {
+			return nil, err
+		}
+		if before != nil && now.Available != before.Available {
+			continue
+		}
+		return nil, stockRefused(change, now)
+	}
+}
+
+func (t *tx) stock(ctx context.Context, productID string) (*Stock, error) {
+	stock, found, err := one(ctx, t.session, scanStock, `SELECT `+stockColumns+` FROM stock WHERE product_id = $1`, productID)
+	if err == nil && !found {
+		return nil, notFound([]string{"productId"}, "has no stock record: %q; import one first", productID)
+	}
+	return stock, err
+}
+
+// stockRefused says why the balance would not take the change.
+func stockRefused(change StockChange, now *Stock) error {
+	if change.ExpectedAvailable != nil && *change.ExpectedAvailable != now.Available {
+		return stockMissed(change, now)
+	}
+	quantity := []string{"quantity"}
+	refusal := func(format string, args ...any) error {
+		e := unprocessable(quantity, format, args...)
+		e.Title = "Cannot complete request"
+		return e
+	}
+	switch change.Action {
+	case StockDecrement, StockAllocate:
+		if change.Quantity > now.Available {
+			return refusal("must be at most the %d available units of %s, not %d", now.Available, now.ProductID, change.Quantity)
+		}
+	case StockDeallocate:
+		if change.Quantity > now.Allocated {
+			return refusal("must be at most the %d allocated units of %s, not %d", now.Allocated, now.ProductID, change.Quantity)
+		}
+	}
+	return refusal("would take the total of %s past %d; it is %d now", now.ProductID, MaxStock, now.Total())
+}
+
+func stockMissed(change StockChange, now *Stock) error {
+	return &Error{Code: Conflict, Path: []string{"expectedAvailable"}, Title: "Cannot complete request",
+		Detail: "was " + itoa(*change.ExpectedAvailable) + ", but " + itoa(now.Available) + " are available; read the stock again and decide anew"}
+}
+
+func (t *tx) writeLedger(ctx context.Context, change StockChange, after *Stock, toAvailable, toAllocated int) (*StockTransaction, error) {
+	line := &StockTransaction{
+		ID: newID(), ProductID: change.ProductID, Action: change.Action, Quantity: change.Quantity,
+		AvailableDelta: toAvailable, AllocatedDelta: toAllocated,
+		Reason: change.Reason, Reference: change.Reference, Actor: t.actor, CreatedAt: t.now, Stock: after,
+	}
+	return line, t.insertStockTransaction(ctx, line)
+}
+
+func (t *tx) insertStockTransaction(ctx context.Context, line *StockTransaction) error {
+	_, err := t.exec(ctx, `
+		INSERT INTO stock_transaction (id, product_id, action, quantity, available_delta, allocated_delta,
+		                               reason, reference, actor, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		line.ID, line.ProductID, string(line.Action), line.Quantity, line.AvailableDelta, line.AllocatedDelta,
+		line.Reason, line.Reference, string(line.Actor), micros(line.CreatedAt))
+	return err
+}
+
+const stockTransactionColumns = `id, product_id, action, quantity, available_delta, allocated_delta, reason, reference, actor, created_at`
+
+func scanStockTransaction(rows *sql.Rows) (*StockTransaction, error) {
+	line := &StockTransaction{}
+	var created int64
+	err := rows.Scan(&line.ID, &line.ProductID, &line.Action, &line.Quantity, &line.AvailableDelta, &line.AllocatedDelta,
+		&line.Reason, &line.Reference, &line.Actor, &created)
+	line.CreatedAt = fromMicros(created)
+	return line, err
+}
+
+// StockTransactionsByProduct returns the newest lines of several products'
+// ledgers, newest first, at most limit for each.
+func (s *Store) StockTransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*StockTransaction, error) {
+	byProduct := make(map[string][]*StockTransaction, len(productIDs))
+	err := chunked(productIDs, 512, func(ids []string) error {
+		list, args := in([]any{limit}, ids)
+		lines, err := collect(ctx, s.reader, scanStockTransaction, `
+			SELECT `+stockTransactionColumns+` FROM (
+			    SELECT `+stockTransactionColumns+`,
+			           ROW_NUMBER() OVER (PARTITION BY product_id ORDER BY created_at DESC, id DESC) AS place
+			    FROM stock_transaction WHERE product_id IN (`+list+`)) AS ledger
+			WHERE place <= $1
+			ORDER BY product_id, created_at DESC, id DESC`, args...)
+		for _, line := range lines {
+			byProduct[line.ProductID] = append(byProduct[line.ProductID], line)
+		}
+		return err
+	})
+	return byProduct, err
+}

@@ -1,0 +1,127 @@
+// Package store is Portico's vocabulary, its rules, and its SQL: one concrete
+// Store over SQLite or PostgreSQL.
+//
+// The authoring tables hold what is imported or written. Publishing copies a
+// catalog into an immutable release, and shoppers read releases through a
+// View. Failures come back as *Error or Errors, in the caller's terms.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Config says which database to open, and how.
+type Config struct {
+	URL         string           // file:portico.db or postgres://user@host:5432/database
+	Readers     int              // read connections (SQLite) or pool size (PostgreSQL); 0 means the engine's default
+	Synchronous string           // SQLite only: FULL (the default: an acknowledged write survives power loss), NORMAL or OFF
+	CacheBytes  uint64           // memory for released products and lists; 0 means 256 MiB
+	NoCache     bool             // read the database every time, for tests that count statements
+	Clock       func() time.Time // nil means time.Now
+	Log         *slog.Logger     // nil discards
+}
+
+// Store is one open database. Its methods may be called from many goroutines.
+type Store struct {
+	config  Config
+	dialect dialect
+	log     *slog.Logger
+	clock   func() time.Time
+
+	read, write *sql.DB
+	closer      io.Closer
+	reader      session // queries outside a write
+
+	jobs            chan *job
+	closing         chan struct{}
+	closeOnce       sync.Once
+	written, polled chan struct{} // closed when the writer and the poll have ended
+
+	topics   topics
+	settings watched[*Settings]
+	routing  watched[*routing]
+	cache    *cache
+}
+
+// Open connects, migrates the schema and starts the writer. Close ends it.
+func Open(ctx context.Context, config Config) (*Store, error) {
+	engine, err := dialectOf(config.URL)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		config: config, dialect: engine, log: config.Log, clock: config.Clock,
+		jobs: make(chan *job, updateGroup), closing: make(chan struct{}),
+		written: make(chan struct{}), polled: make(chan struct{}),
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.clock == nil {
+		s.clock = time.Now
+	}
+	s.cache = newCache(config)
+	if s.read, s.write, s.closer, err = engine.open(ctx, config); err != nil {
+		return nil, err
+	}
+	s.reader = session{on: s.read}
+	if engine.oneWriter() {
+		s.reader.prepared = newStatements()
+	}
+	if err := errors.Join(s.migrate(ctx), s.refresh(ctx)); err != nil {
+		s.closer.Close()
+		return nil, err
+	}
+	if engine.oneWriter() {
+		go s.writer()
+	} else {
+		close(s.written)
+	}
+	go s.poll()
+	return s, nil
+}
+
+// Close waits for the write under way, refuses the ones that wait, and
+// disconnects. It may be called more than once.
+func (s *Store) Close() error {
+	var err error
+	s.closeOnce.Do(func() {
+		close(s.closing)
+		<-s.written
+		<-s.polled
+		if s.reader.prepared != nil {
+			for _, stmt := range s.reader.prepared.text {
+				stmt.Close()
+			}
+		}
+		err = s.closer.Close()
+	})
+	return err
+}
+
+// Ping tells whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	if _, _, err := one(ctx, s.reader, scalar[int], `SELECT 1`); err != nil {
+		return errors.Join(errAway, err)
+	}
+	return nil
+}
+
+// Describe names the engine and the database, without credentials.
+func (s *Store) Describe() string { return s.dialect.describe(s.config) }
+
+// snapshot runs fn so that all its reads see one state of the database.
+func (s *Store) snapshot(ctx context.Context, fn func(session) error) error {
+	transaction, err := s.read.BeginTx(ctx, s.dialect.snapshot())
+	if err != nil {
+		return err
+	}
+	defer transaction.Rollback()
+	return fn(session{on: transaction})
+}

@@ -1,0 +1,149 @@
+// Package storetest is the conformance suite that every engine of the store
+// passes, and what tests elsewhere need to run against real databases: the
+// engines, a clock, and seeds.
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/stretchr/testify/require"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"portico/store"
+)
+
+// Main runs a package's tests, then stops the PostgreSQL they used:
+//
+//	func TestMain(m *testing.M) { storetest.Main(m) }
+func Main(m *testing.M) {
+	defer shared.stop()
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-interrupted
+		shared.stop()
+		os.Exit(1)
+	}()
+	m.Run() // testing exits with its code once Main has returned
+}
+
+// Each runs test on every engine, as the subtests "sqlite" and "postgres". The
+// latter is skipped where PostgreSQL cannot be had (Require).
+func Each(t *testing.T, test func(t *testing.T, e Engine)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		test(t, newEngine("sqlite", sqliteDatabase))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		if err := shared.start(); err != nil {
+			Require(t, "postgres", err.Error())
+		}
+		test(t, newEngine("postgres", shared.database))
+	})
+}
+
+// Require gives up a test that needs something this machine has not. It skips
+// the test, or fails it when PORTICO_REQUIRE, a list with commas, holds name:
+// "postgres", "chromium", "node".
+func Require(t testing.TB, name, reason string) {
+	t.Helper()
+	for required := range strings.SplitSeq(os.Getenv("PORTICO_REQUIRE"), ",") {
+		if strings.TrimSpace(required) == name {
+			t.Fatalf("PORTICO_REQUIRE asks for %s, which cannot be had: %s", name, reason)
+		}
+	}
+	t.Skipf("skipped for want of %s: %s", name, reason)
+}
+
+// Engine makes databases. Each test and each subtest has one of its own, made
+// when it first asks and gone when it ends; asking again in the same test
+// gives the same one.
+type Engine struct {
+	Name string // "sqlite" or "postgres"
+
+	create    func(t testing.TB, schema bool) (url string)
+	databases *sync.Map // testing.TB to URL
+}
+
+func newEngine(name string, create func(testing.TB, bool) string) Engine {
+	return Engine{Name: name, create: create, databases: &sync.Map{}}
+}
+
+// URL is the address of the test's database, which has the schema and no
+// rows. A second store can be opened on it.
+func (e Engine) URL(t testing.TB) string {
+	t.Helper()
+	if url, ok := e.databases.Load(t); ok {
+		return url.(string)
+	}
+	url := e.create(t, true)
+	e.databases.Store(t, url)
+	t.Cleanup(func() { e.databases.Delete(t) })
+	return url
+}
+
+// Blank is the address of a new database without a schema.
+func (e Engine) Blank(t testing.TB) string {
+	t.Helper()
+	return e.create(t, false)
+}
+
+// Open opens a store on the test's database, until the test ends. Writes do
+// not wait for the disk unless an option says so.
+func (e Engine) Open(t testing.TB, options ...func(*store.Config)) *store.Store {
+	t.Helper()
+	config := store.Config{URL: e.URL(t), Synchronous: "OFF"}
+	for _, option := range options {
+		option(&config)
+	}
+	s, err := store.Open(context.Background(), config)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() }) // a test that cares has closed it
+	return s
+}
+
+// SQL opens the test's database behind the store's back.
+func (e Engine) SQL(t testing.TB) *sql.DB {
+	t.Helper()
+	return e.SQLAt(t, e.URL(t))
+}
+
+// SQLAt opens any database of the engine.
+func (e Engine) SQLAt(t testing.TB, url string) *sql.DB {
+	t.Helper()
+	driver := "pgx"
+	if e.Name == "sqlite" {
+		driver, url = "sqlite", url+"?_pragma=busy_timeout(60000)"
+	}
+	db, err := sql.Open(driver, url)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func sqliteDatabase(t testing.TB, schema bool) string {
+	t.Helper()
+	url := "file:" + filepath.Join(t.TempDir(), "portico.db")
+	if schema {
+		require.NoError(t, migrate(url))
+	}
+	return url
+}
+
+// migrate gives a database its schema.
+func migrate(url string) error {
+	s, err := store.Open(context.Background(), store.Config{URL: url, Synchronous: "OFF"})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}

@@ -1,0 +1,293 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// shared is the PostgreSQL of this test process, started by the first test
+// that wants it: the server that PORTICO_TEST_POSTGRES names, or else one of
+// our own from the machine's binaries.
+var shared postgres
+
+type postgres struct {
+	once     sync.Once
+	err      error
+	address  *url.URL // of a database to give orders in
+	admin    *sql.DB
+	template string // a database with the schema, to be copied
+	made     atomic.Int64
+	shutdown func() // ends the server, when it is our own
+}
+
+// start makes the server ready. The error says why there is none.
+func (p *postgres) start() error {
+	p.once.Do(func() {
+		if p.err = p.connect(); p.err == nil {
+			p.err = p.makeTemplate()
+		}
+		if p.err != nil {
+			p.stop()
+		}
+	})
+	return p.err
+}
+
+func (p *postgres) connect() (err error) {
+	address := os.Getenv("PORTICO_TEST_POSTGRES")
+	if address == "" {
+		if address, p.shutdown, err = startServer(); err != nil {
+			return err
+		}
+	}
+	if p.address, err = url.Parse(address); err != nil {
+		return fmt.Errorf("PORTICO_TEST_POSTGRES is no URL such as postgres://user@host/database")
+	}
+	if p.admin, err = sql.Open("pgx", address); err != nil {
+		return err
+	}
+	return p.admin.Ping()
+}
+
+// makeTemplate migrates once what every test's database is a copy of.
+func (p *postgres) makeTemplate() error {
+	name := p.name()
+	if _, err := p.admin.Exec(`CREATE DATABASE ` + name); err != nil {
+		return err
+	}
+	p.template = name
+	return migrate(p.urlOf(name))
+}
+
+// name is a database's name that no other test or process takes.
+func (p *postgres) name() string {
+	return fmt.Sprintf("portico_%d_%d_%d", os.Getpid(), time.Now().UnixNano(), p.made.Add(1))
+}
+
+func (p *postgres) urlOf(database string) string {
+	address := *p.address
+	address.Path = "/" + database
+	return address.String()
+}
+
+// database makes one for a test, and drops it afterwards.
+func (p *postgres) database(t testing.TB, schema bool) string {
+	t.Helper()
+	name, template := p.name(), "template1"
+	if schema {
+		template = p.template
+	}
+	_, err := p.admin.Exec(`CREATE DATABASE ` + name + ` TEMPLATE ` + template)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, err := p.admin.Exec(`DROP DATABASE ` + name + ` WITH (FORCE)`)
+		require.NoError(t, err)
+	})
+	return p.urlOf(name)
+}
+
+// stop leaves nothing behind. It does nothing when there is no server.
+func (p *postgres) stop() {
+	if p.template != "" && p.shutdown == nil {
+		_, _ = p.admin.Exec(`DROP DATABASE ` + p.template + ` WITH (FORCE)`)
+	}
+	if p.admin != nil {
+		_ = p.admin.Close()
+	}
+	if p.shutdown != nil {
+		p.shutdown()
+	}
+}
+
+// startServer runs a PostgreSQL of our own in a temporary directory, reached
+// by a unix socket only. It ends with this process at the latest.
+func startServer() (address string, shutdown func(), err error) {
+	initdb, server, err := findPostgres()
+	if err != nil {
+		return "", nil, err
+	}
+	dir, err := os.MkdirTemp(socketRoot(), "portico-pg-")
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(dir)
+		}
+	}()
+	owner, err := unprivileged(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := makeCluster(initdb, dir, owner); err != nil {
+		return "", nil, err
+	}
+	stop, ended, err := runServer(server, dir, owner)
+	if err != nil {
+		return "", nil, err
+	}
+	address = "postgres://postgres@/postgres?host=" + url.QueryEscape(dir)
+	if err := awaitServer(address, ended); err != nil {
+		stop()
+		return "", nil, fmt.Errorf("%s does not come up: %w\n%s", server, err, serverLog(dir))
+	}
+	return address, func() { stop(); _ = os.RemoveAll(dir) }, nil
+}
+
+// findPostgres looks for initdb and postgres in PATH, then where Debian puts
+// them; the newest version wins.
+func findPostgres() (initdb, server string, err error) {
+	if initdb, err = exec.LookPath("initdb"); err == nil {
+		if server, err = exec.LookPath("postgres"); err == nil {
+			return initdb, server, nil
+		}
+	}
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil || len(found) == 0 {
+		return "", "", errors.New("neither PATH nor /usr/lib/postgresql/*/bin has initdb and postgres (Debian: apt-get install postgresql), and PORTICO_TEST_POSTGRES is not set")
+	}
+	newest := slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(debianVersion(a), debianVersion(b)) })
+	return newest, filepath.Join(filepath.Dir(newest), "postgres"), nil
+}
+
+func debianVersion(path string) float64 {
+	version, _ := strconv.ParseFloat(strings.Split(path, "/")[4], 64)
+	return version
+}
+
+// socketRoot is the temporary directory, or a shorter one where the path of a
+// socket in it would be too long for the kernel.
+func socketRoot() string {
+	if len(os.TempDir()) > 60 {
+		return "/tmp"
+	}
+	return os.TempDir()
+}
+
+// unprivileged gives dir to a user who may run PostgreSQL, which root may not.
+// A nil owner means the one running this.
+func unprivileged(dir string) (*credential, error) {
+	if os.Getuid() != 0 {
+		return nil, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		account, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err := strconv.Atoi(account.Uid)
+		if err != nil {
+			return nil, err
+		}
+		gid, err := strconv.Atoi(account.Gid)
+		if err != nil {
+			return nil, err
+		}
+		return &credential{uint32(uid), uint32(gid)}, os.Chown(dir, uid, gid)
+	}
+	return nil, errors.New("root cannot run PostgreSQL, and there is neither a user postgres nor a user nobody to run it as")
+}
+
+type credential struct{ uid, gid uint32 }
+
+// makeCluster prefers a language's collation, under which a missing COLLATE
+// "C" shows.
+func makeCluster(initdb, dir string, owner *credential) error {
+	arguments := []string{"-D", filepath.Join(dir, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"}
+	var output []byte
+	var err error
+	for _, more := range [][]string{{"--locale-provider=icu", "--icu-locale=en-US"}, nil} {
+		command := exec.Command(initdb, append(arguments, more...)...)
+		command.Dir, command.SysProcAttr = dir, processAttributes(owner)
+		if output, err = command.CombinedOutput(); err == nil {
+			return nil
+		}
+		_ = os.RemoveAll(filepath.Join(dir, "data"))
+	}
+	return fmt.Errorf("%s: %w\n%s", initdb, err, output)
+}
+
+// runServer starts the server; ended is closed when it has ended.
+func runServer(server, dir string, owner *credential) (stop func(), ended <-chan struct{}, err error) {
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer log.Close()
+	command := exec.Command(server, "-D", filepath.Join(dir, "data"), "-k", dir,
+		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
+		"-c", "max_connections=400", "-c", "shared_buffers=64MB")
+	command.Dir, command.SysProcAttr = dir, processAttributes(owner)
+	command.Stdout, command.Stderr = log, log
+	started, finished := make(chan error), make(chan struct{})
+	go func() {
+		// The kernel ends the server with the thread that started it, so
+		// this one must last.
+		runtime.LockOSThread()
+		err := command.Start()
+		started <- err
+		if err == nil {
+			_ = command.Wait()
+			close(finished)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, nil, err
+	}
+	return func() {
+		_ = command.Process.Signal(syscall.SIGQUIT) // at once; nothing is worth keeping
+		select {
+		case <-finished:
+		case <-time.After(20 * time.Second):
+			_ = command.Process.Kill()
+			<-finished
+		}
+	}, finished, nil
+}
+
+func awaitServer(address string, ended <-chan struct{}) error {
+	db, err := sql.Open("pgx", address)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for {
+		err := db.PingContext(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ended:
+			return errors.New("it ended")
+		case <-ctx.Done():
+			return err
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func serverLog(dir string) string {
+	text, _ := os.ReadFile(filepath.Join(dir, "log"))
+	return string(text)
+}

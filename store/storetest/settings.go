@@ -1,0 +1,167 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// Settings is the promise of Store.Settings and Store.UpdateSettings.
+func Settings(t *testing.T, e Engine) {
+	t.Run("a new store has a page length of 25, US dollars and English", func(t *testing.T) {
+		settings, err := e.Open(t).Settings(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, &store.Settings{PageLength: 25, Currency: "USD", Locale: "en"}, settings)
+	})
+	t.Run("a change is seen by the next read, and leaves the other members", settingsReadYourWrites(e))
+	t.Run("a change keeps to the bounds", settingsBounds(e))
+	t.Run("all faults are told at once, and nothing is written", settingsFaults(e))
+	t.Run("a change is seen by another open store", settingsElsewhere(e))
+	t.Run("changes in two stores at once are all seen by both", settingsInTurns(e))
+	t.Run("the page length is that of every list", settingsPageLength(e))
+}
+
+func settingsReadYourWrites(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		for _, c := range []struct {
+			change store.SettingsChange
+			want   store.Settings
+		}{
+			{store.SettingsChange{PageLength: ptr(50)}, store.Settings{PageLength: 50, Currency: "USD", Locale: "en"}},
+			{store.SettingsChange{Currency: ptr("EUR")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "en"}},
+			{store.SettingsChange{Locale: ptr("fr-CA")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+			{store.SettingsChange{}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+		} {
+			answered, err := s.UpdateSettings(t.Context(), actor, c.change)
+			require.NoError(t, err)
+			require.Equal(t, &c.want, answered)
+			read, err := s.Settings(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, &c.want, read)
+		}
+	}
+}
+
+func settingsBounds(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		for _, c := range []struct {
+			name   string
+			change store.SettingsChange
+			member string // at fault; empty when the change is fine
+			words  []string
+		}{
+			{"page length 1", store.SettingsChange{PageLength: ptr(1)}, "", nil},
+			{"page length 100", store.SettingsChange{PageLength: ptr(100)}, "", nil},
+			{"page length 0", store.SettingsChange{PageLength: ptr(0)}, "pageLength", []string{"between 1 and 100", "not 0"}},
+			{"page length 101", store.SettingsChange{PageLength: ptr(101)}, "pageLength", []string{"between 1 and 100", "not 101"}},
+			{"page length -1", store.SettingsChange{PageLength: ptr(-1)}, "pageLength", []string{"between 1 and 100", "not -1"}},
+			{"currency JPY", store.SettingsChange{Currency: ptr("JPY")}, "", nil},
+			{"currency in lower case", store.SettingsChange{Currency: ptr("usd")}, "currency", []string{"ISO 4217", `"usd"`}},
+			{"currency by name", store.SettingsChange{Currency: ptr("EURO")}, "currency", []string{"ISO 4217", `"EURO"`}},
+			{"no currency", store.SettingsChange{Currency: ptr("")}, "currency", []string{"ISO 4217"}},
+			{"currency with NUL", store.SettingsChange{Currency: ptr("US\x00")}, "currency", []string{"ISO 4217"}},
+			{"locale de-CH", store.SettingsChange{Locale: ptr("de-CH")}, "", nil},
+			{"no locale", store.SettingsChange{Locale: ptr("")}, "locale", []string{"BCP 47"}},
+			{"locale that is a sentence", store.SettingsChange{Locale: ptr("the English one")}, "locale", []string{"BCP 47", `"the English one"`}},
+			{"locale with NUL", store.SettingsChange{Locale: ptr("en\x00")}, "locale", []string{"BCP 47"}},
+			{"locale that is not UTF-8", store.SettingsChange{Locale: ptr("e\xff")}, "locale", []string{"BCP 47"}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				before, err := s.Settings(t.Context())
+				require.NoError(t, err)
+				_, err = s.UpdateSettings(t.Context(), actor, c.change)
+				if c.member == "" {
+					require.NoError(t, err)
+					return
+				}
+				requireFault(t, err, store.Unprocessable, c.member, c.words...)
+				after, err := s.Settings(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, before, after)
+			})
+		}
+	}
+}
+
+func settingsFaults(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		_, err := s.UpdateSettings(t.Context(), actor, store.SettingsChange{PageLength: ptr(0), Currency: ptr("?"), Locale: ptr("fr")})
+		var members [][]string
+		for _, fault := range store.AsErrors(err) {
+			require.Equal(t, store.Unprocessable, fault.Code)
+			members = append(members, fault.Path)
+		}
+		require.Equal(t, [][]string{{"pageLength"}, {"currency"}}, members)
+		settings, err := s.Settings(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "en", settings.Locale)
+	}
+}
+
+func settingsElsewhere(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		here, there := e.Open(t), e.Open(t)
+		for _, length := range []int{3, 4, 5} {
+			_, err := there.Settings(t.Context()) // is kept from now on
+			require.NoError(t, err)
+			_, err = here.UpdateSettings(t.Context(), actor, store.SettingsChange{PageLength: &length})
+			require.NoError(t, err)
+			requireSoon(t, length, pageLengthOf(t, there))
+		}
+	}
+}
+
+func settingsInTurns(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		one, other := e.Open(t), e.Open(t)
+		for i := range 60 {
+			length := i%100 + 1
+			_, err := one.UpdateSettings(t.Context(), actor, store.SettingsChange{PageLength: &length})
+			require.NoError(t, err)
+			require.Equal(t, length, pageLengthOf(t, one)(), "what was just written")
+			one, other = other, one
+		}
+		want := pageLengthOf(t, other)()
+		requireSoon(t, want, pageLengthOf(t, one))
+		requireSoon(t, want, pageLengthOf(t, other))
+	}
+}
+
+func settingsPageLength(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := stocked(t, e, 1, "a", "b", "c")
+		_, err := s.UpdateSettings(t.Context(), actor, store.SettingsChange{PageLength: ptr(2)})
+		require.NoError(t, err)
+		for name, page := range map[string]store.Page{"no members": {}, "an offset": {Offset: ptr(0)}} {
+			slice, err := s.Stocks(t.Context(), store.ListQuery{Page: page})
+			require.NoError(t, err)
+			require.Len(t, slice.Items, 2, name)
+			require.Equal(t, 2, slice.Limit, name)
+		}
+	}
+}
+
+func pageLengthOf(t *testing.T, s *store.Store) func() int {
+	return func() int {
+		settings, err := s.Settings(t.Context())
+		require.NoError(t, err)
+		return settings.PageLength
+	}
+}
+
+// requireSoon waits until got is what is wanted, as it is after a few polls;
+// the minute is for machines under load.
+func requireSoon[T comparable](t *testing.T, want T, got func() T) {
+	t.Helper()
+	last := got()
+	for deadline := time.Now().Add(time.Minute); last != want; last = got() {
+		require.True(t, time.Now().Before(deadline), "still %v, want %v", last, want)
+		time.Sleep(10 * time.Millisecond)
+	}
+}

@@ -1,0 +1,262 @@
+package storetest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// Stock is the promise of Store.TransactStock: balances within bounds, batches
+// that are all or nothing, and a ledger that adds up to the balance.
+func Stock(t *testing.T, e Engine) {
+	t.Run("every action does what it says", stockActions(e))
+	t.Run("a change is refused for what is wrong with it", stockRefusals(e))
+	t.Run("all faults of a batch are told at once", stockFaults(e))
+	t.Run("a batch is all or nothing", stockBatch(e))
+	t.Run("a product that comes twice is changed twice, in order", stockTwice(e))
+	t.Run("expectedAvailable compares just before the change", stockExpected(e))
+	t.Run("the ledger tells who did what, newest first", stockLedger(e))
+	t.Run("any sequence of batches does what the model does", stockModel(e))
+	t.Run("concurrent writers never oversell", stockOversell(e))
+	t.Run("concurrent writers are refused for the right reason", stockContention(e))
+	t.Run("a decision made with expectedAvailable is made once", stockCompareAndSet(e))
+	t.Run("concurrent sets leave a ledger that adds up", stockSets(e))
+	t.Run("batches in opposite orders do not deadlock", stockOpposite(e))
+}
+
+func stockActions(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon.Add(time.Hour + 123456789*time.Nanosecond))
+		SeedStock(t, e.SQL(t), store.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: noon, UpdatedAt: noon})
+		s := e.Open(t, at(clock))
+		for _, c := range []struct {
+			action               store.StockAction
+			quantity             int
+			available, allocated int // right after
+		}{
+			{store.StockIncrement, 5, 15, 4},
+			{store.StockDecrement, 15, 0, 4},
+			{store.StockDeallocate, 3, 3, 1},
+			{store.StockAllocate, 2, 1, 3},
+			{store.StockSet, 40, 40, 3},
+			{store.StockSet, 40, 40, 3},
+			{store.StockSet, 0, 0, 3},
+			{store.StockDeallocate, 3, 3, 0},
+			{store.StockSet, store.MaxStock, store.MaxStock, 0},
+			{store.StockAllocate, store.MaxStock, 0, store.MaxStock},
+			{store.StockDeallocate, store.MaxStock, store.MaxStock, 0},
+			{store.StockDecrement, store.MaxStock, 0, 0},
+			{store.StockIncrement, store.MaxStock, store.MaxStock, 0},
+		} {
+			before, err := s.Stock(t.Context(), "a")
+			require.NoError(t, err)
+			made, err := s.TransactStock(t.Context(), actor, []store.StockChange{
+				{ProductID: "a", Action: c.action, Quantity: c.quantity, Reason: "stocktaking", Reference: "order-1"}})
+			require.NoError(t, err, "%s %d", c.action, c.quantity)
+			require.Len(t, made, 1)
+			now := noon.Add(time.Hour + 123*time.Millisecond)
+			after := &store.Stock{ProductID: "a", Available: c.available, Allocated: c.allocated, CreatedAt: noon, UpdatedAt: now}
+			require.Equal(t, &store.StockTransaction{
+				ID: made[0].ID, ProductID: "a", Action: c.action, Quantity: c.quantity,
+				AvailableDelta: c.available - before.Available, AllocatedDelta: c.allocated - before.Allocated,
+				Reason: "stocktaking", Reference: "order-1", Actor: actor, CreatedAt: now, Stock: after,
+			}, made[0])
+			require.Equal(t, after, read(t, s, "a"))
+		}
+		requireLedger(t, e.SQL(t))
+	}
+}
+
+func read(t require.TestingT, s *store.Store, product string) *store.Stock {
+	stock, err := s.Stock(context.Background(), product)
+	require.NoError(t, err)
+	return stock
+}
+
+func stockRefusals(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		SeedStock(t, e.SQL(t),
+			store.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: noon, UpdatedAt: noon},
+			store.Stock{ProductID: "full", Available: store.MaxStock - 5, Allocated: 5, CreatedAt: noon, UpdatedAt: noon})
+		s := e.Open(t)
+		change := func(product string, action store.StockAction, quantity int) store.StockChange {
+			return store.StockChange{ProductID: product, Action: action, Quantity: quantity}
+		}
+		for _, c := range []struct {
+			name   string
+			change store.StockChange
+			code   store.Code
+			member string
+			words  []string
+		}{
+			{"increment 0", change("a", store.StockIncrement, 0), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not 0"}},
+			{"decrement 0", change("a", store.StockDecrement, 0), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not 0"}},
+			{"allocate -1", change("a", store.StockAllocate, -1), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not -1"}},
+			{"deallocate 2147483648", change("a", store.StockDeallocate, 1<<31), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not 2147483648"}},
+			{"set -1", change("a", store.StockSet, -1), store.Unprocessable, "quantity", []string{"between 0 and 2147483647", "not -1"}},
+			{"set 2147483648", change("a", store.StockSet, 1<<31), store.Unprocessable, "quantity", []string{"between 0 and 2147483647"}},
+			{"decrement more than available", change("a", store.StockDecrement, 11), store.Unprocessable, "quantity", []string{"10 available", "not 11"}},
+			{"allocate more than available", change("a", store.StockAllocate, 11), store.Unprocessable, "quantity", []string{"10 available", "not 11"}},
+			{"deallocate more than allocated", change("a", store.StockDeallocate, 5), store.Unprocessable, "quantity", []string{"4 allocated", "not 5"}},
+			{"increment past the largest total", change("full", store.StockIncrement, 1), store.Unprocessable, "quantity", []string{"past 2147483647"}},
+			{"set past the largest total", change("full", store.StockSet, store.MaxStock), store.Unprocessable, "quantity", []string{"past 2147483647"}},
+			{"unknown action", change("a", "steal", 1), store.Invalid, "action", []string{"increment, decrement, allocate, deallocate or set", `"steal"`}},
+			{"action in upper case", change("a", "SET", 1), store.Invalid, "action", []string{`"SET"`}},
+			{"no action", change("a", "", 1), store.Invalid, "action", []string{`""`}},
+			{"unknown product", change("ghost", store.StockIncrement, 1), store.NotFound, "productId", []string{"ghost"}},
+			{"unknown product to set", change("ghost", store.StockSet, 1), store.NotFound, "productId", []string{"ghost"}},
+			{"no product", change("", store.StockIncrement, 1), store.NotFound, "productId", nil},
+			{"another spelling", change("A", store.StockIncrement, 1), store.NotFound, "productId", []string{`"A"`}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				before := []*store.Stock{read(t, s, "a"), read(t, s, "full")}
+				_, err := s.TransactStock(t.Context(), actor, []store.StockChange{c.change})
+				requireFault(t, err, c.code, "changes.0."+c.member, c.words...)
+				require.Equal(t, before, []*store.Stock{read(t, s, "a"), read(t, s, "full")})
+			})
+		}
+		for name, length := range map[string]int{"an empty batch": 0, "a batch of 1001": 1001} {
+			t.Run(name, func(t *testing.T) {
+				batch := make([]store.StockChange, length)
+				for i := range batch {
+					batch[i] = change("a", store.StockIncrement, 1)
+				}
+				_, err := s.TransactStock(t.Context(), actor, batch)
+				requireFault(t, err, store.Unprocessable, "changes", "between 1 and 1000")
+			})
+		}
+		t.Run("reading an unknown product", func(t *testing.T) {
+			_, err := s.Stock(t.Context(), "ghost")
+			requireFault(t, err, store.NotFound, "", "ghost")
+		})
+		requireLedger(t, e.SQL(t))
+	}
+}
+
+func stockFaults(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := stocked(t, e, 10, "a")
+		_, err := s.TransactStock(t.Context(), actor, []store.StockChange{
+			{ProductID: "a", Action: store.StockIncrement, Quantity: 1},
+			{ProductID: "a", Action: store.StockIncrement, Quantity: 0},
+			{ProductID: "a", Action: "steal", Quantity: -1},
+		})
+		var told []string
+		for _, fault := range store.AsErrors(err) {
+			told = append(told, string(fault.Code)+" "+strings.Join(fault.Path, "."))
+		}
+		require.Equal(t, []string{"UNPROCESSABLE changes.1.quantity", "INVALID changes.2.action", "UNPROCESSABLE changes.2.quantity"}, told)
+		require.Equal(t, 10, available(t, s, "a"))
+	}
+}
+
+func stockBatch(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := stocked(t, e, 10, "a", "b", "c")
+		decrement := func(product string, quantity int) store.StockChange {
+			return store.StockChange{ProductID: product, Action: store.StockDecrement, Quantity: quantity}
+		}
+		for _, c := range []struct {
+			name   string
+			last   store.StockChange
+			code   store.Code
+			member string
+		}{
+			{"too little stock", decrement("c", 11), store.Unprocessable, "changes.2.quantity"},
+			{"an unknown product", decrement("ghost", 1), store.NotFound, "changes.2.productId"},
+			{"an unexpected balance", store.StockChange{ProductID: "c", Action: store.StockIncrement, Quantity: 1, ExpectedAvailable: ptr(9)},
+				store.Conflict, "changes.2.expectedAvailable"},
+		} {
+			_, err := s.TransactStock(t.Context(), actor, []store.StockChange{decrement("b", 1), decrement("a", 1), c.last})
+			requireFault(t, err, c.code, c.member)
+			for _, product := range []string{"a", "b", "c"} {
+				require.Equal(t, 10, available(t, s, product), "%s: %s", c.name, product)
+			}
+		}
+		made, err := s.TransactStock(t.Context(), actor, []store.StockChange{decrement("c", 3), decrement("a", 1), decrement("b", 2)})
+		require.NoError(t, err)
+		for i, product := range []string{"c", "a", "b"} {
+			require.Equal(t, product, made[i].ProductID, "the answer is in the order of the changes")
+		}
+		require.Equal(t, []int{9, 8, 7}, []int{available(t, s, "a"), available(t, s, "b"), available(t, s, "c")})
+		requireLedger(t, e.SQL(t))
+	}
+}
+
+func stockTwice(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := stocked(t, e, 10, "a", "b")
+		made, err := s.TransactStock(t.Context(), actor, []store.StockChange{
+			{ProductID: "b", Action: store.StockAllocate, Quantity: 10},
+			{ProductID: "a", Action: store.StockDecrement, Quantity: 10},
+			{ProductID: "b", Action: store.StockDeallocate, Quantity: 4},
+			{ProductID: "a", Action: store.StockIncrement, Quantity: 1, ExpectedAvailable: ptr(0)},
+			{ProductID: "b", Action: store.StockSet, Quantity: 20, ExpectedAvailable: ptr(4)},
+		})
+		require.NoError(t, err)
+		var after [][2]int
+		for _, line := range made {
+			after = append(after, [2]int{line.Stock.Available, line.Stock.Allocated})
+		}
+		require.Equal(t, [][2]int{{0, 10}, {0, 0}, {4, 6}, {1, 0}, {20, 6}}, after)
+		_, err = s.TransactStock(t.Context(), actor, []store.StockChange{
+			{ProductID: "a", Action: store.StockDecrement, Quantity: 1},
+			{ProductID: "a", Action: store.StockDecrement, Quantity: 1},
+		})
+		requireFault(t, err, store.Unprocessable, "changes.1.quantity", "0 available", "not 1")
+		require.Equal(t, 1, available(t, s, "a"))
+		requireLedger(t, e.SQL(t))
+	}
+}
+
+func stockExpected(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		for _, action := range store.StockActions() {
+			t.Run(string(action), func(t *testing.T) {
+				SeedStock(t, e.SQL(t), store.Stock{ProductID: "a", Available: 10, Allocated: 10, CreatedAt: noon, UpdatedAt: noon})
+				s := e.Open(t)
+				change := store.StockChange{ProductID: "a", Action: action, Quantity: 3}
+				for _, wrong := range []int{9, 11, -1, 0} {
+					change.ExpectedAvailable = &wrong
+					_, err := s.TransactStock(t.Context(), actor, []store.StockChange{change})
+					requireFault(t, err, store.Conflict, "changes.0.expectedAvailable", "10 are available")
+					require.Equal(t, 10, available(t, s, "a"))
+				}
+				change.ExpectedAvailable = ptr(10)
+				_, err := s.TransactStock(t.Context(), actor, []store.StockChange{change})
+				require.NoError(t, err)
+				require.NotEqual(t, 10, available(t, s, "a"))
+				requireLedger(t, e.SQL(t))
+			})
+		}
+	}
+}
+
+func stockLedger(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		SeedStock(t, e.SQL(t), store.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon}, store.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon})
+		s := e.Open(t, at(clock))
+		var made []*store.StockTransaction
+		for i := range 6 {
+			if i%2 == 0 {
+				clock.Advance(time.Second) // two to a tie, which their ids break
+			}
+			lines, err := s.TransactStock(t.Context(), store.Actor("client:other"), []store.StockChange{
+				{ProductID: "a", Action: store.StockIncrement, Quantity: i + 1, Reason: "delivery", Reference: "truck"}})
+			require.NoError(t, err)
+			lines[0].Stock = nil // the ledger does not keep it
+			made = append([]*store.StockTransaction{lines[0]}, made...)
+		}
+		ledgers, err := s.StockTransactionsByProduct(t.Context(), []string{"b", "a", "ghost"}, 5)
+		require.NoError(t, err)
+		require.Equal(t, made[:5], ledgers["a"])
+		require.Len(t, ledgers["b"], 1, "what it was imported with")
+		require.NotContains(t, ledgers, "ghost")
+	}
+}

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// sweepBatch is how many rows are deleted in one transaction.
+const sweepBatch = 5000
+
+// Sweep removes what no one reads any more, in short transactions: releases
+// that were left unfinished, superseded ones that are past their time, and
+// the documents that only they held.
+func (s *Store) Sweep(ctx context.Context, actor Actor) error {
+	dead, err := s.deadReleases(ctx)
+	if err != nil || len(dead) == 0 {
+		return err
+	}
+	for _, id := range dead {
+		if err := s.dropRelease(ctx, actor, id); err != nil {
+			return err
+		}
+	}
+	return s.dropDocuments(ctx, actor)
+}
+
+func (s *Store) deadReleases(ctx context.Context) ([]int64, error) {
+	now := s.now()
+	return collect(ctx, s.reader, scalar[int64], `
+		SELECT id FROM release
+		WHERE state <> $1 AND touched_at < $2
+		UNION ALL
+		SELECT id FROM (
+		    SELECT id, superseded_at, ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY id DESC) AS age
+		    FROM release WHERE state = $1) AS published
+		WHERE superseded_at > 0 AND (superseded_at < $3 OR age > $4)
+		  AND id NOT IN (SELECT release_id FROM catalog WHERE release_id IS NOT NULL)`,
+		releasePublished, micros(now.Add(-buildingStale)), micros(now.Add(-releaseKept)), releasesKept)
+}
+
+// dropRelease deletes a release, its own row last: what is left of an
+// interrupted deletion is found again. The state is the first to change, so
+// that nobody begins to read it.
+func (s *Store) dropRelease(ctx context.Context, actor Actor, id int64) error {
+	if err := s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		_, err := t.exec(ctx, `UPDATE release SET state = 'dropped', touched_at = 0 WHERE id = $1`, id)
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, part := range []struct{ table, key string }{
+		{"release_product", "ordinal"}, {"release_price", "ordinal, currency"}, {"release_node", "ordinal"},
+		{"release_file", "file_id"}, {"release_list", "list"}, {"release_chunk", "list, sort, chunk"},
+		{"release_index", "attribute, first, chunk"}, {"release", "id"},
+	} {
+		owner := "release_id"
+		if part.table == "release" {
+			owner = "id"
+		}
+		text := fmt.Sprintf(`
+			DELETE FROM %[1]s WHERE %[2]s = $1 AND (%[3]s) IN (
+			    SELECT %[3]s FROM %[1]s WHERE %[2]s = $1 ORDER BY %[3]s LIMIT $2)`, part.table, owner, part.key)
+		for deleted := int64(sweepBatch); deleted == sweepBatch; {
+			if err := s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {
+				deleted, err = t.exec(ctx, text, id, sweepBatch)
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// dropDocuments deletes the documents that no release refers to. It gives way
+// to any publication, which may be about to share them.
+func (s *Store) dropDocuments(ctx context.Context, actor Actor) error {
+	number, _, err := one(ctx, s.reader, scalar[int64], `SELECT value FROM counter WHERE name = 'release'`)
+	if err != nil {
+		return err
+	}
+	used := bitsets{}
+	if err := s.usedDocuments(ctx, used); err != nil {
+		return err
+	}
+	scan := func(rows *sql.Rows) ([]any, int64, error) {
+		id, err := scalar[int64](rows)
+		return []any{id}, id, err
+	}
+	return pages(ctx, s.reader, "document", "id", []string{"id"}, scan, func(ids []int64) error {
+		ids = slices.DeleteFunc(ids, used.has)
+		return chunked(ids, 512, func(ids []int64) error {
+			return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+				// Holds up the start of a publication; one that has begun
+				// since the documents were counted ends the sweep.
+				n, err := t.exec(ctx, `
+					UPDATE counter SET value = value
+					WHERE name = 'release' AND value = $1
+					  AND NOT EXISTS (SELECT 1 FROM release WHERE state = $2)`, number, releaseBuilding)
+				if err != nil || n == 0 {
+					return err
+				}
+				list, args := in(nil, ids)
+				_, err = t.exec(ctx, `DELETE FROM document WHERE id IN (`+list+`)`, args...)
+				return err
+			})
+		})
+	})
+}
+
+// usedDocuments marks what the releases refer to.
+func (s *Store) usedDocuments(ctx context.Context, used bitsets) error {
+	type row struct {
+		documents string
+		crumbs    int64
+	}
+	scan := func(rows *sql.Rows) ([]any, row, error) {
+		var r row
+		var release, ordinal int64
+		err := rows.Scan(&release, &ordinal, &r.documents, &r.crumbs)
+		return []any{release, ordinal}, r, err
+	}
+	err := pages(ctx, s.reader, "release_product", "release_id, ordinal, documents, crumbs", []string{"release_id", "ordinal"}, scan, func(rows []row) error {
+		for _, r := range rows {
+			used.add(r.crumbs)
+			for _, field := range strings.Fields(r.documents) {
+				id, err := strconv.ParseInt(field[strings.IndexByte(field, '=')+1:], 10, 64)
+				if err != nil {
+					return err
+				}
+				used.add(id)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	scanFile := func(rows *sql.Rows) ([]any, int64, error) {
+		var release, document int64
+		var file string
+		err := rows.Scan(&release, &file, &document)
+		return []any{release, file}, document, err
+	}
+	return pages(ctx, s.reader, "release_file", "release_id, file_id, document_id", []string{"release_id", "file_id"}, scanFile, func(ids []int64) error {
+		for _, id := range ids {
+			used.add(id)
+		}
+		return nil
+	})
+}
+
+// bitsets is a set of document ids: a bit each, by the release that added it.
+type bitsets map[int64][]uint64
+
+func (b bitsets) add(id int64) {
+	release, n := id>>documentBits, id&(1<<documentBits-1)
+	for int64(len(b[release])) <= n/64 {
+		b[release] = append(b[release], make([]uint64, 1+len(b[release]))...)
+	}
+	b[release][n/64] |= 1 << (n % 64)
+}
+
+func (b bitsets) has(id int64) bool {
+	release, n := id>>documentBits, id&(1<<documentBits-1)
+	set := b[release]
+	return n/64 < int64(len(set)) && set[n/64]&(1<<(n%64)) != 0
+}

@@ -1,0 +1,52 @@
+package store
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// cleanText tells whether both engines can keep the text as it is.
+func cleanText(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// ParseTime reads a time as callers write it; INVALID when it is none.
+func ParseTime(text string) (time.Time, error) {
+	t, err := parseTime(text)
+	if err != nil {
+		return t, invalid(nil, "%q is no time; write it as 2012-05-30T00:00:00.000Z.", short(text))
+	}
+	return t, nil
+}
+
+// parseTime reads RFC 3339 or, as the contract shows times, the same without
+// a zone, which means UTC. It truncates to milliseconds.
+func parseTime(text string) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			if t.Year() < 1 || t.Year() > 9999 {
+				break
+			}
+			return t.UTC().Truncate(time.Millisecond), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is no time", text)
+}
+
+// formatTime is RFC 3339 in UTC with milliseconds: 2012-05-30T00:00:00.000Z.
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// formatTimeBare is formatTime without the zone, as the contract shows times
+// under /catalog.
+func formatTimeBare(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000") }
+
+// at puts the member and index of a list in front of an error's path.
+func at(err error, member string, index int) error {
+	if e, ok := err.(*Error); ok {
+		return e.At(member, itoa(index))
+	}
+	return err
+}

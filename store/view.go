@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/text/language"
+)
+
+// ShopperContext is what is known of a shopper: it decides the catalog, the
+// language and the currency they see.
+type ShopperContext struct {
+	Channel     string
+	Tags        []string
+	AccountID   string
+	AccountTags []string
+	CustomerID  string
+	Locale      string // an Accept-Language value, or one BCP 47 tag; empty or * is the base text
+	Currency    string // ISO 4217; empty is the store's
+}
+
+// View is the catalog as one shopper sees it now. It is made once for an
+// operation, and everything a shopper reads goes through it.
+type View struct {
+	Release  *Release
+	Currency string
+	Locale   language.Tag // in which amounts are written
+
+	store      *Store
+	languages  []string // what to look for in a product's languages, best first
+	name       string   // of language and currency, for the cache
+	now        time.Time
+	pageLength int
+}
+
+// View chooses the catalog for a shopper. NOT_FOUND when none is published.
+func (s *Store) View(ctx context.Context, shopper ShopperContext) (*View, error) {
+	settings, err := s.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	routing, err := s.routingNow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	release := routing.choose(shopper)
+	if release == nil {
+		return nil, notFound(nil, "No catalog is published yet; import one, or publish it with: portico publish.")
+	}
+	v := &View{Release: release, Currency: shopper.Currency, store: s, now: s.now(), pageLength: settings.PageLength}
+	if v.Currency == "" {
+		v.Currency = routing.currency(release.CatalogID, settings)
+	}
+	var preferred []language.Tag
+	if shopper.Locale != "" {
+		preferred, _, _ = language.ParseAcceptLanguage(shopper.Locale) // what does not parse asks for nothing
+	}
+	v.languages = lookup(preferred, release)
+	v.Locale = language.Make(release.Locale)
+	if len(preferred) > 0 && preferred[0] != language.Make("mul") {
+		v.Locale = preferred[0]
+	}
+	v.name = strings.Join(v.languages, ",") + ";" + v.Locale.String() + ";" + v.Currency
+	return v, nil
+}
+
+// lookup is RFC 4647's: each preferred tag, then its shorter forms, as far as
+// the release has texts in them; the base text ends it.
+func lookup(preferred []language.Tag, release *Release) (languages []string) {
+	for _, tag := range preferred {
+		for text := tag.String(); text != ""; text = shorter(text) {
+			if strings.EqualFold(text, release.Locale) || text == "mul" { // * parses as mul
+				return languages
+			}
+			for _, have := range release.Locales {
+				if strings.EqualFold(have, text) && !slices.Contains(languages, have) {
+					languages = append(languages, have)
+				}
+			}
+		}
+	}
+	return languages
+}
+
+// shorter takes the last subtag off, and a singleton before it.
+func shorter(tag string) string {
+	parts := strings.Split(tag, "-")
+	parts = parts[:len(parts)-1]
+	if n := len(parts); n > 1 && len(parts[n-1]) == 1 {
+		parts = parts[:n-1]
+	}
+	return strings.Join(parts, "-")
+}

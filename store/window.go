@@ -1,0 +1,102 @@
+package store
+
+import "context"
+
+// window is the part of an immutable list, by position, that a page asks for.
+type window struct {
+	start, end int
+}
+
+// window works out the positions of a page of a list of total rows. after and
+// before are positions, or -1.
+func (b bounds) window(total, after, before int) window {
+	low, high := 0, total
+	if after >= 0 {
+		low = min(after+1, total)
+	}
+	if before >= 0 {
+		high = max(low, min(before, total))
+	}
+	low = min(low+b.offset, high)
+	w := window{start: low, end: high}
+	if b.backward {
+		w.start = max(low, high-b.limit)
+	} else {
+		w.end = min(high, low+b.limit)
+	}
+	return w
+}
+
+// positioned reads a page of a list of total rows, whose positions are fixed
+// in the view's release.
+func positioned[T any](v *View, name string, page Page, total int, read func(start, end int) ([]T, error)) (*Slice[T], error) {
+	b, err := page.check(v.pageLength)
+	if err != nil {
+		return nil, err
+	}
+	after, err := cursorPosition(b.after, name, "after")
+	if err != nil {
+		return nil, err
+	}
+	before, err := cursorPosition(b.before, name, "before")
+	if err != nil {
+		return nil, err
+	}
+	w := b.window(total, after, before)
+	items, err := read(w.start, w.end)
+	if err != nil {
+		return nil, err
+	}
+	slice := &Slice[T]{Items: items, Limit: b.limit, Offset: w.start, HasPrevious: w.start > 0, HasNext: w.end < total,
+		Total: func(context.Context) (int, error) { return total, nil }}
+	slice.Cursors = make([]string, len(items))
+	for i := range items {
+		slice.Cursors[i] = cursor{List: name, Release: v.Release.ID, Position: w.start + i}.String()
+	}
+	return slice, nil
+}
+
+func cursorPosition(text, name, member string) (int, error) {
+	if text == "" {
+		return -1, nil
+	}
+	c, err := parseCursor(text, name, member)
+	return c.Position, err
+}
+
+// follow returns the view that a page is read from: a cursor is read on in
+// its own release while that is kept and its catalog is still this shopper's,
+// so that publishing disturbs nobody who pages. CURSOR_EXPIRED after that.
+func (v *View) follow(ctx context.Context, page Page) (*View, error) {
+	for member, text := range page.cursors {
+		c, err := parseCursor(*text, "", member)
+		if err != nil {
+			return nil, err
+		}
+		if c.Release == v.Release.ID {
+			continue
+		}
+		release, err := v.store.release(ctx, c.Release)
+		if HasCode(err, NotFound) || err == nil && release.CatalogID != v.Release.CatalogID {
+			return nil, &Error{Code: CursorExpired, Path: []string{member},
+				Detail: "points into a release of the catalog that is no longer kept; start again without it"}
+		}
+		if err != nil {
+			return nil, err
+		}
+		earlier := *v
+		earlier.Release = release
+		return &earlier, nil
+	}
+	return v, nil
+}
+
+// cursors yields the cursors of a page by their member.
+func (p Page) cursors(yield func(member string, text *string) bool) {
+	if p.After != nil && !yield("after", p.After) {
+		return
+	}
+	if p.Before != nil {
+		yield("before", p.Before)
+	}
+}
