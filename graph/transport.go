@@ -162,9 +162,9 @@ func writeResponse(w io.Writer, response *graphql.Response) {
 }
 
 func encodeInto(b *bytes.Buffer, value any) {
-	text, err := json.Marshal(value)
-	if err != nil {
-		text = []byte("null")
+	encoder := json.NewEncoder(b)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(value) != nil {
+		b.WriteString("null")
 	}
-	b.Write(text)
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,11 +76,13 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	for _, e := range list {
 		body.Errors = append(body.Errors, describe(r, e, status))
 	}
-	text, marshalErr := json.Marshal(body)
-	if marshalErr != nil {
-		panic(marshalErr) // strings always marshal
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(body); err != nil {
+		panic(err) // strings always encode
 	}
-	writeJSON(w, status, text)
+	writeJSON(w, status, bytes.TrimSpace(text.Bytes()))
 }
 
 func describe(r *http.Request, e *store.Error, status int) errorBody {

@@ -7,8 +7,9 @@ import (
 // defaultCacheBytes is the memory for what is read of releases.
 const defaultCacheBytes = 256 << 20
 
-// cacheKey names something of a release. A release never changes, so what is
-// kept under its key is right for ever, and leaves only for want of room.
+// cacheKey names something of a release, or of a list of known length. It
+// never changes, so what is kept is right for ever, and leaves only for want
+// of room.
 type cacheKey struct {
 	release int64
 	kind    byte   // one of the cache kinds
@@ -27,6 +28,7 @@ const (
 	cachedPlace   = 'o' // place, by product id
 	cachedProduct = 'p' // *released, by language and currency, and ordinal
 	cachedFile    = 'f' // *File, by id
+	cachedMarks   = 'm' // landmarks of a live list, by its table and length
 )
 
 // sized tells how much memory a kept value holds, in bytes, about.

@@ -56,7 +56,7 @@ func (f *ImportFaults) Error() string {
 }
 
 const (
-	importBatch  = 500      // lines written in one transaction
+	importBatch  = 1000     // lines written in one transaction
 	maxLineBytes = 64 << 20 // of one resource
 )
 

@@ -217,7 +217,7 @@ func upsertAll(ctx context.Context, t *tx, table sourceTable, sources []source) 
 
 // upsertRows writes in blocks of a few sizes, so that few texts are prepared.
 func (t *tx) upsertRows(ctx context.Context, table sourceTable, rows [][]any) (changed int, err error) {
-	for _, size := range []int{64, 8, 1} {
+	for _, size := range []int{32, 4, 1} {
 		for len(rows) >= size {
 			var args []any
 			for _, row := range rows[:size] {
@@ -304,7 +304,7 @@ func (w *importWriter) attach(ctx context.Context, nodeID string, productIDs []s
 
 // insertRows inserts many rows a statement.
 func (t *tx) insertRows(ctx context.Context, table string, columns []string, rows [][]any) error {
-	for _, size := range []int{64, 8, 1} {
+	for _, size := range []int{32, 4, 1} {
 		text := insertText(table, columns, size)
 		for len(rows) >= size {
 			args := make([]any, 0, size*len(columns))

@@ -142,12 +142,57 @@ func list[T any](ctx context.Context, s *Store, l listing[T], query ListQuery) (
 		clause, bound = beyond(l.order(query.Sort), key, greater, bound)
 		condition = append(condition, clause)
 	}
+	offset := b.offset
+	if len(condition) == 0 && query.Sort == (Sort{}) && offset >= landmarkEvery {
+		var from string
+		if from, offset, err = landmark(ctx, s, l, total, offset); err != nil {
+			return nil, err
+		}
+		bound = append(bound, from)
+		condition = append(condition, l.id+" >= $1")
+	}
 	rows, err := collect(ctx, s.reader, l.scan, l.text(query.Sort, condition, descending, len(bound)),
-		append(bound, b.limit+1, b.offset)...)
+		append(bound, b.limit+1, offset)...)
 	if err != nil {
 		return nil, err
 	}
 	return l.slice(rows, query, b, name, total), nil
+}
+
+// landmarkEvery is how many rows lie between two landmarks.
+const landmarkEvery = 500
+
+// landmarks are the ids at every so many rows of a list by id, as far as an
+// offset reaches. They hold as long as the list has as many rows as when they
+// were read, because rows are added and never removed.
+type landmarks []string
+
+func (l landmarks) size() int { return 40 * len(l) }
+
+// landmark finds the row to count an offset from, so that a large offset
+// passes over no more rows than a small one.
+func landmark[T any](ctx context.Context, s *Store, l listing[T], total func(context.Context) (int, error), offset int) (from string, rest int, err error) {
+	n, err := total(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	key := cacheKey{kind: cachedMarks, name: l.table, number: n}
+	marks, ok := cached[landmarks](s.cache, key)
+	if !ok {
+		if marks, err = collect(ctx, s.reader, scalar[string], `
+			SELECT `+l.id+` FROM (
+			    SELECT `+l.id+`, ROW_NUMBER() OVER (ORDER BY `+l.id+`) AS place FROM `+l.table+`
+			    ORDER BY `+l.id+` LIMIT $1) AS listed
+			WHERE place % $2 = 1 ORDER BY place`, MaxOffset+1, landmarkEvery); err != nil {
+			return "", 0, err
+		}
+		s.cache.keep(key, marks)
+	}
+	if len(marks) == 0 {
+		return "", offset, nil
+	}
+	at := min(offset/landmarkEvery, len(marks)-1)
+	return marks[at], offset - at*landmarkEvery, nil
 }
 
 func (l listing[T]) where(ranges []Range) (where []string, args []any) {

@@ -16,7 +16,7 @@ import (
 type PublishProgress func(done, total int)
 
 // publishBatch is how many products are written in one transaction.
-const publishBatch = 500
+const publishBatch = 1000
 
 // Publish makes a new release of a catalog from what is authored at this
 // moment and serves it from its end on; until then, and when it is

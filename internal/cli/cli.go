@@ -38,11 +38,12 @@ func (u *Usage) Error() string { return u.Reason }
 
 func usage(format string, args ...any) error { return &Usage{fmt.Sprintf(format, args...)} }
 
-// Main parses args by a kong grammar, whose commands have a method
-// Run(context.Context, Streams) error, runs the one that is named, and
-// answers with the exit code. Every flag can be given by the environment too:
-// --log-level by PORTICO_LOG_LEVEL.
-func Main(ctx context.Context, grammar any, args []string, streams Streams) (code int) {
+// Main parses args by a kong grammar, runs the command that is named, and
+// answers with the exit code. The method Run of a command may ask for a
+// context.Context, the Streams, the *kong.Context and what else is given, each
+// by its type. Every flag can be given by the environment too: --log-level by
+// PORTICO_LOG_LEVEL.
+func Main(ctx context.Context, grammar any, args []string, streams Streams, given ...any) (code int) {
 	parser, err := Parser(grammar, streams)
 	if err != nil {
 		fmt.Fprintln(streams.Err, "portico:", err)
@@ -59,10 +60,14 @@ func Main(ctx context.Context, grammar any, args []string, streams Streams) (cod
 	}()
 	command, err := parser.Parse(args)
 	if err != nil {
+		var wrong *kong.ParseError
+		if errors.As(err, &wrong) {
+			command = wrong.Context
+		}
 		return complain(streams.Err, command, &Usage{err.Error()})
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
-	command.Bind(streams)
+	command.Bind(append(given, streams)...)
 	err = command.Run()
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted; what was written stays, run the command again to finish it")
@@ -96,11 +101,11 @@ func complain(w io.Writer, command *kong.Context, err error) int {
 	if !errors.As(err, &wrong) {
 		return ExitFailure
 	}
-	words := []string{"portico"}
+	name := "portico"
 	if command != nil && command.Selected() != nil {
-		words = append(words, command.Selected().Path())
+		name = command.Selected().FullPath()
 	}
-	fmt.Fprintf(w, "See: %s --help\n", words[len(words)-1])
+	fmt.Fprintf(w, "See: %s --help\n", name)
 	return ExitUsage
 }
 

@@ -105,14 +105,14 @@ func tellFaults(w io.Writer, faulty *store.ImportFaults, in input) error {
 	return fmt.Errorf("%s, and nothing was imported", count(faulty.Count, "fault"))
 }
 
-// summary is "imported 3 resources, 1 of them new or changed: 1 file, 2 product".
+// summary is "imported 3 resources, 1 change: 1 file, 2 product".
 func summary(report *store.ImportReport) string {
 	total, kinds := 0, []string{}
 	for _, kind := range slices.Sorted(maps.Keys(report.Resources)) {
 		total += report.Resources[kind]
 		kinds = append(kinds, fmt.Sprintf("%d %s", report.Resources[kind], kind))
 	}
-	text := fmt.Sprintf("imported %s, %d of them new or changed", count(total, "resource"), report.Changed)
+	text := fmt.Sprintf("imported %s, %s", count(total, "resource"), count(report.Changed, "change"))
 	if total > 0 {
 		text += ": " + strings.Join(kinds, ", ")
 	}

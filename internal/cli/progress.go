@@ -33,7 +33,8 @@ func (m *meter) add(n int64) {
 	if m == nil {
 		return
 	}
-	if most := m.bar.GetMax64(); m.pass > 0 && m.done.Add(n) > most {
+	done := m.done.Add(n)
+	if most := m.bar.GetMax64(); most > 0 && done > most {
 		m.bar.ChangeMax64(most + m.pass) // a pass more than was expected
 	}
 	_ = m.bar.Add64(n) // a bar that cannot be drawn is no reason to stop

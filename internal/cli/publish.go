@@ -42,7 +42,7 @@ func publish(ctx context.Context, s *store.Store, actor store.Actor, wanted []st
 	for i, id := range wanted {
 		wanted[i], _ = store.CanonicalID(id)
 		if !slices.Contains(known, wanted[i]) {
-			return fmt.Errorf("there is no catalog %q; there is %s", id, strings.Join(append([]string{"none but"}, known...), " "))
+			return fmt.Errorf("there is no catalog %q among the %s of this store: %s", id, count(len(known), "catalog"), strings.Join(known, " "))
 		}
 	}
 	if len(wanted) == 0 {
@@ -61,13 +61,13 @@ func publish(ctx context.Context, s *store.Store, actor store.Actor, wanted []st
 
 func publishOne(ctx context.Context, s *store.Store, actor store.Actor, id string, streams Streams) error {
 	var bar *meter
-	defer func() { bar.end() }()
 	release, err := s.Publish(ctx, actor, id, func(done, total int) {
 		if bar == nil {
 			bar = newMeter(streams.Err, "publishing "+id, int64(total), 1)
 		}
 		bar.reach(int64(done))
 	})
+	bar.end()
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 	"portico/store"
 )
 
-// SealKey says where the key is that seals the secrets in the database.
-type SealKey struct {
+// Sealing says where the key is that seals the secrets in the database.
+type Sealing struct {
 	SealKey string `placeholder:"KEY" help:"The key that seals the secrets in the database: 32 bytes in base64, as openssl rand -base64 32 makes it. Better given by the environment, since others see a command line. Default: the one in --key-file."`
 	KeyFile string `type:"path" placeholder:"FILE" help:"The file that holds the key in base64. Default: beside the SQLite database (portico.db has portico.key), made on the first start; PostgreSQL needs a key to be given."`
 }
@@ -27,7 +27,7 @@ const errNoKey = "a server on PostgreSQL needs the key that seals secrets, the s
 
 // Sealer is the key's. The file of a SQLite database is made on the first
 // start, readable by its owner only.
-func (k *SealKey) Sealer(databaseURL string, log *slog.Logger) (*store.Sealer, error) {
+func (k *Sealing) Sealer(databaseURL string, log *slog.Logger) (*store.Sealer, error) {
 	if k.SealKey != "" {
 		return parseKey("--seal-key", k.SealKey)
 	}
@@ -47,15 +47,6 @@ func (k *SealKey) Sealer(databaseURL string, log *slog.Logger) (*store.Sealer, e
 	return readKey(path, log)
 }
 
-// NewSealer is one with a key that nobody keeps.
-func NewSealer() (*store.Sealer, error) { return store.NewSealer(newKey()) }
-
-func newKey() []byte {
-	key := make([]byte, store.SealingKeySize)
-	rand.Read(key) // never fails
-	return key
-}
-
 // makeKey makes the file unless it is there. It appears whole, so that of two
 // servers that start at once both have the same key.
 func makeKey(path string, log *slog.Logger) error {
@@ -67,7 +58,9 @@ func makeKey(path string, log *slog.Logger) error {
 		return err
 	}
 	defer os.Remove(file.Name())
-	_, err = fmt.Fprintln(file, base64.StdEncoding.EncodeToString(newKey()))
+	key := make([]byte, store.SealingKeySize)
+	rand.Read(key) // never fails
+	_, err = fmt.Fprintln(file, base64.StdEncoding.EncodeToString(key))
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
@@ -76,7 +69,7 @@ func makeKey(path string, log *slog.Logger) error {
 		return nil
 	}
 	if err == nil {
-		log.Info("made the key that seals secrets; keep a copy of it, apart from the database", "file", path)
+		log.Info("made the key that seals secrets; keep a copy of it in a safe place", "file", path)
 	}
 	return err
 }

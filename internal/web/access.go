@@ -30,7 +30,7 @@ type access struct {
 // query are left out unless they are known to be harmless, headers and bodies
 // always. Probes that are answered well are logged at debug level.
 func AccessLog(log *slog.Logger, options ...AccessOption) Middleware {
-	a := &access{log: log, client: func(context.Context) string { return "" }}
+	a := &access{log: Logger(log), client: func(context.Context) string { return "" }}
 	for _, option := range options {
 		option(a)
 	}
@@ -59,7 +59,6 @@ func (a *access) write(r *http.Request, status int, bytes int64, took time.Durat
 		slog.Int("status", status),
 		slog.Int64("bytes", bytes),
 		slog.Float64("duration_ms", float64(took.Microseconds())/1000),
-		slog.String("request_id", RequestIDFrom(ctx)),
 	}
 	if query := loggable(r.URL.RawQuery); query != "" {
 		attributes = append(attributes, slog.String("query", query))

@@ -133,3 +133,19 @@ func TestEarlyHintsAreNotTheAnswer(t *testing.T) {
 	server.Close() // and with it the handler has returned
 	require.EqualValues(t, http.StatusTeapot, to.lines(t)[0]["status"])
 }
+
+func TestLoggerNamesTheRequest(t *testing.T) {
+	log, to := newLog(slog.LevelInfo)
+	log = web.Logger(web.Logger(log)) // twice is once
+	log.Info("outside")
+	handler := web.RequestID(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		log.With("a", 1).InfoContext(r.Context(), "inside")
+	}))
+	r := httptest.NewRequest("GET", "/", nil)
+	r.Header.Set("X-Request-Id", "r1")
+	handler.ServeHTTP(httptest.NewRecorder(), r)
+	lines := to.lines(t)
+	require.NotContains(t, lines[0], "request_id")
+	require.Equal(t, "r1", lines[1]["request_id"])
+	require.Equal(t, 1, strings.Count(to.String(), "request_id"))
+}

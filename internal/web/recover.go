@@ -15,6 +15,7 @@ import (
 // the answer had begun the connection is cut, so that nobody takes half an
 // answer for a whole one.
 func Recover(log *slog.Logger, writeError func(http.ResponseWriter, *http.Request, error)) Middleware {
+	log = Logger(log)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			rec := record(w)
@@ -27,7 +28,7 @@ func Recover(log *slog.Logger, writeError func(http.ResponseWriter, *http.Reques
 					panic(cause)
 				}
 				log.ErrorContext(r.Context(), "a handler panicked", "panic", fmt.Sprint(cause), "method", r.Method,
-					"path", bounded(r.URL.Path, 256), "request_id", RequestIDFrom(r.Context()), "stack", string(debug.Stack()))
+					"path", bounded(r.URL.Path, 256), "stack", string(debug.Stack()))
 				if rec.status != 0 {
 					panic(http.ErrAbortHandler)
 				}

@@ -60,13 +60,13 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
 	case <-ctx.Done():
 	}
-	log.Info("shutting down", "address", listener.Addr().String(), "linger", end.linger, "drain", end.drain)
+	log.Info("shutting down", "address", listener.Addr().String(), "linger", end.linger.String(), "drain", end.drain.String())
 	close(draining)
 	time.Sleep(end.linger)
 	drain, cancel := context.WithTimeout(base, end.drain)
 	defer cancel()
 	if err := server.Shutdown(drain); err != nil {
-		log.Warn("requests were still under way and are cut off", "after", end.drain, "error", err)
+		log.Warn("requests were still under way and are cut off", "after", end.drain.String(), "error", err)
 		cut()
 		if err := server.Close(); err != nil {
 			return fmt.Errorf("close %s: %w", listener.Addr(), err)

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -77,8 +78,8 @@ func stockContention(e Engine) func(*testing.T) {
 				_, err := s.TransactStock(t.Context(), actor, []store.StockChange{{ProductID: "a", Action: action, Quantity: 1}})
 				if err == nil {
 					counter.Add(1)
-				} else if want := "changes.0.quantity must be at most the 0 available units of a, not 1"; err.Error() != want {
-					t.Errorf("got %q, want %q", err, want)
+				} else if want := "must be at most the 0 available units of a, not 1"; !strings.Contains(err.Error(), want) {
+					t.Errorf("a writer is told %q, not that it %s", err, want)
 				}
 			}
 		})

@@ -210,7 +210,7 @@ func writeContended(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := stocked(t, e, 0, "a", "b")
 		release := hold(t, e, "a")
-		done := make(chan error, 8)
+		done := make(chan error, 3) // fewer than the connections of any pool
 		for range cap(done) {
 			go func() { done <- increment(context.Background(), s, "b", "a") }()
 		}

@@ -1,0 +1,113 @@
+// Package demo is a small coffee shop, for trying portico out.
+package demo
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"portico/internal/auth"
+	"portico/store"
+)
+
+// shop is in the import format.
+//
+//go:embed shop.ndjson
+var shop string
+
+// CatalogID is the shop's only catalog.
+const CatalogID = "catalog-coffee"
+
+const (
+	actor         store.Actor = "command:serve-demo"
+	tokenLifetime             = 24 * time.Hour // nobody wants to log in anew while trying out
+)
+
+// Visitor is who may use the shop.
+type Visitor struct {
+	ClientID, Secret string
+	Token            string // for a day, with all scopes
+}
+
+// Open fills a store with the shop, publishes it, and makes a client with a
+// token. It refuses a store that holds another shop, whose settings it would
+// overwrite.
+func Open(ctx context.Context, s *store.Store, tokens *auth.Service) (*Visitor, error) {
+	catalogs, err := s.CatalogIDs(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look for other shops: %w", err)
+	}
+	for _, id := range catalogs {
+		if id != CatalogID {
+			return nil, fmt.Errorf("the database holds another shop, with the catalog %q; leave out --demo to serve it, or --database-url to try the demo", id)
+		}
+	}
+	if err := Fill(ctx, s); err != nil {
+		return nil, err
+	}
+	client, secret, err := s.CreateClient(ctx, actor, "demo", nil)
+	if err != nil {
+		return nil, fmt.Errorf("create the demo's client: %w", err)
+	}
+	token, err := tokens.Issue(ctx, auth.Grant{
+		Type: auth.GrantClientCredentials, ClientID: client.ID, Scopes: client.Scopes, Lifetime: tokenLifetime,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Visitor{client.ID, secret, token.AccessToken}, nil
+}
+
+// Fill imports the shop and publishes it.
+func Fill(ctx context.Context, s *store.Store) error {
+	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(shop)), nil }
+	if _, err := s.Import(ctx, actor, open, store.ImportOptions{}); err != nil {
+		return fmt.Errorf("import the demo shop: %w", err)
+	}
+	if _, err := s.Publish(ctx, actor, CatalogID, nil); err != nil {
+		return fmt.Errorf("publish the demo shop: %w", err)
+	}
+	return nil
+}
+
+// Welcome tells a visitor where everything is. base is the server's address,
+// such as http://127.0.0.1:8080.
+func Welcome(w io.Writer, base string, v *Visitor) error {
+	_, err := strings.NewReplacer("BASE", base, "CLIENT", v.ClientID, "SECRET", v.Secret, "TOKEN", v.Token).WriteString(w, `
+Portico Coffee is open, on this machine only.
+
+  Playground     BASE/
+  GraphQL        BASE/graphql
+  Schema         BASE/schema.graphql
+
+  client_id      CLIENT
+  client_secret  SECRET
+  token          TOKEN
+                 (good for a day)
+
+The coffees, by REST:
+
+  curl -g 'BASE/catalog/nodes/node-coffee/relationships/products?page[limit]=3&include=main_image' -H 'Authorization: Bearer TOKEN'
+
+The same by GraphQL:
+
+  curl BASE/graphql -H 'Content-Type: application/json' -H 'Authorization: Bearer TOKEN' -d '{"query":"{ catalogNode(id: \"node-coffee\") { name products(first: 3) { nodes { name sku } } } }"}'
+
+In the playground, this goes under Headers:
+
+  {"Authorization": "Bearer TOKEN"}
+
+`)
+	return err
+}
+
+// ErrElsewhere refuses an address that others could reach: the demo's secrets
+// are on the screen.
+var ErrElsewhere = errors.New("the demo listens on this machine only: use --addr 127.0.0.1:PORT, or leave out --demo")
+
+// Shop is the demo's shop in the import format.
+func Shop() string { return shop }

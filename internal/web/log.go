@@ -1,0 +1,33 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+)
+
+// Logger is a log whose every line tells the id of the request that its
+// context belongs to, as request_id.
+func Logger(log *slog.Logger) *slog.Logger {
+	if _, already := log.Handler().(requestHandler); already {
+		return log
+	}
+	return slog.New(requestHandler{log.Handler()})
+}
+
+type requestHandler struct{ slog.Handler }
+
+func (h requestHandler) Handle(ctx context.Context, record slog.Record) error {
+	if id := RequestIDFrom(ctx); id != "" {
+		record = record.Clone()
+		record.AddAttrs(slog.String("request_id", id))
+	}
+	return h.Handler.Handle(ctx, record)
+}
+
+func (h requestHandler) WithAttrs(attributes []slog.Attr) slog.Handler {
+	return requestHandler{h.Handler.WithAttrs(attributes)}
+}
+
+func (h requestHandler) WithGroup(name string) slog.Handler {
+	return requestHandler{h.Handler.WithGroup(name)}
+}

@@ -1,0 +1,183 @@
+package rest_test
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+	"portico/rest"
+	"portico/store"
+)
+
+// The benchmarks read pages through a real loopback listener, and beside each
+// a bare net/http handler that writes the same bytes: the floor. Compare the
+// two of one run.
+//
+//	go test -run - -bench . ./rest
+//
+// PORTICO_BENCH_PRODUCTS is the size of the shop, 1000 unless set.
+// PORTICO_BENCH_DATABASE keeps the shop in a file, so that a large one is
+// imported once.
+
+// benchShop opens the shop, importing it where the database is new.
+func benchShop(b *testing.B) *surface {
+	b.Helper()
+	products := 1000
+	if text := os.Getenv("PORTICO_BENCH_PRODUCTS"); text != "" {
+		n, err := strconv.Atoi(text)
+		require.NoError(b, err)
+		products = n
+	}
+	path := os.Getenv("PORTICO_BENCH_DATABASE")
+	if path == "" {
+		path = b.TempDir() + "/bench.db"
+	}
+	s, err := store.Open(b.Context(), store.Config{URL: "file:" + path})
+	require.NoError(b, err)
+	b.Cleanup(func() { s.Close() })
+	if _, err := s.View(b.Context(), store.ShopperContext{}); store.HasCode(err, store.NotFound) {
+		importGenerated(b, s, products)
+	}
+	log := slog.New(slog.DiscardHandler)
+	resolver := graph.NewResolver(s)
+	mux := http.NewServeMux()
+	mux.Handle("/graphql", graph.NewHandler(resolver, log))
+	mux.Handle("/", rest.New(resolver, log).Handler())
+	return &surface{s, mux}
+}
+
+// importGenerated streams a generated shop into the store.
+func importGenerated(b *testing.B, s *store.Store, products int) {
+	b.Helper()
+	open := func() (io.ReadCloser, error) {
+		reader, writer := io.Pipe()
+		go func() { writer.CloseWithError(store.Generate(writer, products, 1)) }()
+		return reader, nil
+	}
+	_, err := s.Import(b.Context(), "bench", open, store.ImportOptions{})
+	require.NoError(b, err)
+	ids, err := s.CatalogIDs(b.Context())
+	require.NoError(b, err)
+	for _, id := range ids {
+		_, err := s.Publish(b.Context(), "bench", id, nil)
+		require.NoError(b, err)
+	}
+}
+
+// listen serves a handler on loopback.
+func listen(b *testing.B, handler http.Handler) (url string) {
+	b.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(b, err)
+	server := &http.Server{Handler: handler}
+	go server.Serve(listener)
+	b.Cleanup(func() { server.Close() })
+	return "http://" + listener.Addr().String()
+}
+
+// request is what a benchmark asks.
+type request struct{ method, path, body string }
+
+func (q request) do(b *testing.B, client *http.Client, url string) []byte {
+	r, err := http.NewRequest(q.method, url+q.path, strings.NewReader(q.body))
+	require.NoError(b, err)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := client.Do(r)
+	require.NoError(b, err)
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	require.NoError(b, err)
+	require.Equal(b, http.StatusOK, answer.StatusCode, "%s", body)
+	require.NotContains(b, string(body[:min(len(body), 40)]), `"errors"`)
+	return body
+}
+
+// measure times a request, and the floor: the same bytes written bare. Allocations are the
+// server's and the client's together; the client's are the floor's.
+func measure(b *testing.B, s *surface, q request) {
+	url := listen(b, s.as(admin()))
+	body := q.do(b, http.DefaultClient, url)
+	floor := listen(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		_, _ = w.Write(body)
+	}))
+	for _, server := range []struct{ name, url string }{{"portico", url}, {"floor", floor}} {
+		b.Run(server.name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				q.do(b, http.DefaultClient, server.url)
+			}
+		})
+	}
+}
+
+const everyEdge = `{ id uuid sku name slug description price { amount currency } displayPrice { withTax { formatted } withoutTax { amount currency formatted } }
+	tags productTypes createdAt updatedAt mainImage { href fileName } files { file { href fileName } } componentProducts { uuid sku name slug }
+	nodes { uuid name } breadcrumbs { ancestors { uuid name } } stock { total available allocated } }`
+
+// bigNode is the node with the longest list.
+func bigNode(b *testing.B, s *surface) string {
+	b.Helper()
+	v, err := s.store.View(b.Context(), store.ShopperContext{})
+	require.NoError(b, err)
+	first, longest, id := store.MaxPageLength, -1, ""
+	nodes, err := v.Nodes(b.Context(), store.NodeFilter{}, store.Page{First: &first})
+	require.NoError(b, err)
+	for _, node := range nodes.Items {
+		one := 1
+		slice, err := v.Products(b.Context(), store.ProductQuery{NodeID: node.ID, Page: store.Page{First: &one}})
+		require.NoError(b, err)
+		if total, _ := slice.Total(b.Context()); total > longest {
+			longest, id = total, node.ID
+		}
+	}
+	return id
+}
+
+func BenchmarkNodeProducts(b *testing.B) {
+	s := benchShop(b)
+	node := bigNode(b, s)
+	for _, limit := range []int{25, 100} {
+		b.Run(fmt.Sprintf("rest/%d", limit), func(b *testing.B) {
+			measure(b, s, request{"GET", fmt.Sprintf("/catalog/nodes/%s/relationships/products?page[limit]=%d&include=main_image,files,component_products", node, limit), ""})
+		})
+		b.Run(fmt.Sprintf("graphql/%d", limit), func(b *testing.B) {
+			query := strings.Join(strings.Fields(fmt.Sprintf(`{ catalogNode(id: %q) { products(first: %d) { totalCount pageInfo { hasNextPage endCursor } nodes %s } } }`, node, limit, everyEdge)), " ")
+			measure(b, s, request{"POST", "/graphql", fmt.Sprintf(`{"query":%q}`, query)})
+		})
+	}
+}
+
+func BenchmarkNodeProductsOffset(b *testing.B) {
+	s := benchShop(b)
+	node := bigNode(b, s)
+	for _, offset := range []int{0, 500, 10000} {
+		b.Run(strconv.Itoa(offset), func(b *testing.B) {
+			measure(b, s, request{"GET", fmt.Sprintf("/catalog/nodes/%s/relationships/products?page[offset]=%d", node, offset), ""})
+		})
+	}
+}
+
+func BenchmarkStocks(b *testing.B) {
+	s := benchShop(b)
+	for _, limit := range []int{25, 100} {
+		b.Run(fmt.Sprintf("rest/%d", limit), func(b *testing.B) {
+			measure(b, s, request{"GET", fmt.Sprintf("/v2/inventories?page[limit]=%d", limit), ""})
+		})
+		b.Run(fmt.Sprintf("graphql/%d", limit), func(b *testing.B) {
+			measure(b, s, request{"POST", "/graphql", fmt.Sprintf(`{"query":"{ stocks(first: %d) { totalCount nodes { uuid total available allocated } } }"}`, limit)})
+		})
+	}
+}

@@ -1,0 +1,179 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// noon is when these tests take place, unless a clock moves on.
+var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
+
+// at has a store live by a clock.
+func at(clock *storetest.Clock) func(*store.Config) {
+	return func(config *store.Config) { config.Clock = clock.Now }
+}
+
+// shop is storetest's, and the node "odd", whose products have names that are
+// hard to say in a filter.
+func shop() string {
+	lines := storetest.Shop()
+	for _, odd := range []struct{ id, name string }{
+		{"odd-1", `"a,b (c): \"d\" \\e"`}, {"odd-2", `"Two words"`}, {"odd-3", `"1+1=2 & 50%; é"`},
+	} {
+		lines = append(lines, `{"type":"product","id":"`+odd.id+`","attributes":{"name":`+odd.name+`,"sku":"`+odd.id+`","slug":"`+odd.id+
+			`","status":"live","created_at":"2023-01-01T00:00:00.000Z","updated_at":"2024-01-01T00:00:00.000Z"}}`)
+	}
+	return strings.Join(append(lines, `{"type":"node","id":"odd","attributes":{"name":"Odd"},"relationships":{`+
+		`"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}},"products":{"data":[`+
+		`{"type":"product","id":"odd-1"},{"type":"product","id":"odd-2"},{"type":"product","id":"odd-3"}]}}}`), "\n")
+}
+
+// productsOf is the path of a node's products.
+func productsOf(node string) string { return "/catalog/nodes/" + node + "/relationships/products" }
+
+// scenario is one request to REST and what must be true of its answer. What
+// is true of every answer is held too.
+type scenario struct {
+	name    string
+	method  string // GET unless set
+	path    string
+	headers []string // in pairs
+	body    string
+	status  int      // 200 unless set
+	ids     []string // of data, in this order; nil asks for none in particular
+	holds   []string // of the body
+	lacks   []string
+}
+
+// runScenarios asks for each in turn.
+func runScenarios(t *testing.T, s *surface, scenarios []scenario) {
+	for _, sc := range scenarios {
+		t.Run(sc.name, func(t *testing.T) {
+			method, status := sc.method, sc.status
+			if method == "" {
+				method = http.MethodGet
+			}
+			if status == 0 {
+				status = http.StatusOK
+			}
+			w := s.send(t, method, sc.path, sc.body, sc.headers...)
+			body := w.Body.String()
+			require.Equal(t, status, w.Code, "%s %s answers %s", method, sc.path, body)
+			requireJSON(t, sc.path, w)
+			if sc.ids != nil {
+				require.Equal(t, sc.ids, read(t, w).ids(), "the rows of %s", sc.path)
+			}
+			for _, text := range sc.holds {
+				require.Contains(t, body, text)
+			}
+			for _, text := range sc.lacks {
+				require.NotContains(t, body, text)
+			}
+		})
+	}
+}
+
+// requireJSON holds what is promised of every answer with a body; of an error,
+// the envelope.
+func requireJSON(t require.TestingT, path string, w *httptest.ResponseRecorder) {
+	require.Equal(t, "application/json", w.Header().Get("Content-Type"), "%s answers %s", path, w.Body)
+	require.Equal(t, strconv.Itoa(w.Body.Len()), w.Header().Get("Content-Length"), "%s", path)
+	require.True(t, json.Valid(w.Body.Bytes()), "%s answers %s", path, w.Body)
+	if w.Code >= http.StatusBadRequest {
+		requireEnvelope(t, path, w)
+	}
+}
+
+// requireEnvelope holds an error against its family: a status is a string
+// under /catalog and a number elsewhere, and there is always a detail.
+func requireEnvelope(t require.TestingT, path string, w *httptest.ResponseRecorder) {
+	var envelope map[string][]map[string]any
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &envelope), "%s", w.Body)
+	require.Len(t, envelope, 1, "%s", w.Body)
+	require.NotEmpty(t, envelope["errors"], "%s", w.Body)
+	for _, e := range envelope["errors"] {
+		require.Len(t, e, 3, "status, title and detail, and nothing else: %v", e)
+		if strings.HasPrefix(path, "/catalog") {
+			require.Equal(t, strconv.Itoa(w.Code), e["status"], "%s", w.Body)
+		} else {
+			require.Equal(t, float64(w.Code), e["status"], "%s", w.Body)
+		}
+		require.NotEmpty(t, e["title"])
+		require.Regexp(t, `^\S.*\.$`, e["detail"], "a detail is a sentence")
+	}
+	require.Equal(t, w.Code == http.StatusUnauthorized, w.Header().Get("WWW-Authenticate") == "Bearer", "WWW-Authenticate of a %d", w.Code)
+	require.Equal(t, w.Code == http.StatusMethodNotAllowed, w.Header().Get("Allow") != "", "Allow of a %d", w.Code)
+}
+
+// list is what an answer says of a list.
+type list struct {
+	Data []struct {
+		ID         string `json:"id"`
+		Attributes struct {
+			UpdatedAt string `json:"updated_at"`
+			Curated   *bool  `json:"curated_product"`
+		} `json:"attributes"`
+	} `json:"data"`
+	Links map[string]*string `json:"links"`
+	Meta  struct {
+		Results struct {
+			Total int `json:"total"`
+		} `json:"results"`
+		Page struct {
+			Limit   int `json:"limit"`
+			Offset  int `json:"offset"`
+			Current int `json:"current"`
+			Total   int `json:"total"`
+		} `json:"page"`
+	} `json:"meta"`
+}
+
+func (l *list) ids() []string {
+	ids := make([]string, len(l.Data))
+	for i, row := range l.Data {
+		ids[i] = row.ID
+	}
+	return ids
+}
+
+// link is the path of a page that the list links to; empty where it has none.
+// The links of stock are query strings.
+func (l *list) link(name string) string {
+	link := l.Links[name]
+	if link == nil {
+		return ""
+	}
+	if strings.HasPrefix(*link, "?") {
+		return "/v2/inventories" + *link
+	}
+	return *link
+}
+
+// read reads a list.
+func read(t require.TestingT, w *httptest.ResponseRecorder) *list {
+	require.Equal(t, http.StatusOK, w.Code, "%s", w.Body)
+	l := &list{}
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), l), "%s", w.Body)
+	return l
+}
+
+// ask sends a request without headers or a body.
+func ask(handler http.Handler, method, target string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(method, target, nil))
+	return w
+}
+
+// sorted is a list's ids where their order is not the matter.
+func sorted(ids []string) []string { return slices.Sorted(slices.Values(ids)) }

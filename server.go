@@ -1,0 +1,212 @@
+// Command portico serves a commerce service over GraphQL and REST, and holds
+// the commands that fill it.
+package main
+
+//	args --> run --> cli.Main --+--> import, export, publish, client, migrate, version, schema
+//	                            |
+//	                            `--> serve
+//	                                   |      store.Open      SQLite or PostgreSQL
+//	                                   |      cli.Sealing     the key that seals secrets
+//	                                   |      auth.New        tokens, signed by keys in the store
+//	                                   v
+//	request --> RequestID > Recover > auth > AccessLog > CORS > LimitBody > Shopper --> mux (app.handler)
+//	                                                                                     |
+//	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
+//	     /  /graphql  /schema.graphql                 graph  <---------------------------+
+//	     /catalog/...  /v2/...                rest --> graph  <--------------------------'
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"portico/graph"
+	"portico/internal/auth"
+	"portico/internal/cli"
+	"portico/internal/demo"
+	"portico/internal/web"
+	"portico/rest"
+	"portico/store"
+)
+
+//go:embed schema.graphqls
+var schema string
+
+// maxBody bounds the body of a request, in bytes.
+const maxBody = 4 << 20
+
+// commands is the grammar of the command line.
+type commands struct {
+	Serve   serve       `cmd:"" help:"Serve the shop over HTTP."`
+	Import  cli.Import  `cmd:"" help:"Import resources and publish the catalogs."`
+	Export  cli.Export  `cmd:"" help:"Export all resources to a file."`
+	Publish cli.Publish `cmd:"" help:"Publish catalogs."`
+	Client  cli.Client  `cmd:"" help:"API clients."`
+	Migrate cli.Migrate `cmd:"" help:"Bring the database to this version's schema."`
+	Schema  cli.Schema  `cmd:"" help:"Print the GraphQL schema."`
+	Version cli.Version `cmd:"" help:"Print the version."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is the program; code is its exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	return cli.Main(ctx, &commands{}, args, cli.Streams{In: os.Stdin, Out: stdout, Err: stderr}, cli.SDL(schema))
+}
+
+// serve is the server.
+type serve struct {
+	Addr        string        `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen; :8080 is every interface, port 0 any free one. Default: ${default}."`
+	Demo        bool          `help:"Serve a small coffee shop to try things out: on this machine only, and in a temporary store unless a database is named. Default: no."`
+	CORSOrigins []string      `name:"cors-origin" sep:"," placeholder:"ORIGIN" help:"An origin whose pages may use the service, such as https://shop.example or https://*.shop.example, or * for all; repeat it, or separate by commas. Default: none."`
+	TokenIssuer string        `placeholder:"NAME" default:"portico" help:"The issuer that tokens name, the same on all servers of one database. Default: ${default}."`
+	Linger      time.Duration `placeholder:"DURATION" default:"0s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first; such as 5s. Default: ${default}."`
+	cli.Sealing
+	cli.Common
+}
+
+// Help is the long description.
+func (*serve) Help() string {
+	return "Ready is told by one line of the log, with the address, and by /readyz. SIGINT and SIGTERM let requests under way end; a second one does not."
+}
+
+// Validate checks what kong cannot.
+func (c *serve) Validate() error {
+	for _, origin := range c.CORSOrigins {
+		if err := web.CheckOrigin(origin); err != nil {
+			return &cli.Usage{Reason: "--cors-origin: " + err.Error()}
+		}
+	}
+	return c.Common.Validate()
+}
+
+// Run serves until ctx ends.
+func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Context) error {
+	log := web.Logger(c.Log(streams))
+	listener, err := c.listen()
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	if c.Demo && !cli.Given(command, "database-url") {
+		directory, err := os.MkdirTemp("", "portico-demo-*")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(directory)
+		c.DatabaseURL, c.Synchronous = "file:"+filepath.Join(directory, "portico.db"), "OFF"
+		c.KeyFile = filepath.Join(directory, "portico.key")
+	}
+	a, err := c.open(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer a.store.Close()
+	address := "http://" + listener.Addr().String()
+	if c.Demo {
+		visitor, err := demo.Open(ctx, a.store, a.tokens)
+		if err != nil {
+			return err
+		}
+		if err := demo.Welcome(streams.Out, address, visitor); err != nil {
+			return err
+		}
+	}
+	log.Info("ready", "address", address, "database", a.store.Describe(), "version", cli.BuildVersion())
+	return web.Serve(ctx, listener, a.handler(), log, web.Linger(c.Linger))
+}
+
+// listen opens the door; the demo's only to this machine.
+func (c *serve) listen() (net.Listener, error) {
+	address, err := net.ResolveTCPAddr("tcp", c.Addr)
+	if err != nil {
+		return nil, &cli.Usage{Reason: fmt.Sprintf("--addr must be HOST:PORT: %v", err)}
+	}
+	if c.Demo && !address.IP.IsLoopback() {
+		return nil, &cli.Usage{Reason: demo.ErrElsewhere.Error()}
+	}
+	return net.ListenTCP("tcp", address)
+}
+
+// open opens what the handlers work with.
+func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
+	sealer, err := c.Sealer(c.DatabaseURL, log)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.Open(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := auth.New(ctx, s, sealer, auth.Options{Issuer: c.TokenIssuer, Log: log})
+	if err != nil {
+		s.Close()
+		if errors.Is(err, store.ErrSealingKey) {
+			return nil, fmt.Errorf("%w; give the key that this database was used with before, by PORTICO_SEAL_KEY or --key-file", err)
+		}
+		return nil, fmt.Errorf("read the signing keys: %w", err)
+	}
+	return &app{s, tokens, log, c.CORSOrigins}, nil
+}
+
+// app is what a running server consists of.
+type app struct {
+	store   *store.Store
+	tokens  *auth.Service
+	log     *slog.Logger
+	origins []string
+}
+
+// handler is every route, behind what all of them share.
+func (a *app) handler() http.Handler {
+	resolver := graph.NewResolver(a.store)
+	api := rest.New(resolver, a.log)
+	mux := http.NewServeMux()
+	mux.Handle("/", api.Handler())
+	mux.Handle("/graphql", graph.NewHandler(resolver, a.log))
+	mux.Handle("GET /{$}", graph.NewPlayground("/graphql"))
+	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(api.WriteError))
+	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
+	mux.HandleFunc("GET /schema.graphql", serveSchema)
+	mux.Handle("GET "+web.HealthPath, web.Health())
+	mux.Handle("GET "+web.ReadyPath, web.Ready(a.store.Ping))
+	return web.Chain(mux,
+		web.RequestID,
+		web.Recover(a.log, api.WriteError),
+		a.tokens.Middleware,
+		web.AccessLog(a.log, web.WithClient(clientOf)),
+		web.CORS(a.origins),
+		web.LimitBody(maxBody),
+		graph.Shopper,
+	)
+}
+
+// clientOf is the API client that asks, for the log.
+func clientOf(ctx context.Context) string {
+	if principal := auth.From(ctx); principal != nil {
+		return principal.ClientID
+	}
+	return ""
+}
+
+func serveSchema(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8") // so that a browser shows it
+	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(schema))
+}

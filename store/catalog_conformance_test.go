@@ -1,0 +1,23 @@
+package store_test
+
+import (
+	"testing"
+
+	"portico/store/storetest"
+)
+
+func TestEveryEngineKeepsThePromisesOfCatalogs(t *testing.T) {
+	for _, suite := range []struct {
+		name string
+		run  func(*testing.T, storetest.Engine)
+	}{
+		{"import", storetest.Import},
+		{"faults of imports", storetest.ImportFaults},
+		{"export", storetest.Export},
+		{"publish", storetest.Publish},
+		{"prices", storetest.Prices},
+		{"locales", storetest.Locales},
+	} {
+		t.Run(suite.name, func(t *testing.T) { storetest.Each(t, suite.run) })
+	}
+}

@@ -1,0 +1,161 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"portico/store"
+)
+
+// Export is the promise of Store.Export: what it writes is the store, and
+// makes the same store again.
+func Export(t *testing.T, e Engine) {
+	t.Run("an empty store exports its settings", exportEmpty(e))
+	t.Run("clients go along only when asked for", exportClients(e))
+	t.Run("an export makes the same store again", exportRoundTrip(e))
+	t.Run("a ledger makes the same balances again", exportLedger(e))
+	t.Run("a ledger written by many at once makes the same balances again", exportLedgerRaced(e))
+	t.Run("attachments keep their order", exportAttachments(e))
+	t.Run("a writer that fails is told", exportUnwritable(e))
+}
+
+func exportEmpty(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		require.Equal(t, `{"type":"settings","page_length":25,"currency":"USD","locale":"en"}`+"\n", exported(t, e.Open(t)))
+	}
+}
+
+func exportClients(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		imported(t, s, shop)
+		var out bytes.Buffer
+		lines, err := s.Export(t.Context(), &out, store.ExportOptions{})
+		require.NoError(t, err)
+		require.Equal(t, strings.Count(out.String(), "\n"), lines)
+		require.Equal(t, strings.Replace(shop, line("api_client", "till")+"\n", "", 1), out.String())
+		imported(t, s, out.String())
+		require.Equal(t, shop, exported(t, s), "an import without clients leaves them alone")
+	}
+}
+
+// elsewhere is another, empty store of the engine.
+func elsewhere(t testing.TB, e Engine) *store.Store {
+	t.Helper()
+	s, err := store.Open(context.Background(), store.Config{URL: e.Blank(t), Synchronous: "OFF"})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// requireSameElsewhere imports a store's export into an empty store, which
+// must export the same.
+func requireSameElsewhere(t *testing.T, e Engine, s *store.Store) {
+	t.Helper()
+	want := exported(t, s)
+	other := elsewhere(t, e)
+	imported(t, other, want)
+	require.Equal(t, want, exported(t, other))
+}
+
+func exportRoundTrip(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		imported(t, s, shop+generated(t, 1100, 2)) // more than a page of most things
+		_, _, err := s.CreateClient(t.Context(), actor, "A till", nil)
+		require.NoError(t, err)
+		_, err = s.UpdateSettings(t.Context(), actor, store.SettingsChange{PageLength: ptr(9), Locale: ptr("de-CH")})
+		require.NoError(t, err)
+		_, err = s.TransactStock(t.Context(), actor, []store.StockChange{{ProductID: "anvil", Action: store.StockAllocate, Quantity: 3, Reason: "<order> & \"co\""}})
+		require.NoError(t, err)
+		requireSameElsewhere(t, e, s)
+	}
+}
+
+func exportLedger(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := e.Open(t, at(NewClock(noon))), e.SQL(t) // all in one millisecond
+		other := elsewhere(t, e)
+		imported(t, s, shop)
+		rapid.Check(t, func(t *rapid.T) {
+			for range rapid.IntRange(1, 4).Draw(t, "batches") {
+				batch := rapid.SliceOfN(rapid.Custom(drawShopChange), 1, 4).Draw(t, "batch")
+				_, _ = s.TransactStock(t.Context(), actor, batch) // some are refused
+			}
+		})
+		want := exported(t, s)
+		require.Greater(t, strings.Count(want, `"type":"stock_transaction"`), 20)
+		imported(t, other, want)
+		require.Equal(t, want, exported(t, other))
+		requireStockKept(t, db)
+	}
+}
+
+func drawShopChange(t *rapid.T) store.StockChange {
+	return store.StockChange{
+		ProductID: rapid.SampledFrom([]string{"anvil", "brush", "chalk"}).Draw(t, "product"),
+		Action:    rapid.SampledFrom(store.StockActions()).Draw(t, "action"),
+		Quantity:  rapid.IntRange(1, 5).Draw(t, "quantity"),
+	}
+}
+
+func exportLedgerRaced(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		stores := []*store.Store{e.Open(t), e.Open(t)}
+		imported(t, stores[0], shop)
+		var group sync.WaitGroup
+		for n := range 16 {
+			group.Go(func() {
+				for i := range 12 {
+					change := store.StockChange{ProductID: "anvil", Action: store.StockActions()[(n+i)%5], Quantity: 1 + (n*i)%7}
+					_, _ = stores[n%2].TransactStock(context.Background(), actor, []store.StockChange{change})
+				}
+			})
+		}
+		group.Wait()
+		requireSameElsewhere(t, e, stores[0])
+	}
+}
+
+func exportAttachments(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		imported(t, s, shop)
+		rapid.Check(t, func(t *rapid.T) {
+			ids := rapid.Permutation([]string{"anvil", "brush", "chalk", "drill-draft", "easel", "frame", "glue"}).Draw(t, "order")
+			ids = ids[:rapid.IntRange(0, len(ids)).Draw(t, "length")]
+			text := `{"type":"node","id":"sale","attributes":{"name":"Sale"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}}`
+			if len(ids) > 0 {
+				var refs []string
+				for _, id := range ids {
+					refs = append(refs, fmt.Sprintf(`{"type":"product","id":%q}`, id))
+				}
+				text += `,"products":{"data":[` + strings.Join(refs, ",") + `]}`
+			}
+			text += "}}\n"
+			imported(t, s, text)
+			require.Contains(t, exported(t, s), text)
+		})
+	}
+}
+
+func exportUnwritable(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, full := e.Open(t), errors.New("the disk is full")
+		imported(t, s, shop)
+		_, err := s.Export(t.Context(), failingWriter{full}, store.ExportOptions{})
+		require.ErrorIs(t, err, full)
+	}
+}
+
+type failingWriter struct{ err error }
+
+func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }

@@ -1,0 +1,387 @@
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"portico/store"
+)
+
+// Import is the promise of Store.Import, but for its faults (ImportFaults).
+func Import(t *testing.T, e Engine) {
+	t.Run("a canonical file is kept as it stands", importKept(e))
+	t.Run("a second import changes nothing", importAgain(e))
+	t.Run("what was new or different is counted, each resource once", importCounted(e))
+	t.Run("the order of the lines does not matter", importOrder(e))
+	t.Run("the order of the lines does not matter across batches", importShuffled(e))
+	t.Run("of two lines with one id the last wins", importDuplicates(e))
+	t.Run("blank lines, a byte order mark, CRLF and a missing last newline are fine", importFormats(e))
+	t.Run("ids and times become canonical", importCanonical(e))
+	t.Run("null is the same as a missing member", importNulls(e))
+	t.Run("text that looks like an escaped NUL is text", importEscapes(e))
+	t.Run("an unknown type or member is passed over when that was asked for", importLenient(e))
+	t.Run("a catalog keeps the time of its creation when it is changed", importKeepsCreation(e))
+	t.Run("an import that was cancelled is finished by the next", importResumed(e))
+	t.Run("the same file imported twice at once is the same store", importTogether(e))
+	t.Run("progress is told, pass by pass", importProgress(e))
+}
+
+func importKept(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		report := imported(t, s, shop)
+		want := map[string]int{}
+		for _, line := range Shop() {
+			want[kindOf(line)]++
+		}
+		require.Equal(t, want, report.Resources)
+		require.Equal(t, shop, exported(t, s))
+		requireStockKept(t, e.SQL(t))
+	}
+}
+
+// kindOf is the type of a canonical line, which begins with it.
+func kindOf(line string) string { return strings.Split(line, `"`)[3] }
+
+func importAgain(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t, at(NewClock(noon)))
+		for _, text := range []string{shop, generated(t, 300, 3)} {
+			imported(t, s, text)
+			before := exported(t, s)
+			require.Zero(t, imported(t, s, text).Changed)
+			require.Equal(t, before, exported(t, s))
+			require.Zero(t, imported(t, s, before).Changed, "its own export")
+			require.Equal(t, before, exported(t, s))
+			requireStockKept(t, e.SQL(t))
+		}
+	}
+}
+
+func importCounted(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := e.Open(t), e.SQL(t)
+		for _, c := range []struct {
+			name  string
+			lines []string
+		}{
+			{"a product", []string{line("product", "anvil")}},
+			{"a node with products", []string{line("hierarchy", "workshop"), line("node", "tools")}},
+			{"a settings line that differs", []string{`{"type":"settings","page_length":7,"currency":"EUR","locale":"fr"}`}},
+			{"stock of nothing", []string{line("stock", "chalk")}},
+			{"clients", []string{line("api_client", "till")}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				wipe(t, db)
+				require.Equal(t, len(c.lines), imported(t, s, ndjson(c.lines...)).Changed, "all are new")
+			})
+		}
+		t.Run("one of many", func(t *testing.T) {
+			wipe(t, db)
+			imported(t, s, shop)
+			changed := strings.Replace(shop, `"name":"Chalk"`, `"name":"Crayon"`, 1)
+			require.Equal(t, 1, imported(t, s, changed).Changed)
+			require.Equal(t, changed, exported(t, s))
+		})
+	}
+}
+
+// line is a line of the shop.
+func line(kind, id string) string {
+	for _, line := range Shop() {
+		if strings.HasPrefix(line, fmt.Sprintf(`{"type":%q,"id":%q,`, kind, id)) {
+			return line
+		}
+	}
+	panic("the shop has no " + kind + " " + id)
+}
+
+func importOrder(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := e.Open(t), e.SQL(t)
+		want := slices.Sorted(slices.Values(Shop()))
+		rapid.Check(t, func(t *rapid.T) {
+			wipe(t, db)
+			lines := inLedgerOrder(rapid.Permutation(Shop()).Draw(t, "lines"))
+			imported(t, s, ndjson(lines...))
+			require.Equal(t, want, sortedLines(exported(t, s)))
+			requireStockKept(t, db)
+		})
+	}
+}
+
+func sortedLines(text string) []string {
+	return slices.Sorted(strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n"))
+}
+
+// inLedgerOrder puts the lines of the ledger, wherever they are, into the
+// order in which they were made.
+func inLedgerOrder(lines []string) []string {
+	isLedger := func(line string) bool { return kindOf(line) == "stock_transaction" }
+	ledger := slices.DeleteFunc(slices.Clone(Shop()), func(line string) bool { return !isLedger(line) })
+	for i := range lines {
+		if isLedger(lines[i]) {
+			lines[i], ledger = ledger[0], ledger[1:]
+		}
+	}
+	return lines
+}
+
+// wipe empties the authoring tables behind the store's back.
+func wipe(t require.TestingT, db *sql.DB) {
+	inTransaction(t, db, func(run func(query string, args ...any)) {
+		for _, table := range []string{"file", "product", "hierarchy", "node", "node_product", "pricebook", "price", "price_modifier", "catalog",
+			"catalog_rule", "stock", "stock_transaction", "promotion", "promotion_code", "code_usage", "gateway", "api_client"} {
+			run(`DELETE FROM ` + table)
+		}
+		run(`UPDATE counter SET value = 0 WHERE name = 'stock'`)
+		run(`UPDATE settings SET page_length = 25, currency = 'USD', locale = 'en'`)
+	})
+}
+
+// requireStockKept holds every balance against the sum of its ledger, also
+// where there is none, and the number of records against the counter.
+func requireStockKept(t require.TestingT, db *sql.DB) {
+	requireLedger(t, db)
+	for name, query := range map[string]string{
+		"balances that the ledger does not add up to": `
+			SELECT COUNT(*) FROM stock LEFT JOIN (
+			    SELECT product_id, SUM(available_delta) AS available, SUM(allocated_delta) AS allocated
+			    FROM stock_transaction GROUP BY product_id) AS ledger ON ledger.product_id = stock.product_id
+			WHERE stock.available <> COALESCE(ledger.available, 0) OR stock.allocated <> COALESCE(ledger.allocated, 0)`,
+		"lines of no balance": `SELECT COUNT(*) FROM stock_transaction WHERE product_id NOT IN (SELECT product_id FROM stock)`,
+		"miscounted records":  `SELECT value - (SELECT COUNT(*) FROM stock) FROM counter WHERE name = 'stock'`,
+	} {
+		var n int
+		require.NoError(t, db.QueryRow(query).Scan(&n))
+		require.Zero(t, n, name)
+	}
+}
+
+func importShuffled(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := e.Open(t, at(NewClock(noon))), e.SQL(t)
+		lines := sortedLines(generated(t, 400, 5))
+		imported(t, s, ndjson(lines...))
+		want := sortedLines(withoutLedger(exported(t, s))) // whose lines are new each time
+		wipe(t, db)
+		imported(t, s, ndjson(rapid.Permutation(lines).Example(1)...))
+		require.Equal(t, want, sortedLines(withoutLedger(exported(t, s))))
+		requireStockKept(t, db)
+	}
+}
+
+// withoutLedger leaves out stock transactions, which an import of stock alone
+// makes with ids of their own.
+func withoutLedger(text string) string {
+	var kept strings.Builder
+	for line := range strings.Lines(text) {
+		if kindOf(line) != "stock_transaction" {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}
+
+func importDuplicates(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := e.Open(t), e.SQL(t)
+		for name, between := range map[string]int{"next to each other": 0, "in one batch": 100, "in different batches": 700} {
+			t.Run(name, func(t *testing.T) {
+				wipe(t, db)
+				lines := Shop()
+				for range between {
+					lines = append(lines, lines[0])
+				}
+				for _, later := range Shop() {
+					lines = append(lines, strings.ReplaceAll(later, `"name":"Anvil"`, `"name":"Anvil II"`))
+				}
+				imported(t, s, ndjson(lines...))
+				require.Equal(t, strings.ReplaceAll(shop, `"name":"Anvil"`, `"name":"Anvil II"`), exported(t, s))
+				requireStockKept(t, db)
+			})
+		}
+	}
+}
+
+func importFormats(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := e.Open(t), e.SQL(t)
+		for name, text := range map[string]string{
+			"CRLF":               strings.ReplaceAll(shop, "\n", "\r\n"),
+			"no last newline":    strings.TrimSuffix(shop, "\n"),
+			"blank lines":        "\n \n\t\r\n" + strings.ReplaceAll(shop, "\n", "\n\n"),
+			"a byte order mark":  "\ufeff" + shop,
+			"spaces around":      "  " + strings.ReplaceAll(shop, "\n", "  \n\t"),
+			"everything at once": "\ufeff\r\n" + strings.TrimSuffix(strings.ReplaceAll(shop, "\n", "\r\n\r\n"), "\r\n\r\n"),
+		} {
+			t.Run(name, func(t *testing.T) {
+				wipe(t, db)
+				imported(t, s, text)
+				require.Equal(t, shop, exported(t, s))
+			})
+		}
+		t.Run("an empty file", func(t *testing.T) {
+			for _, text := range []string{"", "\n", "\ufeff"} {
+				report := imported(t, s, text)
+				require.Zero(t, report.Changed)
+				require.Empty(t, report.Resources)
+			}
+		})
+	}
+}
+
+func importCanonical(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		text := strings.ReplaceAll(shop, lamp, strings.ToUpper(lamp))
+		text = strings.ReplaceAll(text, `"created_at":"2023-01-04T00:00:00.000Z"`, `"created_at":"2023-01-04T02:00:00.0009+02:00"`)
+		text = strings.ReplaceAll(text, `"updated_at":"2024-01-04T00:00:00.000Z"`, `"updated_at":"2024-01-04T00:00:00.000"`)
+		require.NotEqual(t, shop, text)
+		imported(t, s, text)
+		require.Equal(t, shop, exported(t, s))
+	}
+}
+
+func importNulls(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := e.Open(t), e.SQL(t)
+		for member, text := range map[string]string{
+			"texts and lists": `"description":null,"tags":null,"locales":null,"variations":null,"options":null,"components":null`,
+			"custom_inputs":   `"custom_inputs":null`, "extensions": `"extensions":null`, "shopper_attributes": `"shopper_attributes":null`,
+		} {
+			t.Run(member, func(t *testing.T) {
+				wipe(t, db)
+				product := line("product", "frame")
+				imported(t, s, ndjson(strings.Replace(product, `"slug":"frame"`, `"slug":"frame",`+text, 1)))
+				require.Contains(t, exported(t, s), product)
+			})
+		}
+	}
+}
+
+func importEscapes(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		product := strings.Replace(line("product", "frame"), `"name":"Frame"`, `"name":"Frame \\u0000 \\\\u0000"`, 1)
+		imported(t, s, ndjson(product))
+		require.Contains(t, exported(t, s), product)
+	}
+}
+
+func importLenient(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		product := line("product", "frame")
+		text := ndjson(`{"type":"customer","id":"bob"}`, strings.Replace(product, `"slug":"frame"`, `"colour":1,"slug":"frame"`, 1))
+		_, err := s.Import(t.Context(), actor, file(text), store.ImportOptions{})
+		require.Len(t, faultsOf(t, err), 2)
+		report, err := s.Import(t.Context(), actor, file(text), store.ImportOptions{Lenient: true})
+		require.NoError(t, err)
+		require.Equal(t, map[string]int{"product": 1}, report.Resources)
+		require.Contains(t, exported(t, s), product)
+		_, err = s.Import(t.Context(), actor, file(`{"type":"file","id":"f","file_name":5,"link":{"href":"x"},"colour":1}`), store.ImportOptions{Lenient: true})
+		require.Len(t, faultsOf(t, err), 1, "what is known must still be right")
+	}
+}
+
+func importKeepsCreation(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s := e.Open(t, at(clock))
+		catalog := func(id, name string) string {
+			return fmt.Sprintf(`{"type":"catalog","id":%q,"attributes":{"name":%q,"hierarchies":[],"pricebook_ids":[]}}`, id, name)
+		}
+		for _, text := range []string{catalog("older", "A"), catalog("newer", "B"), catalog("older", "A, renamed")} {
+			imported(t, s, ndjson(text))
+			clock.Advance(1e9)
+		}
+		ids, err := s.CatalogIDs(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []string{"older", "newer"}, ids)
+	}
+}
+
+func importResumed(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := e.Open(t, at(NewClock(noon))), e.SQL(t)
+		text := generated(t, 500, 7) + shop
+		imported(t, s, text)
+		want := withoutLedger(exported(t, s))
+		for percent := 10; percent < 300; percent += 55 {
+			wipe(t, db)
+			ctx, cancel := context.WithCancel(t.Context())
+			var mu sync.Mutex
+			seen := int64(0)
+			_, err := s.Import(ctx, actor, file(text), store.ImportOptions{Progress: func(done int64) {
+				mu.Lock()
+				defer mu.Unlock()
+				if seen += done; seen > int64(len(text)*percent/100) {
+					cancel()
+				}
+			}})
+			cancel()
+			if err != nil { // the last bytes may have been written when it came
+				require.ErrorIs(t, err, context.Canceled)
+			}
+			imported(t, s, text)
+			require.Equal(t, want, withoutLedger(exported(t, s)), "cancelled after %d%%", percent)
+			require.Zero(t, imported(t, s, text).Changed)
+			requireStockKept(t, db)
+		}
+	}
+}
+
+func importTogether(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		stores := []*store.Store{e.Open(t), e.Open(t), e.Open(t)}
+		failures := make([]error, len(stores))
+		var group sync.WaitGroup
+		for i, s := range stores {
+			group.Go(func() { _, failures[i] = s.Import(context.Background(), actor, file(shop), store.ImportOptions{}) })
+		}
+		group.Wait()
+		for _, failure := range failures {
+			require.NoError(t, failure)
+		}
+		require.Equal(t, shop, exported(t, stores[0]))
+		requireStockKept(t, e.SQL(t))
+	}
+}
+
+func importProgress(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		for name, c := range map[string]struct {
+			text   string
+			passes int
+		}{
+			"a check and a write":                   {generated(t, 200, 1), 2},
+			"the ledger is written before balances": {shop, 3},
+		} {
+			t.Run(name, func(t *testing.T) {
+				var mu sync.Mutex
+				var seen int64
+				opened := 0
+				open := func() (io.ReadCloser, error) { opened++; return file(c.text)() }
+				_, err := s.Import(t.Context(), actor, open, store.ImportOptions{Progress: func(done int64) {
+					mu.Lock()
+					defer mu.Unlock()
+					seen += done
+				}})
+				require.NoError(t, err)
+				require.Equal(t, c.passes, opened)
+				require.EqualValues(t, c.passes*len(c.text), seen)
+			})
+		}
+	}
+}

@@ -1,0 +1,368 @@
+package storetest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// ImportFaults is the promise of Store.Import about files that are wrong: all
+// faults are told, with line and member, and nothing is written.
+func ImportFaults(t *testing.T, e Engine) {
+	t.Run("a fault names line, type and member", importFaultsNamed(e))
+	t.Run("all faults of a line are told", importFaultsOfLine(e))
+	t.Run("what a resource refers to is in the file or in the store", importReferences(e))
+	t.Run("nodes hang from their own hierarchy, and not from themselves", importTrees(e))
+	t.Run("a line at fault brings no faults upon others", importFaultsAlone(e))
+	t.Run("one bad line keeps all others from being written", importNothing(e))
+	t.Run("a ledger that does not add up is not written", importLedger(e))
+	t.Run("of many faults the first hundred are told, and how many there are", importManyFaults(e))
+	t.Run("a line beyond the limit is named", importLongLine(e))
+	t.Run("a file that cannot be read is an error", importUnreadable(e))
+}
+
+// faultsOf are the faults that an import told of.
+func faultsOf(t require.TestingT, err error) []store.ImportFault {
+	var faults *store.ImportFaults
+	require.ErrorAs(t, err, &faults)
+	require.Equal(t, faults.Count, len(faults.Faults))
+	return faults.Faults
+}
+
+// membersOf are the members at fault, with dots.
+func membersOf(faults []store.ImportFault) []string {
+	members := []string{}
+	for _, fault := range faults {
+		members = append(members, strings.Join(fault.Err.Path, "."))
+	}
+	return members
+}
+
+type faultCase struct {
+	name, line   string
+	kind, member string   // kind and member of the one fault
+	words        []string // of its sentence
+}
+
+// with is a line of the shop with one change.
+func with(kind, id, old, new string) string {
+	text := line(kind, id)
+	if !strings.Contains(text, old) {
+		panic(text + " has no " + old)
+	}
+	return strings.Replace(text, old, new, 1)
+}
+
+func importFaultsNamed(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		before := exported(t, s)
+		for _, c := range faultCases() {
+			t.Run(c.name, func(t *testing.T) {
+				text := ndjson(line("file", "photo-1"), "", c.line)
+				_, err := s.Import(t.Context(), actor, file(text), store.ImportOptions{})
+				faults := faultsOf(t, err)
+				require.Len(t, faults, 1, "%v", faults)
+				require.Equal(t, 3, faults[0].Line)
+				require.Equal(t, c.kind, faults[0].Type)
+				require.Equal(t, store.Invalid, faults[0].Err.Code)
+				require.Equal(t, []string{c.member}, membersOf(faults), faults[0].Error())
+				require.Contains(t, faults[0].Error(), "line 3: ")
+				for _, word := range append(c.words, c.kind, c.member) {
+					require.Contains(t, faults[0].Error(), word)
+				}
+				require.Equal(t, before, exported(t, s))
+			})
+		}
+	}
+}
+
+func faultCases() []faultCase {
+	long := strings.Repeat("é", 600)
+	return []faultCase{
+		// What is required.
+		{"no sku", with("product", "frame", `"sku":"FRAME",`, ``), "product", "attributes.sku", []string{"is required"}},
+		{"no name", with("catalog", "main", `"name":"Main",`, ``), "catalog", "attributes.name", []string{"is required"}},
+		{"no time of creation", with("product", "frame", `"created_at":"2023-01-01T00:00:00.000Z",`, ``), "product", "attributes.created_at", []string{"is required"}},
+		{"no link", with("file", "photo-1", `"link":{"href":"https://cdn.example/anvil.jpg"},`, ``), "file", "link.href", []string{"is required"}},
+		{"no id", `{"type":"pricebook","attributes":{"name":"A"}}`, "pricebook", "id", []string{"is required"}},
+		{"no id of a reference", with("product", "jar", `,"id":"drill-draft"`, ``), "product", "relationships.parent.data.id", []string{"is required"}},
+		{"no price book", with("product-price", "vip-anvil", `"relationships":{"pricebook":{"data":{"type":"pricebook","id":"vip"}}}`, `"relationships":{}`), "product-price", "relationships.pricebook", []string{"is required"}},
+		{"no hierarchy", with("node", "empty", `"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}}`, ``), "node", "relationships.hierarchy", []string{"is required"}},
+		{"no price", with("product-price", "vip-anvil", `"currencies":{"USD":{"amount":99900,"includes_tax":false}}`, `"currencies":{}`), "product-price", "attributes.currencies", []string{"is required"}},
+		{"no schema", with("promotion", "auto", `,"schema":{"percent":5}`, ``), "promotion", "schema", []string{"is required"}},
+		{"no schema but null", with("promotion", "auto", `"schema":{"percent":5}`, `"schema":null`), "promotion", "schema", []string{"is required"}},
+		{"no time of a ledger line", with("stock_transaction", "ledger-2", `,"created_at":"2023-03-02T00:00:00.000Z"`, ``), "stock_transaction", "created_at", []string{"is required"}},
+		// The wrong kind of JSON, at any depth.
+		{"a number for a text", with("product", "frame", `"name":"Frame"`, `"name":5`), "product", "attributes.name", []string{"must be a string, not the number 5"}},
+		{"a text for a boolean", with("product", "frame", `"base_product":false`, `"base_product":"no"`), "product", "attributes.base_product", []string{"must be a boolean, not a string"}},
+		{"a text for a number, in a list in a map", with("product", "kit", `"quantity":2`, `"quantity":"2"`), "product", "attributes.components.wood.options.1.quantity", []string{"must be a whole number, not a string"}},
+		{"a fraction", with("product", "kit", `"quantity":2`, `"quantity":1.5`), "product", "attributes.components.wood.options.1.quantity", []string{"must be a whole number, not the number 1.5"}},
+		{"a number past 64 bits", with("stock", "anvil", `"available":7`, `"available":9223372036854775808`), "stock", "available", []string{"must be a whole number"}},
+		{"a number in a list of texts", with("product", "anvil", `["heavy","iron"]`, `["heavy",1]`), "product", "attributes.tags.1", []string{"must be a string, not the number 1"}},
+		{"an object for a list", with("product", "anvil", `["heavy","iron"]`, `{"heavy":true}`), "product", "attributes.tags", []string{"must be an array, not an object"}},
+		{"a list for an object", with("product", "frame", `"relationships":{}`, `"relationships":[]`), "product", "relationships", []string{"must be an object, not an array"}},
+		{"a text for an object, in a map", with("product", "brush", `{"name":"Pincel"}`, `"Pincel"`), "product", "attributes.locales.pt-BR", []string{"must be an object, not a string"}},
+		{"a number for an open object", with("product", "glue", `"extensions":{`, `"extensions":3,"custom_inputs":{`), "product", "attributes.extensions", []string{"must be an object, not the number 3"}},
+		{"a number for a type", `{"type":5,"id":"a"}`, "", "type", []string{"must be a string, not the number 5"}},
+		{"an object for a user", with("promotion_code", "code-2", `"user":"u1"`, `"user":{}`), "promotion_code", "user", []string{"a string or an array of strings"}},
+		// What is not known.
+		{"an unknown member", with("product", "frame", `"relationships"`, `"colour":"red","relationships"`), "product", "colour", []string{"is not a known member", "--lenient"}},
+		{"an unknown member of an attribute", with("product", "frame", `"sku"`, `"skew":"red","sku"`), "product", "attributes.skew", []string{"is not a known member"}},
+		{"an unknown member in a list", with("product", "easel", `"description":"Soft"`, `"describtion":"Soft"`), "product", "attributes.variations.0.options.1.describtion", []string{"is not a known member"}},
+		{"an unknown member in a map", with("product-price", "vip-anvil", `"amount"`, `"sum":1,"amount"`), "product-price", "attributes.currencies.USD.sum", []string{"is not a known member"}},
+		{"an unknown type", `{"type":"prodcut","id":"a"}`, "prodcut", "type", []string{"must be one of api_client, catalog", "product-price", `not "prodcut"`}},
+		{"no type", `{"id":"a"}`, "", "type", []string{"must be one of"}},
+		// Ids and times.
+		{"an id with a space", with("product", "frame", `"id":"frame"`, `"id":"a frame"`), "product", "id", []string{"1 to 64", `not "a frame"`}},
+		{"an id of 65 letters", with("product", "frame", `"id":"frame"`, `"id":"`+strings.Repeat("a", 65)+`"`), "product", "id", []string{"1 to 64"}},
+		{"an id beyond ASCII", with("product", "frame", `"id":"frame"`, `"id":"cadré"`), "product", "id", []string{"1 to 64"}},
+		{"a bad id in a list", with("node", "sale", `"id":"brush"`, `"id":"br ush"`), "node", "relationships.products.data.2.id", []string{"1 to 64"}},
+		{"a bad curated id", with("node", "sale", `["drill-draft"]`, `["drill/draft"]`), "node", "attributes.curated_products.0", []string{"1 to 64"}},
+		{"no time", with("product", "frame", `"created_at":"2023-01-01T00:00:00.000Z"`, `"created_at":"yesterday"`), "product", "attributes.created_at", []string{"2012-05-30T00:00:00.000Z", `not "yesterday"`}},
+		{"a day that is not", with("product", "frame", `"updated_at":"2024-01-01T00:00:00.000Z"`, `"updated_at":"2024-02-30T00:00:00.000Z"`), "product", "attributes.updated_at", []string{`not "2024-02-30T00:00:00.000Z"`}},
+		{"a schedule that ends before it begins", with("product-price", "standard-brush", `"valid_to":"2010`, `"valid_to":"2009`), "product-price", "attributes.sales.spring.schedule.valid_to", []string{"must be after valid_from"}},
+		{"a promotion that ends when it begins", with("promotion", "auto", `"end":"2024-02-01"`, `"end":"2024-01-01"`), "promotion", "end", []string{"must be after start"}},
+		{"a promotion that begins at no time", with("promotion", "auto", `"start":"2024-01-01T00:00:00Z"`, `"start":""`), "promotion", "start", []string{"must be a date"}},
+		// Text, and what is no text.
+		{"a name of 1200 bytes", with("product", "frame", `"name":"Frame"`, `"name":"`+long+`"`), "product", "attributes.name", []string{"at most 1024 bytes, not 1200"}},
+		{"a NUL", with("product", "frame", `Frame`, "Fra\x00me"), "", "", []string{"UTF-8 text without NUL"}},
+		{"an escaped NUL", with("product", "frame", `Frame`, `Fra\u0000me`), "", "", []string{"UTF-8 text without NUL"}},
+		{"a stray byte", with("product", "frame", `Frame`, "Fra\xffme"), "", "", []string{"UTF-8 text without NUL"}},
+		{"half a line", line("product", "frame")[:80], "", "", []string{"is not JSON", "byte"}},
+		{"no JSON", `type,id,name`, "", "", []string{"is not JSON"}},
+		{"two resources on a line", line("file", "photo-1") + line("file", "photo-2"), "", "", []string{"is not JSON"}},
+		{"a list", `[` + line("file", "photo-1") + `]`, "", "", []string{"object"}},
+		{"a number", `5`, "", "", []string{"object"}},
+		// Bounds and words.
+		{"a status", with("product", "frame", `"live"`, `"hidden"`), "product", "attributes.status", []string{"live, draft", `not "hidden"`}},
+		{"a total that is not the sum", with("stock", "anvil", `"total":9`, `"total":10`), "stock", "total", []string{"available plus allocated, 9", "not 10"}},
+		{"stock below nothing", `{"type":"stock","id":"a","available":-1,"allocated":1,"total":0}`, "stock", "available", []string{"between 0 and 2147483647, not -1"}},
+		{"stock past the bound", `{"type":"stock","id":"a","available":2147483647,"allocated":1,"total":2147483648}`, "stock", "total", []string{"at most 2147483647"}},
+		{"an unknown action", with("stock_transaction", "ledger-2", `"allocate"`, `"reserve"`), "stock_transaction", "action", []string{"increment, decrement", `not "reserve"`}},
+		{"a currency in lower case", with("product-price", "vip-anvil", `"USD"`, `"usd"`), "product-price", "attributes.currencies.usd", []string{"three-letter", `not "usd"`}},
+		{"a currency of other signs", with("product-price", "vip-anvil", `"USD"`, `"$1 "`), "product-price", "attributes.currencies.$1 ", []string{"three-letter"}},
+		{"a price below nothing", with("product-price", "vip-anvil", `99900`, `-1`), "product-price", "attributes.currencies.USD.amount", []string{"between 0 and", "not -1"}},
+		{"a locale that is a sentence", with("product", "chalk", `"fr"`, `"the French one"`), "product", "attributes.locales.the French one", []string{"BCP 47"}},
+		{"an unknown kind of promotion", with("promotion", "auto", `percent_discount`, `half_price`), "promotion", "promotion_type", []string{"x_for_y", `not "half_price"`}},
+		{"an unknown kind of modifier", with("price_modifier", "bulk-1", `price_decrement`, `price_half`), "price_modifier", "attributes.modifier_type", []string{"price_equals"}},
+		{"more uses than there were", with("promotion_code", "code-1", `"uses":3`, `"uses":6`), "promotion_code", "uses", []string{"between 0 and 5, not 6"}},
+		{"an unknown gateway", `{"type":"gateway","slug":"barter","enabled":false,"test":false}`, "gateway", "slug", []string{"card_processor, manual"}},
+		{"an unknown scope", with("api_client", "till", `catalog:read`, `catalog:eat`), "api_client", "scopes.0", []string{`"catalog:eat"`}},
+		{"a page length of 0", `{"type":"settings","page_length":0,"currency":"USD","locale":"en"}`, "settings", "page_length", []string{"between 1 and 100, not 0"}},
+		{"curated products of a hierarchy", with("hierarchy", "attic", `"name":"Attic"`, `"name":"Attic","curated_products":["a"]`), "hierarchy", "attributes.curated_products", []string{"belong to nodes"}},
+		{"21 curated products", with("node", "sale", `["drill-draft"]`, `["a"`+strings.Repeat(`,"a"`, 20)+`]`), "node", "attributes.curated_products", []string{"at most 20 products, not 21"}},
+		{"a component of none", with("product", "kit", `"quantity":2`, `"quantity":0`), "product", "attributes.components.wood.options.1.quantity", []string{"at least 1, not 0"}},
+		{"a product that is its own parent", with("product", "jar", `{"type":"product","id":"drill-draft"}`, `{"type":"product","id":"jar"}`), "product", "relationships.parent.data.id", []string{"not the product itself"}},
+	}
+}
+
+func importFaultsOfLine(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		for _, c := range []struct {
+			name, line string
+			members    []string
+		}{
+			{"of shape", `{"type":"product","id":7,"attributes":{"name":5,"colour":1,"tags":[1,"a",2]},"relationships":[]}`,
+				[]string{"id", "attributes.name", "attributes.colour", "attributes.tags.0", "attributes.tags.2", "relationships"}},
+			{"of meaning", `{"type":"product","id":"a b","attributes":{"name":"A","slug":"a","status":"gone","created_at":"?","locales":{"??":{}}}}`,
+				[]string{"id", "attributes.sku", "attributes.status", "attributes.created_at", "attributes.locales.??"}},
+			{"of shape and of meaning", with("product", "frame", `"sku":"FRAME"`, `"sku":"","colour":1`),
+				[]string{"attributes.sku", "attributes.colour"}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				_, err := s.Import(t.Context(), actor, file(c.line), store.ImportOptions{})
+				require.ElementsMatch(t, c.members, membersOf(faultsOf(t, err)))
+			})
+		}
+	}
+}
+
+func importReferences(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := e.Open(t), e.SQL(t)
+		for _, c := range []faultCase{
+			{"a catalog's hierarchy", line("catalog", "outlet"), "catalog", "attributes.hierarchies.0", []string{`hierarchy "seasons"`}},
+			{"a catalog's price book", line("catalog", "outlet"), "catalog", "attributes.pricebook_ids.0.id", []string{`pricebook "standard"`}},
+			{"a rule's catalog", line("catalog_rule", "everyone"), "catalog_rule", "attributes.catalog_id", []string{`catalog "main"`}},
+			{"a price's book", line("product-price", "vip-anvil"), "product-price", "relationships.pricebook.data.id", []string{`pricebook "vip"`}},
+			{"a node's hierarchy", line("node", "hand-tools"), "node", "relationships.hierarchy.data.id", []string{`hierarchy "workshop"`}},
+			{"a node's parent", line("node", "hand-tools"), "node", "relationships.parent.data.id", []string{`node "tools"`}},
+			{"a code's promotion", line("promotion_code", "code-3"), "promotion_code", "promotion_id", []string{`promotion "auto"`}},
+			{"a usage's promotion", line("code_usage", "usage-1"), "code_usage", "promotion_id", []string{`promotion "ten-off"`}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				wipe(t, db)
+				_, err := s.Import(t.Context(), actor, file(ndjson("", c.line)), store.ImportOptions{})
+				faults := faultsOf(t, err)
+				require.Contains(t, membersOf(faults), c.member)
+				for _, fault := range faults {
+					require.Equal(t, 2, fault.Line)
+					require.Equal(t, c.kind, fault.Type)
+				}
+				require.ErrorContains(t, &store.ImportFaults{Faults: faults[:1], Count: 1}, "neither in the file nor in the store")
+				var told []string
+				for _, fault := range faults {
+					told = append(told, fault.Error())
+				}
+				for _, word := range c.words {
+					require.Contains(t, strings.Join(told, "\n"), word)
+				}
+				imported(t, s, shop)
+				imported(t, s, ndjson(c.line)) // now that the store has it
+			})
+		}
+		t.Run("each line that refers to what is missing is told", func(t *testing.T) {
+			wipe(t, db)
+			_, err := s.Import(t.Context(), actor, file(ndjson(line("node", "sale"), line("node", "empty"))), store.ImportOptions{})
+			require.Len(t, faultsOf(t, err), 2)
+		})
+		t.Run("a product's references may be missing", func(t *testing.T) {
+			wipe(t, db)
+			imported(t, s, ndjson(line("product", "kit"), line("product", "jar"), line("product", "anvil"), line("hierarchy", "seasons"), line("node", "sale"), line("stock", "chalk")))
+		})
+	}
+}
+
+func importTrees(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := e.Open(t), e.SQL(t)
+		node := func(id, hierarchy, parent string) string {
+			text := `{"type":"node","id":"` + id + `","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"` + hierarchy + `"}}`
+			if parent != "" {
+				text += `,"parent":{"data":{"type":"node","id":"` + parent + `"}}`
+			}
+			return text + `}}`
+		}
+		for _, c := range []struct {
+			name  string
+			lines []string
+			want  []int // lines at fault, of the lines here
+			words string
+		}{
+			{"a node below itself", []string{node("a", "attic", "a")}, []int{1}, "not be the node itself"},
+			{"nodes below each other", []string{node("a", "attic", "b"), node("b", "attic", "c"), node("c", "attic", "a")}, []int{1, 2, 3}, "or one below it"},
+			{"a node below one of another hierarchy", []string{node("a", "attic", "b"), node("b", "seasons", "")}, []int{1}, `same hierarchy, "attic"`},
+			{"a node of the store below its own child", []string{node("tools", "workshop", "hand-tools")}, []int{1}, "or one below it"},
+			{"a node moved away from its child", []string{node("tools", "attic", "")}, []int{1}, "hierarchy"},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				wipe(t, db)
+				imported(t, s, shop)
+				_, err := s.Import(t.Context(), actor, file(ndjson(c.lines...)), store.ImportOptions{})
+				faults := faultsOf(t, err)
+				var lines []int
+				for _, fault := range faults {
+					lines = append(lines, fault.Line)
+					require.Equal(t, "node", fault.Type)
+					require.Contains(t, fault.Error(), c.words)
+				}
+				require.Equal(t, c.want, lines)
+				require.Equal(t, shop, exported(t, s))
+			})
+		}
+		t.Run("a whole tree moves to another hierarchy", func(t *testing.T) {
+			wipe(t, db)
+			imported(t, s, shop)
+			imported(t, s, ndjson(node("tools", "attic", ""), node("hand-tools", "attic", "tools")))
+		})
+	}
+}
+
+func importFaultsAlone(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		bad := with("hierarchy", "workshop", `"name":"Workshop",`, ``)
+		_, err := e.Open(t).Import(t.Context(), actor, file(strings.Replace(shop, line("hierarchy", "workshop"), bad, 1)), store.ImportOptions{})
+		require.Equal(t, []string{"attributes.name"}, membersOf(faultsOf(t, err)), "its nodes are not to blame")
+	}
+}
+
+func importNothing(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		imported(t, s, shop)
+		for name, bad := range map[string]string{
+			"a member": with("product", "frame", `"live"`, `"?"`), "a reference": with("catalog_rule", "club", `"outlet"`, `"nowhere"`), "no JSON": `{`,
+		} {
+			t.Run(name, func(t *testing.T) {
+				for _, text := range []string{generated(t, 400, 9) + bad, bad + "\n" + generated(t, 400, 9)} {
+					_, err := s.Import(t.Context(), actor, file(text), store.ImportOptions{})
+					require.Len(t, faultsOf(t, err), 1)
+					require.Equal(t, shop, exported(t, s))
+				}
+			})
+		}
+	}
+}
+
+func importLedger(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		before := exported(t, s)
+		text := ndjson(line("product", "anvil"), line("stock_transaction", "ledger-2"), line("stock_transaction", "ledger-3"))
+		_, err := s.Import(t.Context(), actor, file(text), store.ImportOptions{})
+		require.ErrorContains(t, err, `"anvil"`)
+		require.ErrorContains(t, err, "do not add up")
+		require.Equal(t, before, exported(t, s))
+		requireStockKept(t, e.SQL(t))
+	}
+}
+
+func importManyFaults(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		_, err := e.Open(t).Import(t.Context(), actor, file(strings.Repeat("{}\n", 250)), store.ImportOptions{})
+		var faults *store.ImportFaults
+		require.ErrorAs(t, err, &faults)
+		require.Equal(t, 250, faults.Count)
+		require.Len(t, faults.Faults, store.MaxImportFaults)
+		require.ErrorContains(t, err, "250 faults, the first: line 1: ")
+		for i, fault := range faults.Faults {
+			require.Equal(t, i+1, fault.Line)
+		}
+	}
+}
+
+func importLongLine(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		const limit = 64 << 20 // of which a reader may go past by a buffer
+		long := bytes.Repeat([]byte(" "), limit+2<<20)
+		open := func() (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(strings.NewReader(line("file", "photo-1")+"\n"), bytes.NewReader(long))), nil
+		}
+		_, err := s.Import(t.Context(), actor, open, store.ImportOptions{})
+		require.ErrorContains(t, err, "line 2")
+		require.ErrorContains(t, err, "64 MiB")
+		require.NotContains(t, exported(t, s), "photo-1")
+	}
+}
+
+func importUnreadable(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, broken := e.Open(t), errors.New("the disk is gone")
+		for name, open := range map[string]func() (io.ReadCloser, error){
+			"at once": func() (io.ReadCloser, error) { return nil, broken },
+			"midway": func() (io.ReadCloser, error) {
+				return io.NopCloser(io.MultiReader(strings.NewReader(shop), failing{broken})), nil
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				_, err := s.Import(t.Context(), actor, open, store.ImportOptions{})
+				require.ErrorIs(t, err, broken)
+				require.NotContains(t, exported(t, s), "anvil")
+			})
+		}
+	}
+}
+
+// failing is a file that cannot be read.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }

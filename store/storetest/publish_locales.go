@@ -1,0 +1,73 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// Locales is the promise about the language of a product's texts: RFC 4647's
+// look-up of what the shopper asked for, then the base text.
+func Locales(t *testing.T, e Engine) {
+	s := published(t, e)
+	for _, c := range []struct {
+		name, asked, product string
+		language             string
+		text, description    string
+	}{
+		{"nothing asked", "", "brush", "en", "Brush", "For paint."},
+		{"a language there is", "fr", "brush", "fr", "Pinceau", "Pour peindre."},
+		{"whatever the case", "FR", "brush", "fr", "Pinceau", "Pour peindre."},
+		{"a region of it", "fr-CA", "brush", "fr", "Pinceau", "Pour peindre."},
+		{"with an extension", "fr-u-nu-latn", "brush", "fr", "Pinceau", "Pour peindre."},
+		{"a list", "fr-CA,fr;q=0.8,en;q=0.5", "brush", "fr", "Pinceau", "Pour peindre."},
+		{"by weight, not by place", "pt-BR;q=0.5,fr;q=0.9", "brush", "fr", "Pinceau", "Pour peindre."},
+		{"the second choice", "de,fr;q=0.5", "brush", "fr", "Pinceau", "Pour peindre."},
+		{"the base before others", "en,fr", "brush", "en", "Brush", "For paint."},
+		{"a region of the base", "en-GB,fr;q=0.9", "brush", "en", "Brush", "For paint."},
+		{"anything", "*", "brush", "en", "Brush", "For paint."},
+		{"a language, else anything", "de,*;q=0.1", "brush", "en", "Brush", "For paint."},
+		{"anything but", "fr;q=0", "brush", "en", "Brush", "For paint."},
+		{"a region there is", "pt-BR", "brush", "pt-BR", "Pincel", "For paint."},
+		{"look-up does not make longer", "pt", "brush", "en", "Brush", "For paint."},
+		{"look-up does not change the region", "pt-PT", "brush", "en", "Brush", "For paint."},
+		{"a script there is", "zh-Hant-TW", "brush", "zh-Hant", "筆刷", "用於繪畫。"},
+		{"look-up does not guess the script", "zh-TW", "brush", "en", "Brush", "For paint."},
+		{"nonsense", "!!!;q=x", "brush", "en", "Brush", "For paint."},
+		{"a tag nobody knows does not spoil the others", "qq-QQ,fr;q=0.5", "brush", "fr", "Pinceau", "Pour peindre."},
+		{"a product with fewer languages", "zh-Hant,fr;q=0.5", "chalk", "fr", "Chalk", "De la craie."},
+		{"a product without texts of its own", "fr", "anvil", "en", "Anvil", "Heavy & \"loud\".\nÉtats-Unis 🔨 <b>bold</b>"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := viewOf(t, s, store.ShopperContext{Locale: c.asked})
+			found := product(t, v, c.product)
+			require.Equal(t, []string{c.language, c.text, c.description}, []string{found.Language(), found.Name(), found.Description()})
+			require.Equal(t, c.language, dig(t, body(t, found), "meta", "language"))
+			slice, err := v.Products(t.Context(), store.ProductQuery{NodeID: "tools"})
+			require.NoError(t, err)
+			var names []string
+			for _, product := range slice.Items {
+				names = append(names, product.Name())
+			}
+			require.Contains(t, names, c.text, "in a list too")
+		})
+	}
+	t.Run("a filter compares the base text", func(t *testing.T) {
+		v := viewOf(t, s, store.ShopperContext{Locale: "fr"})
+		for name, want := range map[string][]string{"Brush": {"brush"}, "Pinceau": {}, "brush": {}} {
+			term, err := store.NewTerm("name", "eq", []string{name})
+			require.NoError(t, err)
+			require.Equal(t, want, listed(t, v, store.ProductQuery{Filter: store.ProductFilter{Terms: []store.Term{term}}}))
+		}
+	})
+	t.Run("the base text has the catalog's language", func(t *testing.T) {
+		for _, asked := range []string{"", "fr", "fr-CA", "de"} {
+			found := product(t, outletView(t, s, store.ShopperContext{Locale: asked}), "brush")
+			require.Equal(t, "fr", found.Language())
+			require.Equal(t, "Brush", found.Name())
+		}
+		require.Equal(t, "Pincel", product(t, outletView(t, s, store.ShopperContext{Locale: "pt-BR"}), "brush").Name())
+	})
+}

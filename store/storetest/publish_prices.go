@@ -1,0 +1,92 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// Prices is the promise about what a product costs in a view.
+func Prices(t *testing.T, e Engine) {
+	s := published(t, e)
+	const us, apart = "$", "\u00a0" // a space that does not break
+	for _, c := range []struct {
+		name     string
+		shopper  store.ShopperContext
+		product  string
+		currency string // of the view
+		want     *priced
+		with     string // what is displayed, with tax and without
+		without  string
+	}{
+		{"the book of the highest priority", store.ShopperContext{}, "anvil", "USD",
+			&priced{"99900", "USD", false, "vip"}, "", us + "999.00"},
+		{"the next book, where that has no price in the currency", store.ShopperContext{Currency: "EUR"}, "anvil", "EUR",
+			&priced{"119900", "EUR", true, "standard"}, "€1,199.00", ""},
+		{"the next book, where that has no price of the product", store.ShopperContext{}, "brush", "USD",
+			&priced{"500", "USD", true, "standard"}, us + "5.00", ""},
+		{"a currency without minor units", store.ShopperContext{Currency: "JPY"}, "anvil", "JPY",
+			&priced{"150000", "JPY", false, "standard"}, "", "¥150,000"},
+		{"the shopper's way to write it", store.ShopperContext{Currency: "EUR", Locale: "de-DE"}, "anvil", "EUR",
+			&priced{"119900", "EUR", true, "standard"}, "1.199,00" + apart + "€", ""},
+		{"that of the catalog's language, when the shopper's is none", store.ShopperContext{Locale: "?"}, "anvil", "USD",
+			&priced{"99900", "USD", false, "vip"}, "", us + "999.00"},
+		{"no price at all", store.ShopperContext{}, "glue", "USD", nil, "", ""},
+		{"no price in the currency", store.ShopperContext{Currency: "CHF"}, "anvil", "CHF", nil, "", ""},
+		{"no such currency", store.ShopperContext{Currency: "no money"}, "anvil", "no money", nil, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			requirePrice(t, viewOf(t, s, c.shopper), c.product, c.currency, c.want, c.with, c.without)
+		})
+	}
+	t.Run("the catalog's own currency and books", func(t *testing.T) {
+		price := &priced{"119900", "EUR", true, "standard"}
+		requirePrice(t, outletView(t, s, store.ShopperContext{}), "anvil", "EUR", price, "1"+"\u202f"+"199,00"+apart+"€", "")
+		price = &priced{"129900", "USD", false, "standard"}
+		requirePrice(t, outletView(t, s, store.ShopperContext{Currency: "USD", Locale: "en-US"}), "anvil", "USD", price, "", us+"1,299.00")
+	})
+}
+
+// priced is a price as a test wants it; the amount is in minor units.
+type priced struct {
+	amount, currency string
+	includesTax      bool
+	pricebook        string
+}
+
+func requirePrice(t *testing.T, v *store.View, id, currency string, want *priced, with, without string) {
+	t.Helper()
+	require.Equal(t, currency, v.Currency)
+	found := product(t, v, id)
+	members := body(t, found)
+	if want == nil {
+		require.Nil(t, found.Price())
+		require.Nil(t, found.DisplayPrice())
+		require.Empty(t, dig(t, members, "attributes", "price"))
+		require.Nil(t, dig(t, members, "meta", "display_price"))
+		require.Empty(t, dig(t, members, "meta", "pricebook_id"))
+		return
+	}
+	price := found.Price()
+	require.NotNil(t, price)
+	require.Equal(t, *want, priced{price.Amount(), price.Currency, price.IncludesTax, price.PricebookID})
+	require.Equal(t, want.amount, fmt.Sprintf("%.0f", dig(t, members, "attributes", "price", want.currency, "amount")))
+	require.Equal(t, want.includesTax, dig(t, members, "attributes", "price", want.currency, "includes_tax"))
+	require.Equal(t, want.pricebook, dig(t, members, "meta", "pricebook_id"))
+	for name, formatted := range map[string]string{"with_tax": with, "without_tax": without} {
+		shown := dig(t, members, "meta", "display_price", name)
+		if formatted == "" {
+			require.Nil(t, shown, name)
+			continue
+		}
+		require.Equal(t, map[string]any{"amount": want.amount, "currency": want.currency, "formatted": formatted}, shown)
+	}
+	for money, formatted := range map[*store.Money]string{found.DisplayPrice().WithTax: with, found.DisplayPrice().WithoutTax: without} {
+		if money != nil {
+			require.Equal(t, store.Money{Amount: want.amount, Currency: want.currency, Formatted: formatted}, *money)
+		}
+	}
+}
