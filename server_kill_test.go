@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,13 +26,28 @@ const (
 	manyProducts = 1200
 )
 
-// moments is at how many moments a process is killed, spread over the time it
-// takes when it is not. What is asserted holds wherever a kill falls.
-func moments() int {
-	if testing.Short() {
-		return 2
-	}
-	return 5
+// stage is when a process is killed: as soon as a count is larger than it was
+// at the start, or at once without a count. What is asserted holds wherever
+// the kill falls.
+type stage struct{ name, count string }
+
+// publishing are the stages of writing a release.
+var publishing = []stage{
+	{"as it starts", ""},
+	{"with a release begun", `SELECT COUNT(*) FROM release`},
+	{"with some of its documents", `SELECT COUNT(*) FROM document`},
+	{"with some of its products", `SELECT COUNT(*) FROM release_product`},
+	{"with its lists", `SELECT COUNT(*) FROM release_list`},
+	{"when it is published", `SELECT COUNT(*) FROM release WHERE state = 'published'`},
+}
+
+// importing are the stages of an import, before it publishes.
+var importing = []stage{
+	{"as it starts", ""},
+	{"with some files", `SELECT COUNT(*) FROM file`},
+	{"with some products", `SELECT COUNT(*) FROM product`},
+	{"with some prices", `SELECT COUNT(*) FROM price`},
+	{"with some stock", `SELECT COUNT(*) FROM stock`},
 }
 
 // shopOf is a generated shop of so many products.
@@ -89,36 +105,42 @@ func listed(ctx context.Context, s *store.Store) (int, error) {
 	return page.Total(ctx)
 }
 
-// process runs portico until its end, or kills it after some time. What
+// process runs portico until its end, or kills it once that is time. What
 // shoppers find meanwhile must be one of the totals.
-func process(t *testing.T, s *store.Store, after time.Duration, totals []int, args ...string) (killed bool) {
+func process(t *testing.T, s *store.Store, isTime func() bool, totals []int, args ...string) (killed bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), after)
-	defer cancel()
 	executable, err := os.Executable()
 	require.NoError(t, err)
 	var stderr bytes.Buffer
-	command := exec.CommandContext(ctx, executable, args...) // ends it by SIGKILL
+	command := exec.CommandContext(t.Context(), executable, args...)
 	command.Args[0] = "portico"
 	command.Stderr = &stderr
 	require.NoError(t, command.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
 	for {
+		if isTime() {
+			killed = true
+			_ = command.Process.Kill() // SIGKILL; it may have ended
+			<-ended
+		}
 		total, err := listed(t.Context(), s)
 		require.NoError(t, err)
 		require.Contains(t, totals, total, "products found while portico %s runs", args[0])
+		if killed {
+			return true
+		}
 		select {
 		case err := <-ended:
-			if ctx.Err() != nil {
-				return true
-			}
 			require.NoError(t, err, stderr.String())
 			return false
-		case <-time.After(5 * time.Millisecond): // leaves the processor to it
+		case <-time.After(time.Millisecond): // leaves the processor to it
 		}
 	}
 }
+
+// never is when a process is left alone.
+func never() bool { return false }
 
 // authored is what a store holds, but for what names the moment of an import:
 // the ledger's lines, which are counted, and the times of stock.
@@ -172,9 +194,13 @@ func requireWhole(t *testing.T, e storetest.Engine, holds string, many int) {
 	require.Zero(t, leftovers, "releases that were never finished")
 }
 
-// kill runs a command line to its end to see how long it takes, then kills it
-// at several moments of that time; each time a second run must make it whole.
-func kill(t *testing.T, e storetest.Engine, prepare func(*testing.T) *store.Store, command ...string) {
+// kill kills a command at each of some stages, and runs it again, to its end:
+// that must make the store whole.
+func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testing.T) *store.Store, command ...string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a process for each stage")
+	}
 	var holds string
 	var totals []int
 	t.Run("undisturbed", func(t *testing.T) {
@@ -182,23 +208,22 @@ func kill(t *testing.T, e storetest.Engine, prepare func(*testing.T) *store.Stor
 		holds, few, many = undisturbed(t, e)
 		totals = []int{few, many}
 	})
-	var took time.Duration
-	runs := moments()
-	for n := runs + 1; n > 0; n-- {
-		t.Run(fmt.Sprintf("after %d of %d parts", n, runs+1), func(t *testing.T) {
-			s := prepare(t)
-			args := append(command, "--database-url", e.URL(t), "--synchronous", "OFF")
-			if n > runs { // the first
-				begin := time.Now()
-				process(t, s, time.Hour, totals, args...)
-				took = time.Since(begin)
-			} else if killed := process(t, s, took*time.Duration(n)/time.Duration(runs+1), totals, args...); !killed {
+	for _, stage := range stages {
+		t.Run(stage.name, func(t *testing.T) {
+			s, db := prepare(t), e.SQL(t)
+			count := func() (n int) {
+				if stage.count != "" {
+					require.NoError(t, db.QueryRow(stage.count).Scan(&n))
+				}
+				return n
+			}
+			before := count()
+			isTime := func() bool { return stage.count == "" || count() > before }
+			args := slices.Concat(command, []string{"--database-url", e.URL(t), "--synchronous", "OFF"})
+			if killed := process(t, s, isTime, totals, args...); !killed {
 				t.Log("it was done before it was killed")
 			}
-			total, err := listed(t.Context(), s)
-			require.NoError(t, err)
-			require.Contains(t, totals, total)
-			process(t, s, time.Hour, totals, args...)
+			process(t, s, never, totals, args...)
 			requireWhole(t, e, holds, totals[1])
 		})
 	}
@@ -206,14 +231,14 @@ func kill(t *testing.T, e storetest.Engine, prepare func(*testing.T) *store.Stor
 
 func TestImportSurvivesAKill(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		kill(t, e, func(t *testing.T) *store.Store { return serveFew(t, e) },
+		kill(t, e, importing, func(t *testing.T) *store.Store { return serveFew(t, e) },
 			"import", "--generate", strconv.Itoa(manyProducts))
 	})
 }
 
 func TestPublishSurvivesAKill(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		kill(t, e, func(t *testing.T) *store.Store {
+		kill(t, e, publishing, func(t *testing.T) *store.Store {
 			s := serveFew(t, e)
 			fill(t, s, manyProducts)
 			return s

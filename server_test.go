@@ -10,9 +10,11 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -240,4 +242,23 @@ func TestDemoInANamedDatabase(t *testing.T) {
 	code, _, stderr := portico(t, append([]string{"serve", "--demo", "--addr", "127.0.0.1:0"}, other...)...)
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "holds another shop")
+}
+
+func TestASignalEndsTheServerWell(t *testing.T) {
+	executable, err := os.Executable()
+	require.NoError(t, err)
+	command := exec.CommandContext(t.Context(), executable, "serve", "--demo", "--addr", "127.0.0.1:0")
+	command.Args[0] = "portico"
+	stderr, err := command.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+	var logged strings.Builder
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		logged.WriteString(lines.Text() + "\n")
+		if strings.Contains(lines.Text(), `"msg":"ready"`) {
+			require.NoError(t, command.Process.Signal(syscall.SIGTERM))
+		}
+	}
+	require.NoError(t, command.Wait(), logged.String())
+	require.Contains(t, logged.String(), `"msg":"shutting down"`)
 }

@@ -109,7 +109,13 @@ func (r catalogNodeResolver) Children(ctx context.Context, obj *model.CatalogNod
 }
 
 func (r catalogNodeResolver) Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOf(ctx, obj.ID, filter, orderBy, page(first, after, last, before, offset))
+	query := productQuery{filter, orderBy, page(first, after, last, before, offset)}
+	if after != nil || before != nil {
+		return r.productsOf(ctx, obj.ID, query)
+	}
+	return model.Load(ctx, obj.Group, "products"+query.key(), obj.ID, func(ctx context.Context, all []*model.CatalogNode) (map[string]*model.ProductConnection, error) {
+		return r.productsOfNodes(ctx, idsOf(all, func(n *model.CatalogNode) []string { return one(n.ID) }), query)
+	})
 }
 
 func (r hierarchyResolver) Children(ctx context.Context, obj *model.Hierarchy, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
@@ -121,7 +127,7 @@ func (r hierarchyResolver) Children(ctx context.Context, obj *model.Hierarchy, f
 }
 
 func (r hierarchyResolver) Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOf(ctx, obj.ID, filter, orderBy, page(first, after, last, before, offset))
+	return r.productsOf(ctx, obj.ID, productQuery{filter, orderBy, page(first, after, last, before, offset)})
 }
 
 // Node finds anything by its global id.

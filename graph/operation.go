@@ -40,8 +40,11 @@ func WithShopper(ctx context.Context, shopper store.ShopperContext) context.Cont
 func shopperOf(r *http.Request) store.ShopperContext {
 	shopper := store.ShopperContext{
 		Channel:  header(r, "Store-Channel", "EP-Channel"),
-		Locale:   header(r, "Accept-Language", "X-Moltin-Language"),
+		Locale:   header(r, "Accept-Language"),
 		Currency: strings.ToUpper(header(r, "X-Moltin-Currency")),
+	}
+	if shopper.Locale == "" || shopper.Locale == "*" { // which some run-times send by themselves
+		shopper.Locale = header(r, "X-Moltin-Language", "Accept-Language")
 	}
 	for _, tag := range strings.Split(header(r, "Store-Context-Tag", "EP-Context-Tag"), ",") {
 		if tag = strings.TrimSpace(tag); tag != "" {

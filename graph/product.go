@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"portico/graph/model"
@@ -34,24 +35,73 @@ func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter
 	if err := auth.Require(ctx, "Query.products"); err != nil {
 		return nil, err
 	}
-	return r.productsOf(ctx, "", filter, orderBy, page(first, after, last, before, offset))
+	return r.productsOf(ctx, "", productQuery{filter, orderBy, page(first, after, last, before, offset)})
+}
+
+// productQuery are the arguments of a list of products.
+type productQuery struct {
+	filter *model.ProductFilter
+	order  *model.ListOrder
+	page   store.Page
+}
+
+// key is the same for siblings that were asked alike.
+func (q productQuery) key() string {
+	text, err := json.Marshal([]any{q.filter, q.order, q.page})
+	if err != nil {
+		panic(err) // arguments came as JSON
+	}
+	return string(text)
+}
+
+// query is the list in the store's words.
+func (q productQuery) query(nodeID string) (store.ProductQuery, error) {
+	filter, err := q.filter.Filter()
+	return store.ProductQuery{NodeID: nodeID, Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
 }
 
 // productsOf lists the products of a node, or all for none.
-func (r *Resolver) productsOf(ctx context.Context, nodeID string, filter *model.ProductFilter, orderBy *model.ListOrder, page store.Page) (*model.ProductConnection, error) {
+func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery) (*model.ProductConnection, error) {
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err
 	}
-	terms, err := filter.Filter()
+	query, err := q.query(nodeID)
 	if err != nil {
 		return nil, err
 	}
-	slice, err := v.Products(ctx, store.ProductQuery{NodeID: nodeID, Filter: terms, Sort: orderBy.Sort(), Page: page})
+	slice, err := v.Products(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	return model.NewConnection(slice, dressed(slice.Items, model.NewProducts)), nil
+}
+
+// productsOfNodes lists the products of sibling nodes; all of them become
+// siblings of each other, whichever node they came with.
+func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q productQuery) (map[string]*model.ProductConnection, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	query, err := q.query("")
+	if err != nil {
+		return nil, err
+	}
+	lists, err := v.ProductsOfNodes(ctx, nodeIDs, query)
+	if err != nil {
+		return nil, err
+	}
+	var all []*store.Product
+	for _, id := range nodeIDs {
+		all = append(all, lists[id].Items...)
+	}
+	dress := dressed(all, model.NewProducts)
+	connections := make(map[string]*model.ProductConnection, len(lists))
+	for _, id := range nodeIDs {
+		connections[id] = model.NewConnection(lists[id], dress)
+	}
+	return connections, nil
 }
 
 // The edges: each fetches for all siblings at once.

@@ -59,7 +59,8 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.As(err, &given) {
 		status = given.Status
 	}
-	if list[0].Code == store.Internal {
+	var said *store.Error // what is ours already was logged where it arose
+	if list[0].Code == store.Internal && !errors.As(err, &said) {
 		a.log.ErrorContext(r.Context(), "a request failed", "error", err, "path", r.URL.Path)
 	}
 	switch status {

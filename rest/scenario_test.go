@@ -69,16 +69,16 @@ func runScenarios(t *testing.T, s *surface, scenarios []scenario) {
 			}
 			w := s.send(t, method, sc.path, sc.body, sc.headers...)
 			body := w.Body.String()
-			require.Equal(t, status, w.Code, "%s %s answers %s", method, sc.path, body)
+			require.Equal(t, status, w.Code, "%s %.200s answers %.300s", method, sc.path, body)
 			requireJSON(t, sc.path, w)
 			if sc.ids != nil {
 				require.Equal(t, sc.ids, read(t, w).ids(), "the rows of %s", sc.path)
 			}
 			for _, text := range sc.holds {
-				require.Contains(t, body, text)
+				require.True(t, strings.Contains(body, text), "got %s\nwant it to hold %s", body, text)
 			}
 			for _, text := range sc.lacks {
-				require.NotContains(t, body, text)
+				require.False(t, strings.Contains(body, text), "got %s\nwant it to lack %s", body, text)
 			}
 		})
 	}
@@ -87,9 +87,9 @@ func runScenarios(t *testing.T, s *surface, scenarios []scenario) {
 // requireJSON holds what is promised of every answer with a body; of an error,
 // the envelope.
 func requireJSON(t require.TestingT, path string, w *httptest.ResponseRecorder) {
-	require.Equal(t, "application/json", w.Header().Get("Content-Type"), "%s answers %s", path, w.Body)
+	require.Equal(t, "application/json", w.Header().Get("Content-Type"), "%s answers %.300s", path, w.Body)
 	require.Equal(t, strconv.Itoa(w.Body.Len()), w.Header().Get("Content-Length"), "%s", path)
-	require.True(t, json.Valid(w.Body.Bytes()), "%s answers %s", path, w.Body)
+	require.True(t, json.Valid(w.Body.Bytes()), "%s answers %.300s", path, w.Body)
 	if w.Code >= http.StatusBadRequest {
 		requireEnvelope(t, path, w)
 	}
@@ -162,7 +162,7 @@ func (l *list) link(name string) string {
 
 // read reads a list.
 func read(t require.TestingT, w *httptest.ResponseRecorder) *list {
-	require.Equal(t, http.StatusOK, w.Code, "%s", w.Body)
+	require.Equal(t, http.StatusOK, w.Code, "%.300s", w.Body)
 	l := &list{}
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), l), "%s", w.Body)
 	return l

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"sync"
+
 	"github.com/maypok86/otter/v2"
 )
 
@@ -34,19 +36,23 @@ const (
 // sized tells how much memory a kept value holds, in bytes, about.
 type sized interface{ size() int }
 
-// cache keeps immutable parts of releases within a byte budget. A nil cache
-// keeps nothing.
-type cache struct{ entries *otter.Cache[cacheKey, sized] }
+// cache keeps immutable parts of releases: the store's within a byte budget,
+// or, where the store has none, an operation's own as long as it lasts.
+type cache struct {
+	shared *otter.Cache[cacheKey, sized]
+	own    sync.Map
+}
 
+// newCache makes the store's; nil when it is to have none.
 func newCache(config Config) *cache {
 	if config.NoCache {
-		return &cache{}
+		return nil
 	}
 	budget := config.CacheBytes
 	if budget == 0 {
 		budget = defaultCacheBytes
 	}
-	return &cache{otter.Must(&otter.Options[cacheKey, sized]{
+	return &cache{shared: otter.Must(&otter.Options[cacheKey, sized]{
 		MaximumWeight: budget,
 		Weigher: func(key cacheKey, value sized) uint32 {
 			return uint32(min(len(key.name)+96+value.size(), 1<<31))
@@ -54,12 +60,25 @@ func newCache(config Config) *cache {
 	})}
 }
 
+// orOwn is the cache of an operation.
+func (c *cache) orOwn() *cache {
+	if c == nil {
+		return &cache{}
+	}
+	return c
+}
+
 // cached returns what is kept under a key.
 func cached[T sized](c *cache, key cacheKey) (value T, ok bool) {
-	if c.entries == nil {
+	var kept any
+	switch {
+	case c == nil:
 		return value, false
+	case c.shared != nil:
+		kept, ok = c.shared.GetIfPresent(key)
+	default:
+		kept, ok = c.own.Load(key)
 	}
-	kept, ok := c.entries.GetIfPresent(key)
 	if !ok {
 		return value, false
 	}
@@ -67,7 +86,34 @@ func cached[T sized](c *cache, key cacheKey) (value T, ok bool) {
 }
 
 func (c *cache) keep(key cacheKey, value sized) {
-	if c.entries != nil {
-		c.entries.Set(key, value)
+	switch {
+	case c == nil:
+	case c.shared != nil:
+		c.shared.Set(key, value)
+	default:
+		c.own.Store(key, value)
 	}
+}
+
+// fetch finds things by name: kept ones, and the others by read, which gets
+// at most 512 names at a time and leaves out what there is not.
+func fetch[T sized](c *cache, key cacheKey, names []string, read func(names []string) (map[string]T, error)) (map[string]T, error) {
+	found := make(map[string]T, len(names))
+	var missing []string
+	for _, key.name = range names {
+		if kept, ok := cached[T](c, key); ok {
+			found[key.name] = kept
+		} else {
+			missing = append(missing, key.name)
+		}
+	}
+	err := chunked(unique(missing), 512, func(names []string) error {
+		fresh, err := read(names)
+		for name, value := range fresh {
+			found[name], key.name = value, name
+			c.keep(key, value)
+		}
+		return err
+	})
+	return found, err
 }

@@ -17,6 +17,9 @@ func TestEveryEngineKeepsThePromisesOfCatalogs(t *testing.T) {
 		{"publish", storetest.Publish},
 		{"prices", storetest.Prices},
 		{"locales", storetest.Locales},
+		{"releases", storetest.Releases},
+		{"filters", storetest.Filters},
+		{"products", storetest.Products},
 	} {
 		t.Run(suite.name, func(t *testing.T) { storetest.Each(t, suite.run) })
 	}

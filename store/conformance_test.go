@@ -22,6 +22,9 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"text", storetest.Text},
 		{"writes", storetest.Writes},
 	} {
-		t.Run(suite.name, func(t *testing.T) { storetest.Each(t, suite.run) })
+		t.Run(suite.name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, suite.run)
+		})
 	}
 }

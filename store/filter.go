@@ -115,7 +115,7 @@ func newEntry(value string, ordinal uint32) (entry [indexEntry]byte) {
 // indexed returns the products of which the attribute has a value, in order.
 func (v *View) indexed(ctx context.Context, attribute, value string) (ordinals, error) {
 	key := cacheKey{release: v.Release.ID, kind: cachedFilter, name: attribute + "=" + value}
-	if kept, ok := cached[ordinals](v.store.cache, key); ok {
+	if kept, ok := cached[ordinals](v.cache, key); ok {
 		return kept, nil
 	}
 	hash := hashValue(value)
@@ -146,7 +146,7 @@ func (v *View) indexed(ctx context.Context, attribute, value string) (ordinals, 
 			}
 		}
 	}
-	v.store.cache.keep(key, found)
+	v.cache.keep(key, found)
 	return found, nil
 }
 
@@ -158,13 +158,8 @@ func afterHash(hash [indexHash]byte) []byte {
 // matching returns the products that a term keeps, in order.
 func (v *View) matching(ctx context.Context, term Term) (ordinals, error) {
 	if term.Attribute == "id" {
-		places, err := v.placesByID(ctx, unique(term.Values))
-		found := ordinals{}
-		for _, place := range places {
-			found = append(found, place)
-		}
-		slices.Sort(found)
-		return found, err
+		places, err := v.placesByID(ctx, term.Values)
+		return ordered(places), err
 	}
 	var union ordinals
 	for _, value := range unique(term.Values) {

@@ -259,18 +259,18 @@ func (w *importWriter) inOrder(ctx context.Context, table sourceTable, sources [
 }
 
 // nodes writes nodes and what is attached to them.
-func (w *importWriter) nodes(ctx context.Context, sources []source) (int, error) {
-	changed, err := w.inOrder(ctx, nodeTable, sources)
-	if err != nil {
-		return 0, err
-	}
+func (w *importWriter) nodes(ctx context.Context, sources []source) (changed int, err error) {
 	for _, resource := range sources {
 		node := resource.(*nodeSource)
+		written, err := w.inOrder(ctx, nodeTable, []source{node})
+		if err != nil {
+			return 0, err
+		}
 		attached, err := w.attach(ctx, node.ID, node.productIDs())
 		if err != nil {
 			return 0, err
 		}
-		if attached {
+		if attached || written > 0 {
 			changed++
 		}
 	}

@@ -109,7 +109,7 @@ func sortNodes(nodes []*CatalogNode) {
 // tree reads the nodes of the view's release.
 func (v *View) tree(ctx context.Context) (*tree, error) {
 	key := cacheKey{release: v.Release.ID, kind: cachedTree}
-	if kept, ok := cached[*tree](v.store.cache, key); ok {
+	if kept, ok := cached[*tree](v.cache, key); ok {
 		return kept, nil
 	}
 	nodes, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (*CatalogNode, error) {
@@ -125,7 +125,7 @@ func (v *View) tree(ctx context.Context) (*tree, error) {
 		return nil, err
 	}
 	t := newTree(nodes)
-	v.store.cache.keep(key, t)
+	v.cache.keep(key, t)
 	return t, nil
 }
 

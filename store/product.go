@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -207,7 +206,7 @@ func (v *View) products(ctx context.Context, places []uint32) ([]*released, erro
 	var missing []uint32
 	for i, place := range places {
 		key.number = int(place)
-		kept, ok := cached[*released](v.store.cache, key)
+		kept, ok := cached[*released](v.cache, key)
 		if !ok {
 			missing = append(missing, place)
 		}
@@ -231,7 +230,7 @@ func (v *View) products(ctx context.Context, places []uint32) ([]*released, erro
 			return nil, errReleaseGone
 		}
 		found[i], key.number = product, int(place)
-		v.store.cache.keep(key, product)
+		v.cache.keep(key, product)
 	}
 	return found, nil
 }
@@ -326,7 +325,7 @@ func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Prod
 	if err != nil {
 		return nil, err
 	}
-	found, err := v.products(ctx, slices.Sorted(maps.Values(places)))
+	found, err := v.products(ctx, ordered(places))
 	if err != nil {
 		return nil, err
 	}
@@ -338,34 +337,29 @@ func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Prod
 }
 
 // placesByID returns where products stand in the release.
-func (v *View) placesByID(ctx context.Context, ids []string) (map[string]uint32, error) {
-	places := make(map[string]uint32, len(ids))
+func (v *View) placesByID(ctx context.Context, ids []string) (map[string]place, error) {
 	key := cacheKey{release: v.Release.ID, kind: cachedPlace}
-	var missing []string
-	for _, id := range ids {
-		key.name = id
-		if kept, ok := cached[place](v.store.cache, key); ok {
-			places[id] = uint32(kept)
-		} else {
-			missing = append(missing, id)
-		}
-	}
-	type found struct {
-		id    string
-		place uint32
-	}
-	err := chunked(unique(missing), 512, func(ids []string) error {
+	return fetch(v.cache, key, ids, func(ids []string) (map[string]place, error) {
+		places := make(map[string]place, len(ids))
 		list, args := in([]any{v.Release.ID}, ids)
-		rows, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (f found, err error) {
-			return f, rows.Scan(&f.id, &f.place)
+		_, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (at place, err error) {
+			var id string
+			err = rows.Scan(&id, &at)
+			places[id] = at
+			return at, err
 		}, `SELECT product_id, ordinal FROM release_product WHERE release_id = $1 AND product_id IN (`+list+`)`, args...)
-		for _, f := range rows {
-			places[f.id], key.name = f.place, f.id
-			v.store.cache.keep(key, place(f.place))
-		}
-		return err
+		return places, err
 	})
-	return places, err
+}
+
+// ordered are the places in the order of the release.
+func ordered(places map[string]place) ordinals {
+	list := make(ordinals, 0, len(places))
+	for _, at := range places {
+		list = append(list, uint32(at))
+	}
+	slices.Sort(list)
+	return list
 }
 
 // place is where a product stands in the release.
@@ -379,13 +373,13 @@ type ProductKey struct{ ID, SKU, Slug string }
 // Product returns one product of the catalog, listed or not; NOT_FOUND when
 // it has none. Of several with one SKU or slug it is the one updated last.
 func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
-	var places []uint32
+	var places ordinals
 	var err error
 	switch {
 	case key.ID != "":
-		var byID map[string]uint32
+		var byID map[string]place
 		byID, err = v.placesByID(ctx, []string{key.ID})
-		places = slices.Collect(maps.Values(byID))
+		places = ordered(byID)
 	case key.SKU != "":
 		places, err = v.indexed(ctx, "sku", key.SKU)
 	default:
@@ -406,18 +400,9 @@ func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 
 // FilesByID returns several files of the release; an unknown one is left out.
 func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, error) {
-	files := make(map[string]*File, len(ids))
 	key := cacheKey{release: v.Release.ID, kind: cachedFile}
-	var missing []string
-	for _, id := range ids {
-		key.name = id
-		if kept, ok := cached[*File](v.store.cache, key); ok {
-			files[id] = kept
-		} else {
-			missing = append(missing, id)
-		}
-	}
-	err := chunked(unique(missing), 512, func(ids []string) error {
+	return fetch(v.cache, key, ids, func(ids []string) (map[string]*File, error) {
+		files := make(map[string]*File, len(ids))
 		list, args := in([]any{v.Release.ID}, ids)
 		read, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (*File, error) {
 			f := &File{}
@@ -429,10 +414,8 @@ func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, e
 			SELECT d.body FROM release_file f JOIN document d ON d.id = f.document_id
 			WHERE f.release_id = $1 AND f.file_id IN (`+list+`)`, args...)
 		for _, f := range read {
-			files[f.ID], key.name = f, f.ID
-			v.store.cache.keep(key, f)
+			files[f.ID] = f
 		}
-		return err
+		return files, err
 	})
-	return files, err
 }

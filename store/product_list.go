@@ -51,6 +51,64 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*Slice[*Produc
 	})
 }
 
+// ProductsOfNodes lists the products of several nodes by one query, whose own
+// NodeID counts for nothing. As long as it neither filters, sorts nor follows
+// a cursor, it costs as many statements as one node does.
+func (v *View) ProductsOfNodes(ctx context.Context, nodeIDs []string, query ProductQuery) (map[string]*Slice[*Product], error) {
+	plain := len(query.Filter.Terms)+len(query.Filter.Ranges) == 0 && query.Sort == (Sort{}) && query.Page.After == nil && query.Page.Before == nil
+	if plain && len(nodeIDs) > 1 {
+		if err := v.fetchAhead(ctx, nodeIDs, query.Page); err != nil {
+			return nil, err
+		}
+	}
+	slices := make(map[string]*Slice[*Product], len(nodeIDs))
+	for _, id := range nodeIDs {
+		query.NodeID = id
+		slice, err := v.Products(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		slices[id] = slice
+	}
+	return slices, nil
+}
+
+// fetchAhead brings what a page of each node needs into the cache, kind by
+// kind.
+func (v *View) fetchAhead(ctx context.Context, nodeIDs []string, page Page) error {
+	b, err := page.check(v.pageLength)
+	if err != nil {
+		return err
+	}
+	lists := make([]string, len(nodeIDs))
+	for i, id := range nodeIDs {
+		lists[i] = listOfNode(id)
+	}
+	heads, err := v.listHeads(ctx, lists)
+	if err != nil {
+		return err
+	}
+	first, last := 0, 0
+	for _, head := range heads {
+		w := b.window(head.total, -1, -1)
+		first, last = min(first, w.start/chunkSize), max(last, w.end/chunkSize)
+	}
+	if _, err := chunksOf(ctx, v, lists, SortDefault, first, last, unpackOrdinals); err != nil {
+		return err
+	}
+	var places []uint32
+	for list, head := range heads {
+		w := b.window(head.total, -1, -1)
+		at, err := (&arrangement{View: v, list: list, head: head}).inOrder(ctx, w.start, w.end)
+		if err != nil {
+			return err
+		}
+		places = append(places, at...)
+	}
+	_, err = v.products(ctx, places)
+	return err
+}
+
 // show reads products and marks the curated ones.
 func (v *View) show(ctx context.Context, places []uint32, curated []uint32) ([]*Product, error) {
 	found, err := v.products(ctx, places)
@@ -183,7 +241,7 @@ func (a *arrangement) search(ctx context.Context, key int64) (int, error) {
 // filtered works out a filtered list and keeps it.
 func (a *arrangement) filtered(ctx context.Context) (ordinals, error) {
 	key := cacheKey{release: a.Release.ID, kind: cachedFilter, name: a.list + "?" + a.filter.String(), sort: SortBy(a.sort.String())}
-	if kept, ok := cached[ordinals](a.store.cache, key); ok {
+	if kept, ok := cached[ordinals](a.cache, key); ok {
 		return kept, nil
 	}
 	found, err := a.members(ctx)
@@ -203,7 +261,7 @@ func (a *arrangement) filtered(ctx context.Context) (ordinals, error) {
 	if found, err = a.order(ctx, found); err != nil {
 		return nil, err
 	}
-	a.store.cache.keep(key, found)
+	a.cache.keep(key, found)
 	return found, nil
 }
 

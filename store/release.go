@@ -44,13 +44,19 @@ func (s *Store) release(ctx context.Context, id int64) (*Release, error) {
 	if kept, ok := cached[*Release](s.cache, key); ok {
 		return kept, nil
 	}
-	release, found, err := one(ctx, s.reader, scanRelease,
-		`SELECT `+releaseColumns+` FROM release WHERE id = $1 AND state = '`+releasePublished+`'`, id)
-	if err == nil && !found {
-		return nil, notFound(nil, "There is no such release.")
-	}
+	release, err := s.keptRelease(ctx, id)
 	if err == nil {
 		s.cache.keep(key, release)
+	}
+	return release, err
+}
+
+// keptRelease is release, but sees at once that one was swept.
+func (s *Store) keptRelease(ctx context.Context, id int64) (*Release, error) {
+	release, found, err := one(ctx, s.reader, scanRelease,
+		`SELECT `+releaseColumns+` FROM release WHERE id = $1 AND state = $2`, id, releasePublished)
+	if err == nil && !found {
+		return nil, notFound(nil, "There is no such release.")
 	}
 	return release, err
 }
@@ -124,59 +130,78 @@ func unpackKeys(body []byte) keys {
 // listHead reads a list's head; NOT_FOUND when the release has none of that
 // name.
 func (v *View) listHead(ctx context.Context, list string) (*listHead, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedList, name: list}
-	if kept, ok := cached[*listHead](v.store.cache, key); ok {
-		return kept, nil
-	}
-	head, found, err := one(ctx, v.store.reader, func(rows *sql.Rows) (*listHead, error) {
-		h := &listHead{}
-		var curated []byte
-		err := rows.Scan(&h.total, &curated)
-		h.curated = unpackOrdinals(curated)
-		return h, err
-	}, `SELECT total, curated FROM release_list WHERE release_id = $1 AND list = $2`, v.Release.ID, list)
+	heads, err := v.listHeads(ctx, []string{list})
 	if err != nil {
 		return nil, err
 	}
-	if !found {
+	if heads[list] == nil {
 		return nil, notFound(nil, "There is no such list in this catalog.")
 	}
-	v.store.cache.keep(key, head)
-	return head, nil
+	return heads[list], nil
 }
 
-// chunks reads the parts of a list that are numbered from first to last, in
-// one statement.
+// listHeads reads the heads of several lists, in one statement.
+func (v *View) listHeads(ctx context.Context, lists []string) (map[string]*listHead, error) {
+	key := cacheKey{release: v.Release.ID, kind: cachedList}
+	return fetch(v.cache, key, lists, func(lists []string) (map[string]*listHead, error) {
+		heads := make(map[string]*listHead, len(lists))
+		places, args := in([]any{v.Release.ID}, lists)
+		_, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (h *listHead, err error) {
+			h = &listHead{}
+			var list string
+			var curated []byte
+			err = rows.Scan(&list, &h.total, &curated)
+			h.curated = unpackOrdinals(curated)
+			heads[list] = h
+			return h, err
+		}, `SELECT list, total, curated FROM release_list WHERE release_id = $1 AND list IN (`+places+`)`, args...)
+		return heads, err
+	})
+}
+
+// chunks reads the parts of a list that are numbered from first to last.
 func chunks[T sized](ctx context.Context, v *View, list string, sort SortBy, first, last int, unpack func([]byte) T) ([]T, error) {
-	found := make([]T, last-first+1)
-	var missing []int
-	key := cacheKey{release: v.Release.ID, kind: cachedChunk, name: list, sort: sort}
-	for n := first; n <= last; n++ {
-		key.number = n
-		kept, ok := cached[T](v.store.cache, key)
-		if !ok {
-			missing = append(missing, n)
+	found, err := chunksOf(ctx, v, []string{list}, sort, first, last, unpack)
+	return found[list], err
+}
+
+// chunksOf reads the same parts of several lists, in one statement. Parts
+// that a list does not have are left empty.
+func chunksOf[T sized](ctx context.Context, v *View, lists []string, sort SortBy, first, last int, unpack func([]byte) T) (map[string][]T, error) {
+	found := make(map[string][]T, len(lists))
+	key := cacheKey{release: v.Release.ID, kind: cachedChunk, sort: sort}
+	var missing []string
+	low, high := last, first
+	for _, list := range lists {
+		found[list], key.name = make([]T, last-first+1), list
+		for n := first; n <= last; n++ {
+			key.number = n
+			kept, ok := cached[T](v.cache, key)
+			if !ok {
+				missing, low, high = append(missing, list), min(low, n), max(high, n)
+			}
+			found[list][n-first] = kept
 		}
-		found[n-first] = kept
-	}
-	if len(missing) == 0 {
-		return found, nil
 	}
 	type chunk struct {
+		list   string
 		number int
 		body   []byte
 	}
-	read, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (c chunk, err error) {
-		return c, rows.Scan(&c.number, &c.body)
-	}, `
-		SELECT chunk, body FROM release_chunk
-		WHERE release_id = $1 AND list = $2 AND sort = $3 AND chunk BETWEEN $4 AND $5
-		ORDER BY chunk`, v.Release.ID, list, string(sort), missing[0], missing[len(missing)-1])
-	for _, c := range read {
-		part := unpack(c.body)
-		found[c.number-first] = part
-		key.number = c.number
-		v.store.cache.keep(key, part)
-	}
+	err := chunked(unique(missing), 512, func(lists []string) error {
+		places, args := in([]any{v.Release.ID, string(sort), low, high}, lists)
+		read, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (c chunk, err error) {
+			return c, rows.Scan(&c.list, &c.number, &c.body)
+		}, `
+			SELECT list, chunk, body FROM release_chunk
+			WHERE release_id = $1 AND sort = $2 AND chunk BETWEEN $3 AND $4 AND list IN (`+places+`)`, args...)
+		for _, c := range read {
+			part := unpack(c.body)
+			found[c.list][c.number-first] = part
+			key.name, key.number = c.list, c.number
+			v.cache.keep(key, part)
+		}
+		return err
+	})
 	return found, err
 }

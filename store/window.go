@@ -76,7 +76,7 @@ func (v *View) follow(ctx context.Context, page Page) (*View, error) {
 		if c.Release == v.Release.ID {
 			continue
 		}
-		release, err := v.store.release(ctx, c.Release)
+		release, err := v.store.keptRelease(ctx, c.Release)
 		if HasCode(err, NotFound) || err == nil && release.CatalogID != v.Release.CatalogID {
 			return nil, &Error{Code: CursorExpired, Path: []string{member},
 				Detail: "points into a release of the catalog that is no longer kept; start again without it"}

@@ -22,11 +22,18 @@ func newMeter(w io.Writer, label string, length, passes int64) *meter {
 	if !isTerminal(w) || length == 0 {
 		return nil
 	}
-	m := &meter{pass: length}
-	m.bar = progressbar.NewOptions64(max(length*passes, -1),
+	return drawnMeter(w, label, length, passes)
+}
+
+func drawnMeter(w io.Writer, label string, length, passes int64) *meter {
+	options := []progressbar.Option{
 		progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(label), progressbar.OptionSetWidth(30),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-	return m
+		progressbar.OptionThrottle(100 * time.Millisecond), progressbar.OptionClearOnFinish(),
+	}
+	if length < 0 { // steps are bytes, and all that can be shown
+		options = append(options, progressbar.OptionShowBytes(true), progressbar.OptionShowCount())
+	}
+	return &meter{pass: length, bar: progressbar.NewOptions64(max(length*passes, -1), options...)}
 }
 
 func (m *meter) add(n int64) {
@@ -34,7 +41,7 @@ func (m *meter) add(n int64) {
 		return
 	}
 	done := m.done.Add(n)
-	if most := m.bar.GetMax64(); most > 0 && done > most {
+	if most := m.bar.GetMax64(); m.pass > 0 && done > most {
 		m.bar.ChangeMax64(most + m.pass) // a pass more than was expected
 	}
 	_ = m.bar.Add64(n) // a bar that cannot be drawn is no reason to stop

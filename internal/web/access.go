@@ -53,13 +53,13 @@ func (a *access) write(r *http.Request, status int, bytes int64, took time.Durat
 	if !a.log.Enabled(ctx, level) {
 		return
 	}
-	attributes := []slog.Attr{
+	attributes := append(make([]slog.Attr, 0, 7),
 		slog.String("method", bounded(r.Method, 16)),
 		slog.String("path", bounded(r.URL.Path, 256)),
 		slog.Int("status", status),
 		slog.Int64("bytes", bytes),
 		slog.Float64("duration_ms", float64(took.Microseconds())/1000),
-	}
+	)
 	if query := loggable(r.URL.RawQuery); query != "" {
 		attributes = append(attributes, slog.String("query", query))
 	}

@@ -44,7 +44,11 @@ func Each(t *testing.T, test func(t *testing.T, e Engine)) {
 		test(t, newEngine("sqlite", sqliteDatabase))
 	})
 	t.Run("postgres", func(t *testing.T) {
-		if err := shared.start(); err != nil {
+		err := shared.start()
+		if err != nil && os.Getenv("PORTICO_TEST_POSTGRES") != "" {
+			t.Fatalf("PORTICO_TEST_POSTGRES: %v", err)
+		}
+		if err != nil {
 			Require(t, "postgres", err.Error())
 		}
 		test(t, newEngine("postgres", shared.database))

@@ -314,10 +314,10 @@ func importKeepsCreation(e Engine) func(*testing.T) {
 func importResumed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := e.Open(t, at(NewClock(noon))), e.SQL(t)
-		text := generated(t, 500, 7) + shop
+		text := generated(t, 700, 7) + shop
 		imported(t, s, text)
 		want := withoutLedger(exported(t, s))
-		for percent := 10; percent < 300; percent += 55 {
+		for percent := 40; percent < 300; percent += 60 {
 			wipe(t, db)
 			ctx, cancel := context.WithCancel(t.Context())
 			var mu sync.Mutex

@@ -1,0 +1,166 @@
+package graph_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql/handler"
+	"github.com/99designs/gqlgen/graphql/handler/transport"
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/store"
+)
+
+// mirror answers with whatever it was asked with, so that enum values can be
+// followed through the generated code both ways.
+type mirror struct {
+	*graph.Resolver
+	order  *model.ListOrder
+	answer *generated.StockTransactPayload
+}
+
+func (m *mirror) Query() generated.QueryResolver { return mirrorQuery{m.Resolver.Query(), m} }
+func (m *mirror) Mutation() generated.MutationResolver {
+	return mirrorMutation{m.Resolver.Mutation(), m}
+}
+
+type mirrorQuery struct {
+	generated.QueryResolver
+	*mirror
+}
+
+func (q mirrorQuery) Stocks(_ context.Context, _ *model.ListBounds, order *model.ListOrder, _ *int, _ *string, _ *int, _ *string, _ *int) (*model.StockConnection, error) {
+	q.order = order
+	return &model.StockConnection{Connection: model.NewConnection(&store.Slice[*model.Stock]{}, func(s *model.Stock) *model.Stock { return s })}, nil
+}
+
+type mirrorMutation struct {
+	generated.MutationResolver
+	*mirror
+}
+
+func (m mirrorMutation) StockTransact(_ context.Context, input generated.StockTransactInput) (*generated.StockTransactPayload, error) {
+	m.answer = &generated.StockTransactPayload{}
+	for _, change := range input.Changes {
+		line := &store.StockTransaction{Action: change.Action, CreatedAt: time.Unix(0, 0)}
+		m.answer.Transactions = append(m.answer.Transactions, &model.StockTransaction{StockTransaction: line})
+	}
+	for _, code := range store.Codes() {
+		m.answer.UserErrors = append(m.answer.UserErrors, &model.UserError{Error: &store.Error{Code: code, Detail: "A fault."}})
+	}
+	return m.answer, nil
+}
+
+// ask runs an operation on the mirror.
+func (m *mirror) ask(t *testing.T, query string, values variables, into any) {
+	t.Helper()
+	server := handler.New(generated.NewExecutableSchema(generated.Config{Resolvers: m}))
+	server.AddTransport(transport.POST{})
+	w := httptest.NewRecorder()
+	server.ServeHTTP(w, newPost(t, query, values))
+	require.Equal(t, http.StatusOK, w.Code)
+	var answer struct {
+		Data   json.RawMessage
+		Errors []fault
+	}
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer))
+	require.Empty(t, answer.Errors)
+	require.NoError(t, json.Unmarshal(answer.Data, into))
+}
+
+// valuesOf are an enum's values.
+func valuesOf(enum string) (names []string) {
+	for _, value := range schema().Types[enum].EnumValues {
+		names = append(names, value.Name)
+	}
+	return names
+}
+
+func TestStockActionsRoundTrip(t *testing.T) {
+	meant := map[string]store.StockAction{"INCREMENT": store.StockIncrement, "DECREMENT": store.StockDecrement,
+		"ALLOCATE": store.StockAllocate, "DEALLOCATE": store.StockDeallocate, "SET": store.StockSet}
+	require.Len(t, meant, len(store.StockActions()))
+	for _, name := range valuesOf("StockAction") {
+		for form, document := range map[string]string{
+			"argument": `mutation { stockTransact(input: {changes: [{productId: "a", action: ` + name + `, quantity: 1}]}) { transactions { action } } }`,
+			"variable": `mutation($a: StockAction!) { stockTransact(input: {changes: [{productId: "a", action: $a, quantity: 1}]}) { transactions { action } } }`,
+		} {
+			t.Run(name+" as "+form, func(t *testing.T) {
+				m := &mirror{Resolver: graph.NewResolver(nil)}
+				var data struct {
+					StockTransact struct{ Transactions []struct{ Action string } }
+				}
+				m.ask(t, document, variables{"a": name}, &data)
+				require.Equal(t, meant[name], m.answer.Transactions[0].Action, "what the resolver gets")
+				require.Equal(t, name, data.StockTransact.Transactions[0].Action, "what the client gets")
+			})
+		}
+	}
+}
+
+func TestOrdersArriveAsTheStoreKnowsThem(t *testing.T) {
+	fields := map[string]store.SortBy{"ID": store.SortID, "CREATED_AT": store.SortCreatedAt, "UPDATED_AT": store.SortUpdatedAt}
+	require.ElementsMatch(t, valuesOf("ListOrderField"), []string{"ID", "CREATED_AT", "UPDATED_AT"})
+	require.ElementsMatch(t, valuesOf("OrderDirection"), []string{"ASC", "DESC"})
+	for field, by := range fields {
+		for _, direction := range valuesOf("OrderDirection") {
+			for form, document := range map[string]string{
+				"argument":  fmt.Sprintf(`{ stocks(orderBy: {field: %s, direction: %s}) { __typename } }`, field, direction),
+				"variables": `query($f: ListOrderField!, $d: OrderDirection!) { stocks(orderBy: {field: $f, direction: $d}) { __typename } }`,
+				"input":     `query($o: ListOrder) { stocks(orderBy: $o) { __typename } }`,
+			} {
+				t.Run(field+" "+direction+" as "+form, func(t *testing.T) {
+					m := &mirror{Resolver: graph.NewResolver(nil)}
+					var data any
+					values := map[string]variables{"variables": {"f": field, "d": direction},
+						"input": {"o": variables{"field": field, "direction": direction}}}[form]
+					m.ask(t, document, values, &data)
+					require.Equal(t, store.Sort{By: by, Descending: direction == "DESC"}, m.order.Sort())
+				})
+			}
+		}
+	}
+	t.Run("ascending unless said otherwise", func(t *testing.T) {
+		m := &mirror{Resolver: graph.NewResolver(nil)}
+		var data any
+		m.ask(t, `{ stocks(orderBy: {field: ID}) { __typename } }`, nil, &data)
+		require.Equal(t, store.Sort{By: store.SortID}, m.order.Sort())
+	})
+}
+
+func TestErrorCodesAnswerInUpperCase(t *testing.T) {
+	m := &mirror{Resolver: graph.NewResolver(nil)}
+	var data struct {
+		StockTransact struct{ UserErrors []struct{ Code string } }
+	}
+	m.ask(t, `mutation { stockTransact(input: {changes: []}) { userErrors { code } } }`, nil, &data)
+	var codes []string
+	for _, e := range data.StockTransact.UserErrors {
+		codes = append(codes, e.Code)
+	}
+	require.Equal(t, valuesOf("ErrorCode"), codes)
+}
+
+// The enums' words for the order and the action hold on the real thing, too.
+func TestAnUnknownEnumValueIsInvalid(t *testing.T) {
+	s := serve(nil)
+	for name, r := range map[string]*http.Request{
+		"argument":   newPost(t, `{ stocks(orderBy: {field: NAME}) { totalCount } }`, nil),
+		"lower case": newPost(t, `{ stocks(orderBy: {field: id}) { totalCount } }`, nil),
+		"variable":   newPost(t, `query($f: ListOrderField!) { stocks(orderBy: {field: $f}) { totalCount } }`, variables{"f": "NAME"}),
+		"text":       newPost(t, `{ stocks(orderBy: {field: "ID"}) { totalCount } }`, nil),
+		"a mutation": newPost(t, `mutation { stockTransact(input: {changes: [{productId: "a", action: set, quantity: 1}]}) { transactions { id } } }`, nil),
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, []store.Code{store.Invalid}, s.send(t, by(r, admin())).codes())
+		})
+	}
+}

@@ -1,0 +1,200 @@
+package graph_test
+
+import (
+	"testing"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+const lamp = "c0ffee00-0000-4000-8000-00000000000a"
+
+func TestAProductByOneOfItsNames(t *testing.T) {
+	anvil := `{"product":{"uuid":"anvil"}}`
+	one := []string{"exactly one of id, sku and slug"}
+	onTheHandmadeShop(t, []scenario{
+		{name: "uuid", query: `{ product(id: "anvil") { uuid } }`, data: anvil},
+		{name: "global id", query: `{ product(id: ` + global("Product", "anvil") + `) { uuid } }`, data: anvil},
+		{name: "variable", query: `query($id: ID!) { product(id: $id) { uuid } }`, variables: variables{"id": "anvil"}, data: anvil},
+		{name: "sku", query: `{ product(sku: "ANVIL") { uuid } }`, data: anvil},
+		{name: "slug", query: `{ product(slug: "anvil") { uuid } }`, data: anvil},
+		{name: "a UUID in any case", query: `{ product(id: "C0FFEE00-0000-4000-8000-00000000000A") { uuid } }`, data: `{"product":{"uuid":"` + lamp + `"}}`},
+		{name: "one that no node lists", query: `{ product(id: "frame") { uuid nodes { uuid } } }`, data: `{"product":{"uuid":"frame","nodes":[]}}`},
+		{name: "null is not given", query: `{ product(id: "anvil", sku: null) { uuid } }`, data: anvil},
+		{name: "an absent variable is not given", query: `query($sku: String) { product(id: "anvil", sku: $sku) { uuid } }`, data: anvil},
+		{name: "none", query: `{ product { uuid } }`, data: `{"product":null}`, codes: invalid, holds: one},
+		{name: "all null", query: `{ product(id: null) { uuid } }`, data: `{"product":null}`, codes: invalid, holds: one},
+		{name: "id and sku", query: `{ product(id: "anvil", sku: "ANVIL") { uuid } }`, codes: invalid, holds: one},
+		{name: "sku and slug", query: `{ product(sku: "ANVIL", slug: "anvil") { uuid } }`, codes: invalid, holds: one},
+		{name: "all three", query: `{ product(id: "anvil", sku: "ANVIL", slug: "anvil") { uuid } }`, codes: invalid, holds: one},
+		{name: "unknown id", query: `{ product(id: "nobody") { uuid } }`, data: `{"product":null}`},
+		{name: "unknown sku", query: `{ product(sku: "anvil") { uuid } }`, data: `{"product":null}`},
+		{name: "empty id", query: `{ product(id: "") { uuid } }`, data: `{"product":null}`},
+		{name: "empty sku", query: `{ product(sku: "") { uuid } }`, data: `{"product":null}`},
+		{name: "a draft", query: `{ product(id: "drill-draft") { uuid } }`, data: `{"product":null}`},
+		{name: "a draft's sku", query: `{ product(sku: "SECRET-DRILL") { uuid } }`, data: `{"product":null}`},
+		{name: "one of another catalog", query: `{ product(id: "ink-unlisted") { uuid } }`, data: `{"product":null}`},
+		{name: "another type's global id", query: `{ product(id: ` + global("CatalogNode", "tools") + `) { uuid } }`, data: `{"product":null}`},
+		{name: "a number as id", query: `{ product(id: 5) { uuid } }`, data: `{"product":null}`},
+		{name: "an object as id", query: `{ product(id: {a: 1}) { uuid } }`, codes: invalid},
+	})
+}
+
+func TestAProductTellsAllThereIs(t *testing.T) {
+	onTheHandmadeShop(t, []scenario{
+		{name: "its own members", query: `{ product(id: "anvil") { id uuid name description sku slug status commodityType upcEan manufacturerPartNum externalRef
+			tags productTypes priceModifiers baseProduct curatedProduct createdAt updatedAt publishedAt language catalogId catalogSource } }`,
+			data: `{"product":{"id":"UHJvZHVjdDphbnZpbA","uuid":"anvil","name":"Anvil","description":"Heavy & \"loud\".\nÉtats-Unis 🔨 <b>bold</b>",
+			"sku":"ANVIL","slug":"anvil","status":"live","commodityType":"physical","upcEan":"4006381333931","manufacturerPartNum":"MPN-1","externalRef":"erp/1",
+			"tags":["heavy","iron"],"productTypes":["standard"],"priceModifiers":[],"baseProduct":false,"curatedProduct":false,
+			"createdAt":"2023-01-05T00:00:00.000Z","updatedAt":"2024-01-05T00:00:00.000Z","publishedAt":"2024-05-30T12:00:00.000Z",
+			"language":"en","catalogId":"main","catalogSource":"pim"}}`},
+		{name: "what is not set", query: `{ product(id: "frame") { description commodityType upcEan manufacturerPartNum externalRef productTypes
+			pricebookId price { amount } displayPrice { withTax { amount } } originalPrice { amount } originalDisplayPrice { withTax { amount } } saleId saleExpires
+			tiers components { key } bundleConfiguration { selectedOptions } customInputs extensions shopperAttributes variations { id } childVariations { id }
+			variationMatrix childOptionIds parent { uuid } children { uuid } files { attachedAt } mainImage { uuid } componentProducts { uuid } nodes { uuid }
+			breadcrumbs { node { uuid } } stock { total } } }`,
+			data: `{"product":{"description":"","commodityType":"physical","upcEan":"","manufacturerPartNum":"","externalRef":"","productTypes":["standard"],
+			"pricebookId":null,"price":null,"displayPrice":null,"originalPrice":null,"originalDisplayPrice":null,"saleId":null,"saleExpires":null,
+			"tiers":{},"components":[],"bundleConfiguration":{"selectedOptions":{}},"customInputs":{},"extensions":{},"shopperAttributes":{},"variations":[],
+			"childVariations":[],"variationMatrix":{},"childOptionIds":[],"parent":null,"children":[],"files":[],"mainImage":null,"componentProducts":[],"nodes":[],
+			"breadcrumbs":[],"stock":null}}`},
+		{name: "no parent's id without a parent", query: `{ product(id: "frame") { baseProductId } }`, data: `{"product":{"baseProductId":null}}`},
+		{name: "no parent's id where the parent is a draft", query: `{ product(id: "jar") { baseProductId parent { uuid } } }`, data: `{"product":{"baseProductId":null,"parent":null}}`},
+		{name: "the merchant's own members", query: `{ product(id: "glue") { customInputs extensions shopperAttributes priceModifiers } }`,
+			data: `{"product":{"customInputs":{"engraving":{"name":"Engraving","max":10}},"extensions":{"products(glue)":{"toxic":false,"pots":[1,2.50,null]}},
+			"shopperAttributes":{"hint":"<i>dry</i> & warm"},"priceModifiers":["bulk"]}}`},
+		{name: "a price without tax", query: `{ product(id: "anvil") { pricebookId price { amount currency includesTax } displayPrice { withTax { amount } withoutTax { amount currency formatted } } } }`,
+			data: `{"product":{"pricebookId":"vip","price":{"amount":"99900","currency":"USD","includesTax":false},
+			"displayPrice":{"withTax":null,"withoutTax":{"amount":"99900","currency":"USD","formatted":"$999.00"}}}}`},
+		{name: "a price with tax, in another currency", headers: []string{"X-Moltin-Currency", "eur"},
+			query: `{ product(id: "anvil") { pricebookId displayPrice { withTax { amount currency formatted } withoutTax { amount } } } }`,
+			data:  `{"product":{"pricebookId":"standard","displayPrice":{"withTax":{"amount":"119900","currency":"EUR","formatted":"€1,199.00"},"withoutTax":null}}}`},
+		{name: "a currency without minor units", headers: []string{"X-Moltin-Currency", "JPY"},
+			query: `{ product(id: "anvil") { displayPrice { withoutTax { amount currency formatted } } } }`,
+			data:  `{"product":{"displayPrice":{"withoutTax":{"amount":"150000","currency":"JPY","formatted":"¥150,000"}}}}`},
+		{name: "a currency without a price", headers: []string{"X-Moltin-Currency", "CHF"}, query: `{ product(id: "anvil") { price { amount } } }`, data: `{"product":{"price":null}}`},
+		{name: "another language", headers: []string{"Accept-Language", "fr-CA, en;q=0.5"}, query: `{ product(id: "brush") { name description language } }`,
+			data: `{"product":{"name":"Pinceau","description":"Pour peindre.","language":"fr"}}`},
+		{name: "a language it has not", headers: []string{"Accept-Language", "sv"}, query: `{ product(id: "brush") { name language } }`, data: `{"product":{"name":"Brush","language":"en"}}`},
+		{name: "any language", headers: []string{"Accept-Language", "*"}, query: `{ product(id: "brush") { name language } }`, data: `{"product":{"name":"Brush","language":"en"}}`},
+	})
+}
+
+func TestTheEdgesOfAProduct(t *testing.T) {
+	onTheHandmadeShop(t, []scenario{
+		{name: "a parent and its live children", query: `{ product(id: "easel") { baseProduct parent { uuid } children { uuid parent { uuid } baseProductId } } }`,
+			data: `{"product":{"baseProduct":true,"parent":null,"children":[{"uuid":"easel-oak","parent":{"uuid":"easel"},"baseProductId":"easel"}]}}`},
+		{name: "a child is where its parent is", query: `{ product(id: "easel-oak") { nodes { uuid } } }`, data: `{"product":{"nodes":[{"uuid":"paints"}]}}`},
+		{name: "a bundle shows live products only", query: `{ product(id: "kit") { componentProducts { uuid } components { key name min max sortOrder options { id type quantity } } } }`,
+			data: `{"product":{"componentProducts":[{"uuid":"frame"}],"components":[{"key":"wood","name":"Wood","min":1,"max":2,"sortOrder":2,"options":[{"id":"frame","type":"product","quantity":2}]}]}}`},
+		{name: "files and the main image", query: `{ product(id: "anvil") { mainImage { id uuid fileName mimeType public href createdAt width height } files { attachedAt file { uuid public width createdAt } } } }`,
+			data: `{"product":{"mainImage":{"id":"RmlsZTpwaG90by0x","uuid":"photo-1","fileName":"anvil.jpg","mimeType":"image/jpeg","public":true,"href":"https://cdn.example/anvil.jpg",
+			"createdAt":"2023-01-01T00:00:00.000Z","width":640,"height":480},"files":[{"attachedAt":"2023-01-05T00:00:00.000Z","file":{"uuid":"photo-1","public":true,"width":640,"createdAt":"2023-01-01T00:00:00.000Z"}},
+			{"attachedAt":null,"file":{"uuid":"photo-2","public":false,"width":null,"createdAt":"2023-01-02T03:04:05.678Z"}}]}}`},
+		{name: "nodes and the ways there, the newest attachment first", query: `{ product(id: "brush") { nodes { uuid } breadcrumbs { node { uuid } ancestors { uuid name slug } } } }`,
+			data: `{"product":{"nodes":[{"uuid":"sale"},{"uuid":"hand-tools"},{"uuid":"tools"}],"breadcrumbs":[
+			{"node":{"uuid":"sale"},"ancestors":[{"uuid":"seasons","name":"Seasons","slug":""}]},
+			{"node":{"uuid":"hand-tools"},"ancestors":[{"uuid":"workshop","name":"Workshop","slug":"workshop"},{"uuid":"tools","name":"Tools","slug":"tools"}]},
+			{"node":{"uuid":"tools"},"ancestors":[{"uuid":"workshop","name":"Workshop","slug":"workshop"}]}]}}`},
+		{name: "stock", query: `{ product(id: "anvil") { stock { uuid total available allocated product { uuid } } } }`,
+			data: `{"product":{"stock":{"uuid":"anvil","total":9,"available":7,"allocated":2,"product":{"uuid":"anvil"}}}}`},
+		{name: "the products of a product's node", query: `{ product(id: "kit") { nodes { products(first: 2) { totalCount nodes { uuid curatedProduct } } } } }`,
+			data: `{"product":{"nodes":[{"products":{"totalCount":5,"nodes":[{"uuid":"chalk","curatedProduct":true},{"uuid":"anvil","curatedProduct":true}]}}]}}`},
+	})
+}
+
+const all = `{"uuid":"glue"},{"uuid":"kit"},{"uuid":"anvil"},{"uuid":"brush"},{"uuid":"chalk"},{"uuid":"` + lamp + `"},{"uuid":"easel"},{"uuid":"jar"}`
+
+func TestListsOfProducts(t *testing.T) {
+	rows := func(ids ...string) string {
+		text := ""
+		for i, id := range ids {
+			if i > 0 {
+				text += ","
+			}
+			text += `{"uuid":"` + id + `"}`
+		}
+		return `{"products":{"nodes":[` + text + `]}}`
+	}
+	list := func(arguments string) string { return `{ products(` + arguments + `) { nodes { uuid } } }` }
+	onTheHandmadeShop(t, []scenario{
+		{name: "every listed product once, by last update", query: `{ products { totalCount nodes { uuid } } }`, data: `{"products":{"totalCount":8,"nodes":[` + all + `]}}`},
+		{name: "a null filter is none", query: list(`filter: null, orderBy: null, first: null`), data: rows("glue", "kit", "anvil", "brush", "chalk", lamp, "easel", "jar")},
+		{name: "an empty filter is none", query: list(`filter: {}, first: 2`), data: rows("glue", "kit")},
+		{name: "by id", query: list(`orderBy: {field: ID}, first: 3`), data: rows("anvil", "brush", lamp)},
+		{name: "by id, descending", query: list(`orderBy: {field: ID, direction: DESC}, first: 3`), data: rows("kit", "jar", "glue")},
+		{name: "by creation", query: list(`orderBy: {field: CREATED_AT}, first: 3`), data: rows("jar", "easel", lamp)},
+		{name: "by update, descending, ties by id descending", query: list(`orderBy: {field: UPDATED_AT, direction: DESC}, first: 5`), data: rows("glue", "kit", "anvil", "chalk", "brush")},
+		{name: "filter by sku", query: list(`filter: {sku: {eq: "ANVIL"}}`), data: rows("anvil")},
+		{name: "filters are case-sensitive", query: list(`filter: {sku: {eq: "anvil"}}`), data: rows()},
+		{name: "filter by name", query: list(`filter: {name: {in: ["Anvil", "Kit", "Nobody"]}}`), data: rows("kit", "anvil")},
+		{name: "the base text is compared", headers: []string{"Accept-Language", "fr"}, query: list(`filter: {name: {eq: "Brush"}}`), data: rows("brush")},
+		{name: "filter by slug", query: list(`filter: {slug: {eq: "glue"}}`), data: rows("glue")},
+		{name: "filter by part number", query: list(`filter: {manufacturerPartNum: {eq: "MPN-1"}}`), data: rows("anvil")},
+		{name: "filter by EAN", query: list(`filter: {upcEan: {eq: "4006381333931"}}`), data: rows("anvil", lamp)},
+		{name: "filter by type", query: list(`filter: {productTypes: {in: ["bundle", "parent"]}}`), data: rows("kit", "easel")},
+		{name: "filter by tag", query: list(`filter: {tags: {eq: "paint"}}`), data: rows("brush", "chalk", "easel")},
+		{name: "two tags, both", query: list(`filter: {tags: {eq: "paint"}, and: [{tags: {eq: "light"}}]}`), data: rows("brush")},
+		{name: "filter by ids, uuid and global", query: list(`filter: {id: {in: ["jar", ` + global("Product", "glue") + `, "nobody"]}}`), data: rows("glue", "jar")},
+		{name: "one id stands for a list", query: list(`filter: {id: {in: "jar"}}`), data: rows("jar")},
+		{name: "bounds", query: list(`filter: {bounds: {updatedAt: {gt: "2024-01-04T00:00:00.000Z", le: "2024-01-06"}}}`), data: rows("kit", "anvil")},
+		{name: "a bound on the id", query: list(`filter: {bounds: {id: {ge: "glue"}}}, orderBy: {field: ID}`), data: rows("glue", "jar", "kit")},
+		{name: "bounds that leave nothing", query: `{ products(filter: {bounds: {createdAt: {lt: "2001-01-01"}}}) { totalCount edges { cursor } pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }`,
+			data: `{"products":{"totalCount":0,"edges":[],"pageInfo":{"startCursor":null,"endCursor":null,"hasNextPage":false,"hasPreviousPage":false}}}`},
+		{name: "eq and in", query: list(`filter: {sku: {eq: "A", in: ["A"]}}`), codes: invalid, argument: "filter", data: "null"},
+		{name: "neither eq nor in", query: list(`filter: {sku: {}}`), codes: invalid, argument: "filter"},
+		{name: "no value at all", query: list(`filter: {sku: {in: []}}`), codes: invalid, argument: "filter"},
+		{name: "no id at all", query: list(`filter: {id: {}}`), codes: invalid, argument: "filter"},
+		{name: "1001 values", query: `query($in: [String!]) { products(filter: {sku: {in: $in}}) { totalCount } }`, variables: variables{"in": make([]string, 1001)}, codes: invalid, argument: "filter"},
+		{name: "1000 values", query: `query($in: [String!]) { products(filter: {sku: {in: $in}}) { totalCount } }`, variables: variables{"in": make([]string, 1000)}, data: `{"products":{"totalCount":0}}`},
+		{name: "eleven conditions", query: `query($and: [ProductFilter!]) { products(filter: {sku: {eq: "A"}, and: $and}) { totalCount } }`,
+			variables: variables{"and": repeated(variables{"slug": variables{"eq": "a"}}, 10)}, codes: invalid, argument: "filter"},
+		{name: "ten conditions", query: `query($and: [ProductFilter!]) { products(filter: {sku: {eq: "A"}, and: $and}) { totalCount } }`,
+			variables: variables{"and": repeated(variables{"slug": variables{"eq": "a"}}, 9)}, data: `{"products":{"totalCount":0}}`},
+		{name: "an unknown attribute", query: list(`filter: {colour: {eq: "red"}}`), codes: invalid},
+		{name: "an unknown operator", query: list(`filter: {name: {like: "A*"}}`), codes: invalid},
+		{name: "no time", query: list(`filter: {bounds: {updatedAt: {gt: "yesterday"}}}`), codes: invalid, holds: []string{"2012-05-30T00:00:00.000Z"}},
+		{name: "a number for a time", query: list(`filter: {bounds: {updatedAt: {gt: 5}}}`), codes: invalid, holds: []string{"2012-05-30T00:00:00.000Z"}},
+		{name: "a list for a time", query: `query($at: DateTime) { products(filter: {bounds: {updatedAt: {gt: $at}}}) { totalCount } }`, variables: variables{"at": []int{1}}, codes: invalid},
+	})
+}
+
+func repeated(value any, n int) []any {
+	list := make([]any, n)
+	for i := range list {
+		list[i] = value
+	}
+	return list
+}
+
+// Text that no database keeps finds nothing; it is not our failure.
+func TestTextThatCannotBeKeptIsNobodysName(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		for _, sc := range []scenario{
+			{name: "a product's id", query: `{ product(id: "a\u0000") { uuid } }`},
+			{name: "a product's sku", query: `{ product(sku: "a\u0000") { uuid } }`},
+			{name: "a filter's value", query: `{ products(filter: {sku: {eq: "\u0000"}}) { totalCount } }`},
+			{name: "a filter's id", query: `{ products(filter: {id: {in: ["\u0000"]}}) { totalCount } }`},
+			{name: "a bound of products", query: `{ products(filter: {bounds: {id: {gt: "\u0000"}}}) { totalCount } }`},
+			{name: "a node's id", query: `{ catalogNode(id: "\u0000") { uuid } }`},
+			{name: "stock's id", query: `{ stock(productId: "a\u0000") { uuid } }`},
+			{name: "a bound of stock", query: `{ stocks(filter: {id: {gt: "\u0000"}}) { totalCount } }`},
+			{name: "a global id", query: `{ node(id: "UHJvZHVjdDoA") { id } }`},
+			{name: "a change of stock", query: `mutation { stockTransact(input: {changes: [{productId: "a\u0000", action: SET, quantity: 1}]}) { userErrors { code } } }`},
+			{name: "a reason", query: `mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 1, reason: "\u0000"}]}) { userErrors { code } } }`},
+			{name: "a setting", query: `mutation { settingsUpdate(input: {currency: "\u0000", locale: "\u0000"}) { userErrors { code } } }`},
+			{name: "a cursor", query: `{ stocks(after: "\u0000") { totalCount } }`},
+		} {
+			t.Run(sc.name, func(t *testing.T) {
+				require := s.post(t, sc.query, nil)
+				for _, code := range require.codes() {
+					if code == store.Internal {
+						t.Errorf("%s answers %s", sc.query, require.Body)
+					}
+				}
+			})
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package graph_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// scenario is one operation and what must be true of its answer.
+type scenario struct {
+	name      string
+	query     string
+	variables variables
+	headers   []string // in pairs
+	data      string   // the whole data as JSON; empty asks for none in particular
+	codes     []store.Code
+	argument  string   // of the first error: the argument at fault, with dots
+	holds     []string // of the body
+	lacks     []string
+}
+
+// runScenarios asks for each in turn.
+func runScenarios(t *testing.T, s *service, scenarios []scenario) {
+	for _, sc := range scenarios {
+		t.Run(sc.name, func(t *testing.T) {
+			a := s.post(t, sc.query, sc.variables, sc.headers...)
+			require.Equal(t, http.StatusOK, a.Code)
+			require.Equal(t, fmt.Sprint(sc.codes), fmt.Sprint(a.codes()), "%s", a.Body)
+			if sc.data != "" {
+				require.JSONEq(t, sc.data, string(a.Data))
+			}
+			if sc.argument != "" {
+				require.Equal(t, sc.argument, strings.Join(a.Errors[0].Extensions.Argument, "."), "the argument at fault in %s", a.Body)
+				require.Contains(t, a.Errors[0].Message, sc.argument, "the message names it")
+			}
+			for _, text := range sc.holds {
+				require.Contains(t, a.Body.String(), text)
+			}
+			for _, text := range sc.lacks {
+				require.NotContains(t, a.Body.String(), text)
+			}
+		})
+	}
+}
+
+// onTheHandmadeShop runs scenarios on both engines.
+func onTheHandmadeShop(t *testing.T, scenarios []scenario) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		runScenarios(t, s, scenarios)
+		require.Empty(t, s.log.String(), "nothing unexpected")
+	})
+}
+
+// The ways in which things go wrong, by what a client sees.
+var (
+	invalid       = []store.Code{store.Invalid}
+	forbidden     = []store.Code{store.Forbidden}
+	notFound      = []store.Code{store.NotFound}
+	unprocessable = []store.Code{store.Unprocessable}
+	mismatch      = []store.Code{store.CursorMismatch}
+)
+
+// global is a global id as it stands in a document.
+func global(kind, id string) string { return `"` + store.GlobalID(kind, id) + `"` }

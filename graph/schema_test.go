@@ -1,0 +1,174 @@
+package graph_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/formatter"
+
+	"portico/graph/generated"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+// schema is the contract as it is served.
+func schema() *ast.Schema {
+	return generated.NewExecutableSchema(generated.Config{}).Schema()
+}
+
+// written is the contract as it is written.
+func written(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../schema.graphqls")
+	require.NoError(t, err)
+	return string(text)
+}
+
+// ownTypes are the schema's types but for those of GraphQL itself.
+func ownTypes() (types []*ast.Definition) {
+	for _, definition := range schema().Types {
+		if !definition.BuiltIn && !strings.HasPrefix(definition.Name, "__") {
+			types = append(types, definition)
+		}
+	}
+	return types
+}
+
+func TestEverythingInTheSchemaIsDescribed(t *testing.T) {
+	described := func(coordinate, description string) {
+		require.NotEmpty(t, strings.TrimSpace(description), "%s has no description", coordinate)
+		require.Regexp(t, "[.:!?)`\"]$", strings.TrimSpace(description), "the description of %s is a sentence", coordinate)
+	}
+	require.NotEmpty(t, schema().Description, "the schema itself")
+	for _, definition := range ownTypes() {
+		root := definition.Name == "Query" || definition.Name == "Mutation"
+		if !root {
+			described(definition.Name, definition.Description)
+		}
+		for _, value := range definition.EnumValues {
+			described(definition.Name+"."+value.Name, value.Description)
+		}
+		for _, field := range definition.Fields {
+			if strings.HasPrefix(field.Name, "__") {
+				continue
+			}
+			coordinate := definition.Name + "." + field.Name
+			described(coordinate, field.Description)
+			for _, argument := range field.Arguments {
+				described(coordinate+"("+argument.Name+":)", argument.Description)
+			}
+		}
+	}
+}
+
+func TestTheSchemaHasNoGeneratorDirectives(t *testing.T) {
+	require.NotRegexp(t, `@go\w+`, written(t))
+	for name := range schema().Directives {
+		require.Contains(t, []string{"include", "skip", "deprecated", "specifiedBy", "oneOf", "defer"}, name, "a directive of our own hides behaviour from REST")
+	}
+}
+
+func TestCustomScalarsSayWhatSpecifiesThem(t *testing.T) {
+	for _, definition := range ownTypes() {
+		if definition.Kind == ast.Scalar {
+			require.NotNil(t, definition.Directives.ForName("specifiedBy"), definition.Name)
+		}
+	}
+}
+
+// The generator ran on the schema as it is written; CI runs it again.
+func TestTheGeneratedCodeServesTheWrittenSchema(t *testing.T) {
+	parsed, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphqls", Input: written(t)})
+	require.NoError(t, err)
+	require.Equal(t, printed(parsed), printed(schema()), "run go generate ./graph")
+}
+
+func printed(s *ast.Schema) string {
+	var b strings.Builder
+	formatter.NewFormatter(&b).FormatSchema(s)
+	return b.String()
+}
+
+func TestEveryRootFieldHasAScope(t *testing.T) {
+	var fields []string
+	for _, root := range []*ast.Definition{schema().Query, schema().Mutation} {
+		for _, field := range root.Fields {
+			if strings.HasPrefix(field.Name, "__") {
+				continue
+			}
+			coordinate := root.Name + "." + field.Name
+			fields = append(fields, coordinate)
+			scope, declared := auth.Scope(coordinate)
+			require.True(t, declared, "%s is not in the table of scopes, so nobody may use it", coordinate)
+			require.Contains(t, store.Scopes(), scope, coordinate)
+			require.Equal(t, root.Name == "Mutation", strings.HasSuffix(scope, ":write"), "%s needs %s", coordinate, scope)
+		}
+	}
+	for _, coordinate := range auth.Coordinates() {
+		kind, field, isField := strings.Cut(coordinate, ".")
+		if !isField || strings.Contains(kind, " ") {
+			continue // a route
+		}
+		if kind == "Query" || kind == "Mutation" {
+			require.Contains(t, fields, coordinate, "declared, but not in the schema")
+			continue
+		}
+		definition := schema().Types[kind]
+		require.NotNil(t, definition, "%s is declared, but not in the schema", coordinate)
+		require.NotNil(t, definition.Fields.ForName(field), "%s is declared, but not in the schema", coordinate)
+	}
+}
+
+// Every mutation takes one input and answers with userErrors (DESIGN 4).
+func TestMutationsHaveOneShape(t *testing.T) {
+	for _, field := range schema().Mutation.Fields {
+		require.Len(t, field.Arguments, 1, field.Name)
+		name := strings.ToUpper(field.Name[:1]) + field.Name[1:]
+		require.Equal(t, "input", field.Arguments[0].Name, field.Name)
+		require.Equal(t, name+"Input!", field.Arguments[0].Type.String())
+		require.Equal(t, name+"Payload!", field.Type.String())
+		faults := schema().Types[name+"Payload"].Fields.ForName("userErrors")
+		require.NotNil(t, faults, field.Name)
+		require.Equal(t, "[UserError!]!", faults.Type.String())
+	}
+}
+
+// Every list of pages takes and answers the same.
+func TestConnectionsHaveOneShape(t *testing.T) {
+	var lists int
+	for _, definition := range ownTypes() {
+		for _, field := range definition.Fields {
+			if !strings.HasSuffix(field.Type.Name(), "Connection") {
+				continue
+			}
+			lists++
+			for name, kind := range map[string]string{"first": "Int", "after": "String", "last": "Int", "before": "String", "offset": "Int"} {
+				argument := field.Arguments.ForName(name)
+				require.NotNil(t, argument, "%s.%s(%s:)", definition.Name, field.Name, name)
+				require.Equal(t, kind, argument.Type.String())
+			}
+			row := strings.TrimSuffix(field.Type.Name(), "Connection")
+			for name, kind := range map[string]string{"edges": "[" + row + "Edge!]!", "nodes": "[" + row + "!]!", "pageInfo": "PageInfo!", "totalCount": "Int!"} {
+				member := schema().Types[field.Type.Name()].Fields.ForName(name)
+				require.NotNil(t, member, "%s.%s", field.Type.Name(), name)
+				require.Equal(t, kind, member.Type.String())
+			}
+		}
+	}
+	require.GreaterOrEqual(t, lists, 8)
+}
+
+func TestEveryCodeIsInTheSchema(t *testing.T) {
+	var values []string
+	for _, value := range schema().Types["ErrorCode"].EnumValues {
+		values = append(values, value.Name)
+	}
+	for _, code := range store.Codes() {
+		require.Contains(t, values, string(code))
+	}
+	require.Len(t, values, len(store.Codes()))
+}

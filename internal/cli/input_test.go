@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+)
+
+func writeFiles(t *testing.T, texts ...string) (names []string) {
+	t.Helper()
+	directory := t.TempDir()
+	for i, text := range texts {
+		name := filepath.Join(directory, string(rune('a'+i)))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+		names = append(names, name)
+	}
+	return names
+}
+
+func TestFilesReadAsOne(t *testing.T) {
+	const mark = "\ufeff"
+	for _, test := range []struct {
+		name  string
+		files []string
+		read  string
+		lines []int // of each file
+	}{
+		{"one", []string{"1\n2\n"}, "1\n2\n", []int{2}},
+		{"a last line without an end", []string{"1\n2", "3"}, "1\n2\n3\n", []int{2, 1}},
+		{"empty ones", []string{"", "1\n", "", ""}, "1\n", []int{0, 1, 0, 0}},
+		{"blank lines", []string{"\n\n1", "\n"}, "\n\n1\n\n", []int{3, 1}},
+		{"byte order marks", []string{mark + "1\n", mark + "2", mark}, "1\n2\n", []int{1, 1, 0}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			names := writeFiles(t, test.files...)
+			in, err := newFileInput(t.Context(), names, nil)
+			require.NoError(t, err)
+			defer in.close()
+			for _, slow := range []bool{false, true} { // each pass reads the same
+				pass, err := in.open()
+				require.NoError(t, err)
+				from := io.Reader(pass)
+				if slow {
+					from = iotest.OneByteReader(pass)
+				}
+				read, err := io.ReadAll(from)
+				require.NoError(t, err)
+				require.NoError(t, pass.Close())
+				require.Equal(t, test.read, string(read))
+			}
+			line := 0
+			for i, lines := range test.lines {
+				for of := range lines {
+					line++
+					file, number := in.place(line)
+					require.Equal(t, names[i], file)
+					require.Equal(t, of+1, number)
+				}
+			}
+			require.Equal(t, line, strings.Count(test.read, "\n"))
+		})
+	}
+}
+
+func TestSpooledInputIsReadAgainAndRemoved(t *testing.T) {
+	in, err := newFileInput(t.Context(), []string{"-"}, strings.NewReader("1\n2\n"))
+	require.NoError(t, err)
+	for range 2 {
+		pass, err := in.open()
+		require.NoError(t, err)
+		read, err := io.ReadAll(pass)
+		require.NoError(t, err)
+		require.NoError(t, pass.Close())
+		require.Equal(t, "1\n2\n", string(read))
+	}
+	require.EqualValues(t, 4, in.size())
+	file, line := in.place(2)
+	require.Equal(t, "-", file)
+	require.Equal(t, 2, line)
+	spooled := in.spooled[0]
+	require.FileExists(t, spooled)
+	in.close()
+	require.NoFileExists(t, spooled)
+
+	_, err = newFileInput(t.Context(), []string{"-"}, iotest.ErrReader(errors.New("torn off")))
+	require.ErrorContains(t, err, "read -: torn off")
+}
+
+func TestGeneratedInputIsTheSameEachTime(t *testing.T) {
+	in := &generated{products: 60, seed: 7}
+	var first string
+	for range 2 {
+		pass, err := in.open()
+		require.NoError(t, err)
+		read, err := io.ReadAll(pass)
+		require.NoError(t, err)
+		require.NoError(t, pass.Close())
+		if first == "" {
+			first = string(read)
+		}
+		require.Equal(t, first, string(read))
+	}
+	pass, err := in.open() // given up before its end
+	require.NoError(t, err)
+	require.NoError(t, pass.Close())
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/base64"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// opens tells whether another key is the same.
+func opens(t *testing.T, s, other *store.Sealer) bool {
+	t.Helper()
+	plain, err := other.Open("field", s.Seal("field", []byte("secret")))
+	return err == nil && string(plain) == "secret"
+}
+
+func TestKeyBesideTheDatabase(t *testing.T) {
+	for i, test := range []struct{ database, key string }{
+		{"portico.db", "portico.key"},
+		{"portico.db?mode=rwc", "portico.key"},
+		{"my%20shop.db", "my shop.key"},
+		{"shop", "shop.key"},
+	} {
+		directory := filepath.Join(t.TempDir(), strconv.Itoa(i)) // which the first start makes
+		t.Run(test.database, func(t *testing.T) {
+			address := "file:" + directory + "/" + test.database
+			first, err := (&Sealing{}).Sealer(address, discard())
+			require.NoError(t, err)
+			info, err := os.Stat(filepath.Join(directory, test.key))
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+			second, err := (&Sealing{}).Sealer(address, discard())
+			require.NoError(t, err)
+			require.True(t, opens(t, first, second), "the key stays")
+			entries, err := os.ReadDir(directory)
+			require.NoError(t, err)
+			require.Len(t, entries, 1)
+		})
+	}
+}
+
+func TestServersThatStartAtOnceHaveOneKey(t *testing.T) {
+	address := "file:" + filepath.Join(t.TempDir(), "portico.db")
+	sealers := make([]*store.Sealer, 8)
+	var all sync.WaitGroup
+	for i := range sealers {
+		all.Go(func() {
+			var err error
+			if sealers[i], err = (&Sealing{}).Sealer(address, discard()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, s := range sealers {
+		require.True(t, opens(t, sealers[0], s))
+	}
+}
+
+func TestGivenKeys(t *testing.T) {
+	key := bytes.Repeat([]byte{0xfb}, store.SealingKeySize) // has + and / in base64
+	want, err := store.NewSealer(key)
+	require.NoError(t, err)
+	const postgres = "postgres://localhost/x"
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+		text := encoding.EncodeToString(key)
+		got, err := (&Sealing{SealKey: text}).Sealer(postgres, discard())
+		require.NoError(t, err)
+		require.True(t, opens(t, want, got))
+
+		file := filepath.Join(t.TempDir(), "key")
+		require.NoError(t, os.WriteFile(file, []byte(text+"\n"), 0o600))
+		got, err = (&Sealing{KeyFile: file}).Sealer(postgres, discard())
+		require.NoError(t, err)
+		require.True(t, opens(t, want, got))
+	}
+}
+
+func TestKeysThatAreNone(t *testing.T) {
+	directory := t.TempDir()
+	short := filepath.Join(directory, "short")
+	require.NoError(t, os.WriteFile(short, []byte("c2VjcmV0"), 0o600))
+	for _, test := range []struct {
+		name     string
+		sealing  Sealing
+		database string
+		says     string
+	}{
+		{"none for PostgreSQL", Sealing{}, "postgres://localhost/x", "openssl rand -base64 32"},
+		{"no such file for PostgreSQL", Sealing{KeyFile: filepath.Join(directory, "no")}, "postgres://localhost/x", "no such file"},
+		{"no base64", Sealing{SealKey: "c2VjcmV0 !"}, "file:x.db", "--seal-key must hold 32 bytes in base64"},
+		{"a short file", Sealing{KeyFile: short}, "file:x.db", short + " must hold 32 bytes in base64"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := test.sealing.Sealer(test.database, discard())
+			require.ErrorContains(t, err, test.says)
+			require.NotContains(t, err.Error(), "c2VjcmV0")
+		})
+	}
+}
+
+func TestAKeyFileThatOthersCanReadIsTold(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(file, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
+	require.NoError(t, os.Chmod(file, 0o644))
+	var log bytes.Buffer
+	_, err := (&Sealing{KeyFile: file}).Sealer("file:x.db", slog.New(slog.NewTextHandler(&log, nil)))
+	require.NoError(t, err)
+	require.True(t, strings.Contains(log.String(), "level=WARN") && strings.Contains(log.String(), file), log.String())
+}

@@ -1,0 +1,130 @@
+package demo_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/auth"
+	"portico/internal/demo"
+	"portico/store"
+)
+
+func open(t *testing.T) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{URL: "file:" + filepath.Join(t.TempDir(), "demo.db"), Synchronous: "OFF"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+func view(t *testing.T, s *store.Store, shopper store.ShopperContext) *store.View {
+	t.Helper()
+	v, err := s.View(t.Context(), shopper)
+	require.NoError(t, err)
+	return v
+}
+
+func TestTheShopIsWhole(t *testing.T) {
+	ctx, s := t.Context(), open(t)
+	require.NoError(t, demo.Fill(ctx, s))
+	v := view(t, s, store.ShopperContext{})
+	require.Equal(t, demo.CatalogID, v.Release.CatalogID)
+
+	all := 100
+	page, err := v.Products(ctx, store.ProductQuery{Page: store.Page{First: &all}})
+	require.NoError(t, err)
+	require.Len(t, page.Items, 21, "all but the three sizes of the latte, and the draft")
+	for _, product := range page.Items {
+		require.NotNil(t, product.Price(), product.ID())
+		require.NotEmpty(t, product.NodeIDs(), product.ID())
+		files, err := v.FilesByID(ctx, append([]string{product.MainImageID()}, fileIDs(product)...))
+		require.NoError(t, err)
+		require.Len(t, files, 1+len(fileIDs(product)), "the files of %s", product.ID())
+		related := append(append(product.ChildIDs(), product.ComponentProductIDs()...), product.ID())
+		found, err := v.ProductsByID(ctx, related)
+		require.NoError(t, err)
+		require.Len(t, found, len(related), "what %s refers to", product.ID())
+	}
+	nodes, err := v.Nodes(ctx, store.NodeFilter{}, store.Page{First: &all})
+	require.NoError(t, err)
+	require.Len(t, nodes.Items, 6)
+}
+
+func fileIDs(p *store.Product) (ids []string) {
+	for _, link := range p.FileLinks() {
+		ids = append(ids, link.ID)
+	}
+	return ids
+}
+
+func TestTheShopShowsWhatThereIs(t *testing.T) {
+	ctx, s := t.Context(), open(t)
+	require.NoError(t, demo.Fill(ctx, s))
+	three := 3
+	coffee := store.ProductQuery{NodeID: "node-coffee", Page: store.Page{First: &three}}
+
+	page, err := view(t, s, store.ShopperContext{}).Products(ctx, coffee)
+	require.NoError(t, err)
+	var ids []string
+	for _, product := range page.Items {
+		require.True(t, product.Curated)
+		ids = append(ids, product.ID())
+	}
+	require.Equal(t, []string{"prod-flat-white", "prod-latte", "prod-espresso"}, ids, "curated, in their order")
+
+	for _, test := range []struct{ locale, currency, name, price string }{
+		{"", "", "Caffè Latte, Large", "$5.80"},
+		{"de", "EUR", "Caffè Latte, Groß", "4,90\u00a0€"},
+		{"fr", "EUR", "Caffè latte, grand", "4,90\u00a0€"},
+	} {
+		v := view(t, s, store.ShopperContext{Locale: test.locale, Currency: test.currency})
+		large, err := v.Product(ctx, store.ProductKey{ID: "prod-latte-large"})
+		require.NoError(t, err)
+		require.Equal(t, test.name, large.Name(), test.locale)
+		require.Equal(t, "prod-latte", large.ParentID())
+		display := large.DisplayPrice()
+		money := display.WithTax
+		if test.currency == "" {
+			money = display.WithoutTax
+		}
+		require.Equal(t, test.price, money.Formatted)
+	}
+	latte, err := view(t, s, store.ShopperContext{}).Product(ctx, store.ProductKey{SKU: "COF-LAT"})
+	require.NoError(t, err)
+	require.Len(t, latte.ChildIDs(), 3)
+	breakfast, err := view(t, s, store.ShopperContext{}).Product(ctx, store.ProductKey{Slug: "breakfast"})
+	require.NoError(t, err)
+	require.Len(t, breakfast.Components(), 2)
+	require.Len(t, breakfast.ComponentProductIDs(), 6)
+	_, err = view(t, s, store.ShopperContext{}).Product(ctx, store.ProductKey{ID: "prod-pumpkin-latte"})
+	require.True(t, store.HasCode(err, store.NotFound), "a draft is not shown")
+	stock, err := s.Stock(ctx, "prod-cheesecake")
+	require.NoError(t, err)
+	require.Zero(t, stock.Available, "sold out")
+}
+
+func TestOpenLetsAVisitorIn(t *testing.T) {
+	ctx, s := t.Context(), open(t)
+	sealer, err := store.NewSealer(make([]byte, store.SealingKeySize))
+	require.NoError(t, err)
+	tokens, err := auth.New(ctx, s, sealer, auth.Options{})
+	require.NoError(t, err)
+	visitor, err := demo.Open(ctx, s, tokens)
+	require.NoError(t, err)
+	principal, err := tokens.Verify(ctx, visitor.Token)
+	require.NoError(t, err)
+	require.Equal(t, visitor.ClientID, principal.ClientID)
+	require.Equal(t, store.Scopes(), principal.Scopes)
+	_, err = s.AuthenticateClient(ctx, visitor.ClientID, visitor.Secret)
+	require.NoError(t, err)
+
+	var text bytes.Buffer
+	require.NoError(t, demo.Welcome(&text, "http://127.0.0.1:1", visitor))
+	for _, placeholder := range []string{"BASE", "CLIENT", "SECRET", "TOKEN"} {
+		require.NotContains(t, text.String(), placeholder+"\n")
+		require.NotContains(t, text.String(), placeholder+"/")
+	}
+}

@@ -1,0 +1,192 @@
+package rest_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// row is a product or a stock record as the import file has it. Times are in
+// their canonical form, so that they compare as text.
+type row struct {
+	id, sku, created, updated string
+	tags, types               []string
+}
+
+// model is a shop read from its import file by other means than the store's:
+// what a list must hold, and in which order.
+type model struct {
+	listed  map[string][]row // the live products of each node and hierarchy, in its own order
+	curated map[string][]string
+	stock   []row // by id
+}
+
+// line is as much of a line of the file as the model wants.
+type line struct {
+	Type       string `json:"type"`
+	ID         string `json:"id"`
+	CreatedAt  string `json:"created_at"`
+	UpdatedAt  string `json:"updated_at"`
+	Attributes struct {
+		SKU          string   `json:"sku"`
+		Status       string   `json:"status"`
+		Tags         []string `json:"tags"`
+		ProductTypes []string `json:"product_types"`
+		Curated      []string `json:"curated_products"`
+		CreatedAt    string   `json:"created_at"`
+		UpdatedAt    string   `json:"updated_at"`
+	} `json:"attributes"`
+	Relationships struct {
+		Hierarchy struct {
+			Data struct {
+				ID string `json:"id"`
+			} `json:"data"`
+		} `json:"hierarchy"`
+		Products struct {
+			Data []struct {
+				ID string `json:"id"`
+			} `json:"data"`
+		} `json:"products"`
+	} `json:"relationships"`
+}
+
+func newModel(t require.TestingT, shop string) *model {
+	m := &model{listed: map[string][]row{}, curated: map[string][]string{}}
+	live := map[string]row{}
+	var nodes []line
+	for text := range strings.Lines(shop) {
+		var l line
+		require.NoError(t, json.Unmarshal([]byte(text), &l), "%.200s", text)
+		a := l.Attributes
+		switch {
+		case l.Type == "product" && a.Status == "live":
+			live[l.ID] = row{l.ID, a.SKU, a.CreatedAt, a.UpdatedAt, a.Tags, a.ProductTypes}
+		case l.Type == "stock":
+			m.stock = append(m.stock, row{id: l.ID, created: l.CreatedAt, updated: l.UpdatedAt})
+		case l.Type == "node":
+			nodes = append(nodes, l)
+		}
+	}
+	slices.SortFunc(m.stock, byID)
+	for _, node := range nodes {
+		hierarchy := node.Relationships.Hierarchy.Data.ID
+		for _, attached := range node.Relationships.Products.Data {
+			if r, ok := live[attached.ID]; ok {
+				m.attach(node.ID, r)
+				m.attach(hierarchy, r)
+			}
+		}
+		m.curated[node.ID] = node.Attributes.Curated
+	}
+	for list, rows := range m.listed {
+		slices.SortFunc(rows, func(a, b row) int {
+			return cmp.Or(cmp.Compare(m.rank(list, a.id), m.rank(list, b.id)), byUpdate(a, b))
+		})
+	}
+	return m
+}
+
+func (m *model) attach(list string, r row) {
+	if !slices.ContainsFunc(m.listed[list], func(have row) bool { return have.id == r.id }) {
+		m.listed[list] = append(m.listed[list], r)
+	}
+}
+
+// rank puts curated products first.
+func (m *model) rank(list, id string) int {
+	if at := slices.Index(m.curated[list], id); at >= 0 {
+		return at
+	}
+	return len(m.curated[list])
+}
+
+func byID(a, b row) int { return cmp.Compare(a.id, b.id) }
+
+// byUpdate is the order of a list that nobody curates.
+func byUpdate(a, b row) int { return cmp.Or(cmp.Compare(b.updated, a.updated), byID(a, b)) }
+
+// query is what a list is asked for.
+type query struct {
+	sort    string
+	filters []filter
+}
+
+// filter is a condition in the words of REST, and what it means.
+type filter struct {
+	text  string
+	keep  func(row) bool
+	byIDs bool // names ids, whose order is by last update
+}
+
+// of is what the query leaves of a list's rows, in order.
+func (q query) of(rows []row) (ids []string) {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
+		return slices.ContainsFunc(q.filters, func(f filter) bool { return !f.keep(r) })
+	})
+	if key, descending := strings.CutPrefix(q.sort, "-"); key != "" {
+		slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(a.key(key), b.key(key)), byID(a, b)) })
+		if descending {
+			slices.Reverse(rows)
+		}
+	} else if slices.ContainsFunc(q.filters, func(f filter) bool { return f.byIDs }) {
+		slices.SortFunc(rows, byUpdate)
+	}
+	ids = []string{}
+	for _, r := range rows {
+		ids = append(ids, r.id)
+	}
+	return ids
+}
+
+func (r row) key(name string) string {
+	return map[string]string{"id": r.id, "created_at": r.created, "updated_at": r.updated}[name]
+}
+
+// compare is a filter such as gt(updated_at,…).
+func compare(operator, key, value string) filter {
+	return filter{text: operator + "(" + key + "," + value + ")", keep: func(r row) bool {
+		order := cmp.Compare(r.key(key), value)
+		return map[string]bool{"gt": order > 0, "ge": order >= 0, "lt": order < 0, "le": order <= 0}[operator]
+	}}
+}
+
+// oneOf is a filter such as in(tags,…), or eq of one value.
+func oneOf(operator, attribute string, values ...string) filter {
+	return filter{text: operator + "(" + attribute + "," + strings.Join(values, ",") + ")", byIDs: attribute == "id", keep: func(r row) bool {
+		have := map[string][]string{"id": {r.id}, "sku": {r.sku}, "tags": r.tags, "product_types": r.types}[attribute]
+		return slices.ContainsFunc(have, func(value string) bool { return slices.Contains(values, value) })
+	}}
+}
+
+// generated are shops of Generate's, each made once.
+var generated sync.Map
+
+// generate is a shop of so many products.
+func generate(t testing.TB, products int) string {
+	t.Helper()
+	if shop, ok := generated.Load(products); ok {
+		return shop.(string)
+	}
+	var file strings.Builder
+	require.NoError(t, store.Generate(&file, products, 1))
+	generated.Store(products, file.String())
+	return file.String()
+}
+
+// biggest is the node or hierarchy with the longest list.
+func (m *model) biggest() (list string) {
+	for _, name := range slices.Sorted(maps.Keys(m.listed)) {
+		if len(m.listed[name]) > len(m.listed[list]) {
+			list = name
+		}
+	}
+	return list
+}

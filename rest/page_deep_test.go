@@ -1,0 +1,86 @@
+package rest_test
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// deepShop is a generated shop whose biggest list goes on beyond the bound of
+// offsets. Files, prices and stock are left out, for time's sake.
+func deepShop(t *testing.T) string {
+	var kept strings.Builder
+	for text := range strings.Lines(generate(t, 11_600)) {
+		if !strings.HasPrefix(text, `{"type":"file"`) && !strings.HasPrefix(text, `{"type":"product-price"`) && !strings.HasPrefix(text, `{"type":"stock"`) {
+			kept.WriteString(text)
+		}
+	}
+	return kept.String()
+}
+
+// Beyond offset 10,000 links.next goes over to page[after], and every list can
+// be read to its end.
+func TestLinksLeadBeyondTheBoundOfOffsets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a shop of 10,000 products takes seconds to import")
+	}
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		if e.Name != "sqlite" {
+			t.Skip("the offsets are the same on both engines; one import is enough")
+		}
+		file := deepShop(t)
+		m := newModel(t, file)
+		node := m.biggest()
+		s := open(t, e, file)
+		seedDeepStock(t, e, m.listed[node])
+		deep := map[string][]row{productsOf(node): m.listed[node], "/v2/inventories": slices.SortedFunc(slices.Values(m.listed[node]), byID)}
+		for _, path := range slices.Sorted(maps.Keys(deep)) {
+			require.Greater(t, len(deep[path]), store.MaxOffset+300)
+			for _, q := range []query{{}, {sort: "-updated_at"}, {filters: []filter{compare("gt", "created_at", "2018-01-01T12:00:00.000Z")}}} {
+				w := walk{s: s, path: path, query: q, limit: 100}
+				t.Run(w.at(""), func(t *testing.T) { readToTheEnd(t, w, q.of(deep[path])) })
+			}
+		}
+	})
+}
+
+func readToTheEnd(t *testing.T, w walk, want []string) {
+	require.Greater(t, len(want), store.MaxOffset+2*w.limit)
+	pages, got := w.forwards(t, want)
+	require.Equal(t, want, got, "following next")
+	require.Equal(t, want, w.backwards(t, pages[len(pages)-1]), "following prev back")
+	for _, page := range pages {
+		next, sorted := page.link("next"), w.query.sort != ""
+		offset := page.Meta.Page.Offset + w.limit
+		if next != "" {
+			require.Equal(t, sorted || offset > store.MaxOffset, strings.Contains(next, "page[after]="), "next of %d: %s", page.Meta.Page.Offset, next)
+		}
+		require.Nil(t, page.Links["last"], "last of %d", page.Meta.Page.Offset)
+	}
+	beyond := w.get(t, w.at("page[offset]="+strconv.Itoa(store.MaxOffset)))
+	require.Equal(t, w.rows(want, store.MaxOffset), beyond.ids(), "the greatest offset")
+	w.limit = 7 // a page need not end at the bound
+	around := w.get(t, w.at("page[offset]="+strconv.Itoa(store.MaxOffset-3)))
+	w.describes(t, around, store.MaxOffset-3, want)
+	w.describes(t, w.get(t, around.link("next")), store.MaxOffset+4, want)
+}
+
+// seedDeepStock gives the products stock, with their times.
+func seedDeepStock(t *testing.T, e storetest.Engine, products []row) {
+	stock := make([]store.Stock, len(products))
+	for i, p := range products {
+		created, err := store.ParseTime(p.created)
+		require.NoError(t, err)
+		updated, err := store.ParseTime(p.updated)
+		require.NoError(t, err)
+		stock[i] = store.Stock{ProductID: p.id, Available: i, CreatedAt: created, UpdatedAt: updated}
+	}
+	storetest.SeedStock(t, e.SQL(t), stock...)
+}

@@ -1,0 +1,105 @@
+package rest_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// Stock is paged while every second record is written. A row that stays where
+// it is in the order comes exactly once; one that moves with its updated_at
+// may be met at both places or at none.
+func TestLinksLeadThroughStockThatIsWrittenMeanwhile(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		l := openLists(t, e)
+		var hot []string
+		for i, r := range l.model.stock {
+			if i%2 == 0 {
+				hot = append(hot, r.id)
+			}
+		}
+		writes := keepWriting(t, l.store, hot)
+		rapid.Check(t, func(t *rapid.T) {
+			w := l.draw(t)
+			w.moves = true
+			w.path = "/v2/inventories"
+			w.query.filters = rapid.SliceOfN(l.filters(w.path), 0, 1).Draw(t, "bounds")
+			moving := strings.HasSuffix(w.query.sort, "updated_at") ||
+				slices.ContainsFunc(w.query.filters, func(f filter) bool { return strings.Contains(f.text, "updated_at") })
+			still := func(ids []string) []string {
+				return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return moving && slices.Contains(hot, id) })
+			}
+			for before := writes.Load(); writes.Load() == before; { // so that each walk sees writes
+				time.Sleep(time.Millisecond)
+			}
+			want := still(w.query.of(l.model.stock))
+			pages, got := w.forwards(t, want)
+			require.Equal(t, want, still(got), "following next from %s", w.at("page[offset]=0"))
+			require.Equal(t, want, still(w.backwards(t, pages[len(pages)-1])), "following prev back")
+		})
+	})
+}
+
+// keepWriting has a writer change stock until the test ends.
+func keepWriting(t *testing.T, s *store.Store, hot []string) (writes *atomic.Int64) {
+	writes = &atomic.Int64{}
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	group.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			_, err := s.TransactStock(context.Background(), "test", []store.StockChange{{ProductID: hot[i%len(hot)], Action: store.StockIncrement, Quantity: 1}})
+			if err != nil {
+				t.Errorf("the writer failed: %v", err)
+				writes.Add(1 << 32) // nobody waits for a writer that has failed
+				return
+			}
+			writes.Add(1)
+		}
+	})
+	t.Cleanup(func() {
+		cancel()
+		group.Wait()
+	})
+	return writes
+}
+
+// Whoever pages by key reads on in the release they began in.
+func TestPublishingDisturbsNobodyWhoPagesByKey(t *testing.T) {
+	const hammer = `{"type":"product","id":"hammer","attributes":{"name":"Hammer","sku":"HAMMER","slug":"hammer","status":"live",` +
+		`"created_at":"2024-02-01T00:00:00.000Z","updated_at":"2024-02-01T00:00:00.000Z"}}`
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		clock := storetest.NewClock(noon)
+		s := open(t, e, shop(), at(clock))
+		w := walk{s: s, path: productsOf("tools"), query: query{sort: "id"}, limit: 2}
+		first := w.get(t, w.at("page[offset]=0"))
+		require.Equal(t, []string{"anvil", "brush"}, first.ids())
+
+		more := strings.Replace(shop(), `{"type":"product","id":"jar"}]`, `{"type":"product","id":"hammer"}]`, 1) + "\n" + hammer
+		require.NotEqual(t, shop()+"\n"+hammer, more, "the shop has the jar in tools no more")
+		load(t, s.store, more)
+
+		second := w.get(t, first.link("next"))
+		require.Equal(t, []string{"chalk", "jar"}, second.ids(), "from the release that the page before was of")
+		third := w.get(t, second.link("next"))
+		require.Equal(t, []string{"kit"}, third.ids())
+		require.Empty(t, third.link("next"))
+		_, now := w.forwards(t, []string{"anvil", "brush", "chalk", "hammer", "kit"})
+		require.Equal(t, []string{"anvil", "brush", "chalk", "hammer", "kit"}, now, "from the new release")
+
+		for range 4 { // superseded releases are kept for an hour, and the newest ones longer
+			clock.Advance(2 * time.Hour)
+			load(t, s.store, more)
+		}
+		runScenarios(t, s, []scenario{{name: "a cursor into a release that is gone", path: first.link("next"), status: 410, holds: []string{"page[after] points into a release", "start again without it"}}})
+	})
+}

@@ -1,0 +1,150 @@
+package rest_test
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// sorts are all the orders of a list.
+var sorts = []string{"", "id", "-id", "created_at", "-created_at", "updated_at", "-updated_at"}
+
+// lists are what paging is tried on: the products of a curated node, of a
+// hierarchy and of a node of a few, and stock.
+type lists struct {
+	*surface
+	model *model
+	paths map[string][]row
+}
+
+func openLists(t *testing.T, e storetest.Engine) *lists {
+	file := generate(t, 70)
+	m := newModel(t, file)
+	l := &lists{open(t, e, file), m, map[string][]row{"/v2/inventories": m.stock}}
+	for node, rows := range m.listed {
+		l.paths[productsOf(node)] = rows
+	}
+	return l
+}
+
+// draw chooses a list, and how to ask for it.
+func (l *lists) draw(t *rapid.T) walk {
+	paths := slices.Sorted(maps.Keys(l.paths))
+	path := rapid.SampledFrom(paths).Draw(t, "path")
+	return walk{s: l.surface, path: path,
+		limit: rapid.OneOf(rapid.IntRange(1, 10), rapid.IntRange(1, 100)).Draw(t, "limit"),
+		query: query{
+			sort:    rapid.SampledFrom(sorts).Draw(t, "sort"),
+			filters: rapid.SliceOfNDistinct(l.filters(path), 0, 2, func(f filter) string { return f.text[:4] }).Draw(t, "filters"),
+		}}
+}
+
+// filters are conditions that a list takes, on values that it has.
+func (l *lists) filters(path string) *rapid.Generator[filter] {
+	rows := rapid.SampledFrom(l.paths[path])
+	bounds := rapid.Custom(func(t *rapid.T) filter {
+		key := rapid.SampledFrom([]string{"id", "created_at", "updated_at"}).Draw(t, "key")
+		return compare(rapid.SampledFrom([]string{"gt", "ge", "lt", "le"}).Draw(t, "operator"), key, rows.Draw(t, "row").key(key))
+	})
+	if path == "/v2/inventories" {
+		return bounds
+	}
+	return rapid.OneOf(bounds, rapid.Custom(func(t *rapid.T) filter {
+		attribute := rapid.SampledFrom([]string{"id", "sku", "tags", "product_types"}).Draw(t, "attribute")
+		var values []string
+		for _, r := range rapid.SliceOfN(rows, 1, 5).Draw(t, "rows") {
+			values = append(values, map[string]string{"id": r.id, "sku": r.sku, "tags": r.tags[0], "product_types": r.types[0]}[attribute])
+		}
+		if len(values) == 1 && attribute != "id" {
+			return oneOf("eq", attribute, values[0])
+		}
+		return oneOf("in", attribute, values...)
+	}))
+}
+
+func TestLinksLeadThroughTheWholeListAndBack(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		l := openLists(t, e)
+		rapid.Check(t, func(t *rapid.T) {
+			w := l.draw(t)
+			want := w.query.of(l.paths[w.path])
+			pages, got := w.forwards(t, want)
+			require.Equal(t, want, got, "following next from %s", w.at("page[offset]=0"))
+			require.Equal(t, want, w.backwards(t, pages[len(pages)-1]), "following prev back")
+		})
+	})
+}
+
+// An offset need not be the start of a page.
+func TestLinksLeadOnFromAnyOffset(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		l := openLists(t, e)
+		rapid.Check(t, func(t *rapid.T) {
+			w := l.draw(t)
+			want := w.query.of(l.paths[w.path])
+			offset := rapid.IntRange(0, max(0, len(want)-1)).Draw(t, "offset")
+			address := w.at("page[offset]=" + strconv.Itoa(offset))
+			page := w.get(t, address)
+			w.describes(t, page, offset, want)
+			got := []string{}
+			for _, page := range w.follow(t, address, "next") {
+				got = append(got, page.ids()...)
+			}
+			require.Equal(t, want[offset:], got, "following next from %s", address)
+			back := w.backwards(t, page)
+			require.Subset(t, back, want[:min(offset+w.limit, len(want))], "following prev from %s", address)
+		})
+	})
+}
+
+// Past the end there are no rows, and what is said of the page is still true.
+func TestAPagePastTheEndSaysWhereItIs(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		l := openLists(t, e)
+		for _, path := range slices.Sorted(maps.Keys(l.paths)) {
+			for _, sort := range []string{"", "id"} {
+				w := walk{s: l.surface, path: path, query: query{sort: sort}, limit: 25}
+				for _, offset := range []int{len(l.paths[path]), len(l.paths[path]) + 1, 1000, store.MaxOffset} {
+					t.Run(w.at("page[offset]="+strconv.Itoa(offset)), func(t *testing.T) {
+						page := w.get(t, w.at("page[offset]="+strconv.Itoa(offset)))
+						require.Empty(t, page.Data)
+						require.Empty(t, page.link("next"))
+						require.Equal(t, offset, page.Meta.Page.Offset, "meta.page.offset")
+						require.Equal(t, len(l.paths[path]), page.Meta.Results.Total, "meta.results.total")
+						require.GreaterOrEqual(t, page.Meta.Page.Current, page.Meta.Page.Total, "where iterators stop")
+						w.leads(t, page, w.query.of(l.paths[path]))
+						if prev := page.link("prev"); prev != "" {
+							w.get(t, prev)
+						}
+					})
+				}
+			}
+		}
+	})
+}
+
+// The iterators of the clients count: the next offset, until the current page
+// is the last one.
+func TestIteratorsThatCountReachEveryRow(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		l := openLists(t, e)
+		rapid.Check(t, func(t *rapid.T) {
+			w := l.draw(t)
+			got := []string{}
+			for offset, done := 0, false; !done; offset += w.limit {
+				page := w.get(t, w.at("page[offset]="+strconv.Itoa(offset)))
+				got = append(got, page.ids()...)
+				done = page.Meta.Page.Current >= page.Meta.Page.Total
+				require.Less(t, offset, 1000, "never done")
+			}
+			require.Equal(t, w.query.of(l.paths[w.path]), got)
+		})
+	})
+}

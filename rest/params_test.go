@@ -1,0 +1,58 @@
+package rest_test
+
+import (
+	"testing"
+
+	"portico/store/storetest"
+)
+
+// Every list reads its parameters alike.
+func TestListParameters(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		t.Run("products", func(t *testing.T) { runScenarios(t, s, listParameters(productsOf("tools"), tools)) })
+		t.Run("stock", func(t *testing.T) { runScenarios(t, s, listParameters("/v2/inventories", stocked)) })
+	})
+}
+
+// listParameters are of a list at that path, of those rows.
+func listParameters(path string, rows []string) []scenario {
+	some := func(name, query string, ids ...string) scenario {
+		return scenario{name: name, path: path + "?" + query, ids: append([]string{}, ids...)}
+	}
+	bad := func(name, query string, status int, holds ...string) scenario {
+		return scenario{name: name, path: path + "?" + query, status: status, holds: holds}
+	}
+	const limit, offset, number = "page[limit] must be between 1 and 100, not ", "page[offset] must be between 0 and 10000, not ", "must be a whole number, not "
+	return []scenario{
+		some("raw brackets", "page[limit]=2&page[offset]=1", rows[1:3]...),
+		some("encoded brackets", "page%5Blimit%5D=2&page%5Boffset%5D=1", rows[1:3]...),
+		some("brackets encoded in lower case", "page%5blimit%5d=2&page%5boffset%5d=1", rows[1:3]...),
+		some("parameters that nobody knows", "fields=x&page[size]=1&page=1&limit=1&[]=&=", rows...),
+		some("a parameter twice: the first counts", "page[limit]=2&page[limit]=1", rows[:2]...),
+		some("empty ones that are no numbers", "filter=&sort=&include=&page[after]=&page[before]=", rows...),
+		some("the least limit", "page[limit]=1", rows[0]),
+		some("the greatest limit", "page[limit]=100", rows...),
+		some("the least offset", "page[offset]=0", rows...),
+		some("the greatest offset", "page[offset]=10000"),
+		bad("limit 0", "page[limit]=0", 422, limit+"0."),
+		bad("limit 101", "page[limit]=101", 422, limit+"101."),
+		bad("limit -1", "page[limit]=-1", 422, limit+"-1."),
+		bad("a limit beyond every integer", "page[limit]=99999999999999999999", 422, limit),
+		bad("a limit that is no number", "page[limit]=abc", 400, "page[limit] "+number+`\"abc\".`),
+		bad("an empty limit", "page[limit]=", 400, "page[limit] "+number+`\"\".`),
+		bad("a limit with a fraction", "page[limit]=1.5", 400, "page[limit] "+number+`\"1.5\".`),
+		bad("a limit in hexadecimal", "page[limit]=0x10", 400, "page[limit] "+number),
+		bad("offset 10001", "page[offset]=10001", 422, offset+"10001", "page by key", "next link"),
+		bad("offset -1", "page[offset]=-1", 422, offset+"-1."),
+		bad("an offset below every integer", "page[offset]=-99999999999999999999", 422, offset),
+		bad("an offset that is no number", "page[offset]=abc", 400, "page[offset] "+number+`\"abc\".`),
+		bad("an unknown sort", "sort=colour", 400, "sort must be id, created_at or updated_at", `\"colour\"`),
+		bad("a cursor that is none", "page[after]=xyz", 400, "page[after] is not a cursor"),
+		bad("a cursor back that is none", "page[before]=xyz", 400, "page[before] is not a cursor"),
+		bad("a bad percent escape", "page[limit]=%zz", 400, "URL-encoded", "%"),
+		bad("a percent escape that breaks off", "filter=eq(sku,A%2", 400, "URL-encoded"),
+		bad("a bad percent escape in a parameter that nobody knows", "x=%", 400, "URL-encoded"),
+		bad("a filter that does not parse", "filter=)", 400, "Could not parse the supplied filter: it has nothing at byte 0"),
+	}
+}

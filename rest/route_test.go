@@ -1,0 +1,115 @@
+package rest_test
+
+import (
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+	"portico/rest"
+	"portico/store/storetest"
+)
+
+// allow is what each documented path takes.
+func allow() map[string]string {
+	return map[string]string{
+		productsOf("tools"): "GET, HEAD, OPTIONS",
+		"/v2/inventories":   "GET, HEAD, OPTIONS",
+		"/v2/settings":      "GET, HEAD, PUT, OPTIONS",
+	}
+}
+
+// alone is REST without GraphQL beside it, and so without another's mux.
+func alone(s *surface) *surface {
+	return &surface{s.store, rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler)).Handler()}
+}
+
+// No answer is a redirect: clients would have to follow it, and it is no JSON.
+func TestPaths(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := alone(open(t, e, shop(), at(storetest.NewClock(noon))))
+		runScenarios(t, s, []scenario{
+			{name: "a trailing slash", path: "/v2/inventories/"},
+			{name: "a trailing slash before a query", path: "/v2/inventories/?page[limit]=1", ids: []string{"anvil"}},
+			{name: "a trailing slash after an id", path: productsOf("tools") + "/", ids: tools},
+			{name: "several trailing slashes", path: "/v2/settings//"},
+			{name: "a base URL that ends in a slash", path: "//v2/inventories", ids: stocked},
+			{name: "two slashes in the middle", path: "/catalog//nodes/tools/relationships/products", ids: tools},
+			{name: "encoded characters", path: "/catalog/nodes/%74ools/relationships/products", ids: tools},
+			{name: "unknown under /v2", path: "/v2/inventories/nowhere/at/all", status: 404, holds: []string{"/v2/inventories/nowhere/at/all"}},
+			{name: "unknown under /catalog", path: "/catalog/nodes/tools", status: 404, holds: []string{`"status":"404"`}},
+			{name: "unknown elsewhere", path: "/nowhere", status: 404, holds: []string{`"status":404`, "/catalog/ and /v2/"}},
+			{name: "the root", path: "/", status: 404},
+			{name: "unknown with a method that nothing takes", method: "PATCH", path: "/v2/nowhere", status: 404},
+			{name: "an empty id", path: productsOf(""), status: 404},
+			{name: "the case counts", path: "/V2/inventories", status: 404},
+			{name: "Content-Type on GET", path: "/v2/inventories", headers: []string{"Content-Type", "application/json"}},
+			{name: "a body on GET", path: "/v2/inventories", body: "{"},
+		})
+	})
+}
+
+func TestMethods(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		for path, want := range allow() {
+			t.Run(path, func(t *testing.T) {
+				for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "NONSENSE"} {
+					if slices.Contains(strings.Split(want, ", "), method) {
+						continue
+					}
+					w := s.send(t, method, path, `{"data":{}}`)
+					require.Equal(t, http.StatusMethodNotAllowed, w.Code, "%s answers %s", method, w.Body)
+					require.Equal(t, want, w.Header().Get("Allow"))
+					requireJSON(t, path, w)
+					require.Contains(t, w.Body.String(), want+", not "+method)
+				}
+				for _, who := range []http.Handler{s.as(admin()), s.as(nil)} {
+					w := ask(who, http.MethodOptions, path)
+					require.Equal(t, http.StatusNoContent, w.Code, "%s", w.Body)
+					require.Equal(t, want, w.Header().Get("Allow"))
+					require.Empty(t, w.Body.String())
+				}
+			})
+		}
+	})
+}
+
+// Over a real connection, because net/http drops the body.
+func TestHeadHasTheHeadersOfGetAndNoBody(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		server := httptest.NewServer(s.as(admin()))
+		t.Cleanup(server.Close)
+		exchange := func(t *testing.T, method, path string) (answer *http.Response, body string) {
+			r, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, nil)
+			require.NoError(t, err)
+			answer, err = server.Client().Do(r)
+			require.NoError(t, err)
+			defer answer.Body.Close()
+			text, err := io.ReadAll(answer.Body)
+			require.NoError(t, err)
+			return answer, string(text)
+		}
+		paths := slices.Sorted(maps.Keys(allow()))
+		for _, path := range append(paths, productsOf("nowhere"), "/v2/inventories?page[limit]=0", "/nowhere") {
+			t.Run(path, func(t *testing.T) {
+				get, body := exchange(t, http.MethodGet, path)
+				head, none := exchange(t, http.MethodHead, path)
+				require.Equal(t, get.StatusCode, head.StatusCode)
+				get.Header.Del("Date")
+				head.Header.Del("Date")
+				require.Equal(t, get.Header, head.Header)
+				require.NotEmpty(t, body)
+				require.Empty(t, none)
+			})
+		}
+	})
+}

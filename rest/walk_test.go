@@ -1,0 +1,125 @@
+package rest_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// walk follows the links of one list, as a client does, and holds every page
+// against what it must be.
+type walk struct {
+	s     *surface
+	path  string
+	query query
+	limit int
+	moves bool // the list is written meanwhile: rows may move, and totals change
+}
+
+// at is the address of the list with a parameter more.
+func (w walk) at(parameter string) string {
+	address := w.path + "?" + parameter + "&page[limit]=" + strconv.Itoa(w.limit)
+	if w.query.sort != "" {
+		address += "&sort=" + w.query.sort
+	}
+	if len(w.query.filters) > 0 {
+		texts := make([]string, len(w.query.filters))
+		for i, f := range w.query.filters {
+			texts[i] = f.text
+		}
+		address += "&filter=" + url.QueryEscape(strings.Join(texts, ":"))
+	}
+	return address
+}
+
+// get reads a page.
+func (w walk) get(t require.TestingT, address string) *list {
+	answer := ask(w.s.as(admin()), http.MethodGet, address)
+	require.Equal(t, http.StatusOK, answer.Code, "%.300s answers %.300s", address, answer.Body)
+	requireJSON(t, address, answer)
+	return read(t, answer)
+}
+
+// follow reads pages from an address on, by the link of that name, to the end.
+func (w walk) follow(t require.TestingT, address, link string) (pages []*list) {
+	for address != "" {
+		page := w.get(t, address)
+		pages = append(pages, page)
+		require.Less(t, len(pages), 20_000, "%s never ends", link)
+		address = page.link(link)
+	}
+	return pages
+}
+
+// forwards follows next from the first page to null. It holds what the pages
+// say of themselves against want, the whole list.
+func (w walk) forwards(t require.TestingT, want []string) (pages []*list, rows []string) {
+	rows = []string{}
+	for _, page := range w.follow(t, w.at("page[offset]=0"), "next") {
+		if !w.moves {
+			w.describes(t, page, len(rows), want)
+		}
+		pages, rows = append(pages, page), append(rows, page.ids()...)
+	}
+	return pages, rows
+}
+
+// backwards follows prev from a page to null.
+func (w walk) backwards(t require.TestingT, last *list) (rows []string) {
+	pages := []*list{last}
+	if prev := last.link("prev"); prev != "" {
+		pages = append(pages, w.follow(t, prev, "prev")...)
+	}
+	slices.Reverse(pages)
+	rows = []string{}
+	for _, page := range pages {
+		rows = append(rows, page.ids()...)
+	}
+	return rows
+}
+
+// describes holds a page that begins at a position against the whole list:
+// its rows, what meta says, and which links it has.
+func (w walk) describes(t require.TestingT, page *list, position int, want []string) {
+	total := len(want)
+	require.Equal(t, w.rows(want, position), page.ids(), "rows from %d on", position)
+	require.Equal(t, total, page.Meta.Results.Total, "meta.results.total")
+	require.Equal(t, w.limit, page.Meta.Page.Limit, "meta.page.limit")
+	require.Equal(t, position, page.Meta.Page.Offset, "meta.page.offset")
+	require.Equal(t, position/w.limit+1, page.Meta.Page.Current, "meta.page.current at %d by %d", position, w.limit)
+	require.Equal(t, w.pages(total), page.Meta.Page.Total, "meta.page.total of %d by %d", total, w.limit)
+	require.Len(t, page.Links, 5)
+	require.Equal(t, position+w.limit >= total, page.Links["next"] == nil, "next of %d by %d of %d: %s", position, w.limit, total, page.link("next"))
+	require.Equal(t, position == 0, page.Links["prev"] == nil, "prev of %d by %d of %d: %s", position, w.limit, total, page.link("prev"))
+	if position <= w.limit || position+w.limit >= total { // pages in the middle are like the second
+		w.leads(t, page, want)
+	}
+}
+
+// leads holds where a page's links lead, but for next and prev.
+func (w walk) leads(t require.TestingT, page *list, want []string) {
+	self := "self"
+	if !strings.HasPrefix(w.path, "/catalog") {
+		self = "current"
+	}
+	require.Equal(t, page, w.get(t, page.link(self)), "%s describes itself", page.link(self))
+	require.Equal(t, w.rows(want, 0), w.get(t, page.link("first")).ids(), "first")
+	if last := max(0, w.pages(len(want))-1) * w.limit; last > store.MaxOffset {
+		require.Nil(t, page.Links["last"], "last, which begins at %d", last)
+	} else {
+		require.Equal(t, w.rows(want, last), w.get(t, page.link("last")).ids(), "last")
+	}
+}
+
+func (w walk) pages(total int) int { return (total + w.limit - 1) / w.limit }
+
+// rows are those of the page that begins at a position.
+func (w walk) rows(want []string, position int) []string {
+	return append([]string{}, want[min(position, len(want)):min(position+w.limit, len(want))]...)
+}

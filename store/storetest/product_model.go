@@ -1,0 +1,156 @@
+package storetest
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// model is what a file says of a catalog, worked out in the plainest way.
+type model struct {
+	products map[string]*modelProduct // the live ones
+	attached map[string][]string      // live products by node and hierarchy; by "" those of the catalog
+	curated  map[string][]string      // those of them that come first, by node
+}
+
+type modelProduct struct {
+	id               string
+	values           map[string][]string // by attribute
+	created, updated time.Time
+}
+
+// modelLine is as much of a line as the model reads.
+type modelLine struct {
+	Type, ID   string
+	Attributes struct {
+		Name, SKU, Slug, Status string
+		ManufacturerPartNum     string   `json:"manufacturer_part_num"`
+		UPCEAN                  string   `json:"upc_ean"`
+		ProductTypes            []string `json:"product_types"`
+		CuratedProducts         []string `json:"curated_products"`
+		Tags, Hierarchies       []string
+		CreatedAt               time.Time `json:"created_at"`
+		UpdatedAt               time.Time `json:"updated_at"`
+	}
+	Relationships struct {
+		Hierarchy struct{ Data struct{ ID string } }
+		Products  struct{ Data []struct{ ID string } }
+	}
+}
+
+func newModel(t require.TestingT, text, catalog string) *model {
+	m := &model{map[string]*modelProduct{}, map[string][]string{"": {}}, map[string][]string{}}
+	var nodes []modelLine
+	var hierarchies []string
+	for line := range strings.Lines(text) {
+		var l modelLine
+		switch kind := kindOf(line); kind {
+		case "product", "node", "catalog":
+			require.NoError(t, json.Unmarshal([]byte(line), &l))
+		}
+		a := &l.Attributes
+		switch {
+		case l.Type == "product" && a.Status == "live":
+			m.products[l.ID] = &modelProduct{l.ID, map[string][]string{
+				"id": {l.ID}, "name": {a.Name}, "sku": {a.SKU}, "slug": {a.Slug}, "manufacturer_part_num": {a.ManufacturerPartNum},
+				"upc_ean": {a.UPCEAN}, "tags": a.Tags, "product_types": a.ProductTypes}, a.CreatedAt, a.UpdatedAt}
+		case l.Type == "node":
+			nodes = append(nodes, l)
+		case l.Type == "catalog" && l.ID == catalog:
+			hierarchies = a.Hierarchies
+		}
+	}
+	for _, node := range nodes {
+		if hierarchy := node.Relationships.Hierarchy.Data.ID; slices.Contains(hierarchies, hierarchy) {
+			m.attach(node, hierarchy)
+		}
+	}
+	for list := range m.attached {
+		slices.Sort(m.attached[list])
+		m.attached[list] = slices.Compact(m.attached[list])
+	}
+	return m
+}
+
+func (m *model) attach(node modelLine, hierarchy string) {
+	m.attached[node.ID] = []string{}
+	for _, ref := range node.Relationships.Products.Data {
+		if m.products[ref.ID] != nil {
+			for _, list := range []string{node.ID, hierarchy, ""} {
+				m.attached[list] = append(m.attached[list], ref.ID)
+			}
+		}
+	}
+	for _, id := range node.Attributes.CuratedProducts {
+		if slices.Contains(m.attached[node.ID], id) {
+			m.curated[node.ID] = append(m.curated[node.ID], id)
+		}
+	}
+}
+
+// list is what a query without its page asks for.
+func (m *model) list(query store.ProductQuery) []*modelProduct {
+	list := []*modelProduct{}
+	for _, id := range m.attached[query.NodeID] {
+		if product := m.products[id]; product.fits(query.Filter) {
+			list = append(list, product)
+		}
+	}
+	slices.SortFunc(list, func(a, b *modelProduct) int { return m.compare(a, b, query) })
+	return list
+}
+
+func (p *modelProduct) fits(filter store.ProductFilter) bool {
+	for _, term := range filter.Terms {
+		if !slices.ContainsFunc(p.values[term.Attribute], func(value string) bool { return value != "" && slices.Contains(term.Values, value) }) {
+			return false
+		}
+	}
+	for _, r := range filter.Ranges {
+		var order int
+		switch r.Attribute {
+		case store.SortID:
+			order = cmp.Compare(p.id, r.ID)
+		case store.SortCreatedAt:
+			order = p.created.Compare(r.Time)
+		default:
+			order = p.updated.Compare(r.Time)
+		}
+		if !map[string]bool{"gt": order > 0, "ge": order >= 0, "lt": order < 0, "le": order <= 0}[r.Operator] {
+			return false
+		}
+	}
+	return true
+}
+
+// compare is the order of a list: by default the curated products first,
+// unless the filter names ids, then the last updated, then by id. A sort ends
+// in the id, both in its direction.
+func (m *model) compare(a, b *modelProduct, query store.ProductQuery) int {
+	sign := 1
+	if query.Sort.Descending {
+		sign = -1
+	}
+	switch query.Sort.By {
+	case store.SortID:
+		return sign * cmp.Compare(a.id, b.id)
+	case store.SortCreatedAt:
+		return sign * cmp.Or(a.created.Compare(b.created), cmp.Compare(a.id, b.id))
+	case store.SortUpdatedAt:
+		return sign * cmp.Or(a.updated.Compare(b.updated), cmp.Compare(a.id, b.id))
+	}
+	place := func(p *modelProduct) int {
+		byID := slices.ContainsFunc(query.Filter.Terms, func(term store.Term) bool { return term.Attribute == "id" })
+		if place := slices.Index(m.curated[query.NodeID], p.id); place >= 0 && !byID {
+			return place
+		}
+		return len(m.curated[query.NodeID])
+	}
+	return cmp.Or(cmp.Compare(place(a), place(b)), b.updated.Compare(a.updated), cmp.Compare(a.id, b.id))
+}

@@ -1,0 +1,293 @@
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// reading is something a shopper reads, so many rows of it.
+type reading struct {
+	name string
+	run  func(ctx context.Context, v *store.View, rows int) error
+}
+
+// reads are all kinds of reads of a release.
+func (h *shelves) reads(t require.TestingT) []reading {
+	term := func(attribute, operator string, values ...string) store.ProductFilter {
+		term, err := store.NewTerm(attribute, operator, values)
+		require.NoError(t, err)
+		return store.ProductFilter{Terms: []store.Term{term}}
+	}
+	within := func(attribute, operator, value string) store.ProductFilter {
+		r, err := store.NewRange(attribute, operator, value)
+		require.NoError(t, err)
+		return store.ProductFilter{Ranges: []store.Range{r}}
+	}
+	list := func(name string, query store.ProductQuery) reading {
+		return reading{name, func(ctx context.Context, v *store.View, rows int) error {
+			query := query
+			if query.Page.Last != nil {
+				query.Page.Last = &rows
+			} else {
+				query.Page.First = &rows
+			}
+			slice, err := v.Products(ctx, query)
+			if err != nil {
+				return err
+			}
+			if len(slice.Items) != rows {
+				return fmt.Errorf("%d products, not %d", len(slice.Items), rows)
+			}
+			_, err = slice.Total(ctx)
+			return err
+		}}
+	}
+	middle := h.ids[len(h.ids)/2]
+	cursor := h.cursorAt(t, viewOf(t, h.Store, store.ShopperContext{}), store.ProductQuery{}, 5000)
+	return []reading{
+		list("all products", store.ProductQuery{}),
+		list("the products of a hierarchy", store.ProductQuery{NodeID: h.largest()}),
+		list("from the end", store.ProductQuery{Page: store.Page{Last: ptr(1)}}),
+		list("after a cursor", store.ProductQuery{Page: store.Page{After: &cursor}}),
+		list("by id", store.ProductQuery{Sort: store.Sort{By: store.SortID}}),
+		list("by creation, the newest first", store.ProductQuery{Sort: store.Sort{By: store.SortCreatedAt, Descending: true}}),
+		list("by creation, from a time on", store.ProductQuery{Sort: store.Sort{By: store.SortCreatedAt}, Filter: within("created_at", "ge", "2020-01-01")}),
+		list("by id, beyond one", store.ProductQuery{Sort: store.Sort{By: store.SortID}, Filter: within("id", "gt", middle)}),
+		list("updated since", store.ProductQuery{Filter: within("updated_at", "gt", "2020-01-01")}),
+		list("of a tag", store.ProductQuery{Filter: term("tags", "eq", "new")}),
+		list("of some tags", store.ProductQuery{Filter: term("tags", "in", "new", "sale", "no such tag")}),
+		list("of a tag, sorted", store.ProductQuery{Filter: term("tags", "eq", "new"), Sort: store.Sort{By: store.SortUpdatedAt}}),
+		list("by their ids", store.ProductQuery{Filter: term("id", "in", h.attached[""][:200]...)}),
+		{"products by their ids", func(ctx context.Context, v *store.View, rows int) error {
+			found, err := v.ProductsByID(ctx, h.ids[:rows])
+			if err == nil && len(found) == 0 {
+				return fmt.Errorf("no product")
+			}
+			return err
+		}},
+		{"a product", func(ctx context.Context, v *store.View, _ int) error {
+			_, err := v.Product(ctx, store.ProductKey{ID: h.attached[""][0]})
+			return err
+		}},
+		{"a product by its SKU", func(ctx context.Context, v *store.View, _ int) error {
+			_, err := v.Product(ctx, store.ProductKey{SKU: h.products[h.attached[""][0]].values["sku"][0]})
+			return err
+		}},
+		{"a product by its slug", func(ctx context.Context, v *store.View, _ int) error {
+			_, err := v.Product(ctx, store.ProductKey{Slug: h.products[h.attached[""][0]].values["slug"][0]})
+			return err
+		}},
+		{"files by their ids", func(ctx context.Context, v *store.View, rows int) error {
+			products, err := v.ProductsByID(context.Background(), h.attached[""][:rows])
+			if err != nil {
+				return err
+			}
+			var ids []string
+			for _, id := range h.attached[""][:rows] {
+				ids = append(ids, products[id].MainImageID())
+			}
+			found, err := v.FilesByID(ctx, ids)
+			if err == nil && len(found) != rows {
+				return fmt.Errorf("%d files, not %d", len(found), rows)
+			}
+			return err
+		}},
+		{"nodes", func(ctx context.Context, v *store.View, rows int) error {
+			_, err := v.Nodes(ctx, store.NodeFilter{}, store.Page{First: &rows})
+			return err
+		}},
+		{"nodes by their ids", func(ctx context.Context, v *store.View, rows int) error {
+			_, err := v.NodesByID(ctx, h.nodes[:min(rows, len(h.nodes))])
+			return err
+		}},
+	}
+}
+
+// largest is the node or hierarchy with the most products.
+func (h *shelves) largest() string {
+	return slices.MaxFunc(h.nodes[1:], func(a, b string) int { return len(h.attached[a]) - len(h.attached[b]) })
+}
+
+func productStatements(e Engine, h *shelves) func(*testing.T) {
+	return func(t *testing.T) {
+		s, err := store.Open(context.Background(), store.Config{URL: h.url, NoCache: true, Synchronous: "OFF"})
+		require.NoError(t, err)
+		defer s.Close()
+		for _, read := range h.reads(t) {
+			t.Run(read.name, func(t *testing.T) {
+				var counts []int
+				var queries []string
+				for _, rows := range []int{1, 100} {
+					v := viewOf(t, s, store.ShopperContext{}) // which keeps what it read
+					ctx, counter := store.CountStatements(t.Context())
+					require.NoError(t, read.run(ctx, v, rows))
+					counts, queries = append(counts, counter.Count()), counter.Queries()
+				}
+				require.Equal(t, counts[0], counts[1], "%q", queries)
+			})
+		}
+		t.Run("at any offset", func(t *testing.T) {
+			var counts []int
+			for _, offset := range []int{0, 1, 5000, 10_000} {
+				v := viewOf(t, s, store.ShopperContext{})
+				ctx, counter := store.CountStatements(t.Context())
+				slice, err := v.Products(ctx, store.ProductQuery{Page: store.Page{First: ptr(25), Offset: &offset}})
+				require.NoError(t, err)
+				require.Len(t, slice.Items, 25)
+				_, err = slice.Total(ctx)
+				require.NoError(t, err)
+				counts = append(counts, counter.Count())
+			}
+			require.Len(t, slices.Compact(counts), 1, "statements at offsets 0, 1, 5000 and 10000: %v", counts)
+		})
+		t.Run("with many values of a term", func(t *testing.T) {
+			var counts []int
+			for _, n := range []int{1, 100} {
+				var skus []string
+				for _, id := range h.attached[""][:n] {
+					skus = append(skus, h.products[id].values["sku"]...)
+				}
+				term, err := store.NewTerm("sku", "in", skus)
+				require.NoError(t, err)
+				v := viewOf(t, s, store.ShopperContext{})
+				ctx, counter := store.CountStatements(t.Context())
+				slice, err := v.Products(ctx, store.ProductQuery{Filter: store.ProductFilter{Terms: []store.Term{term}}, Page: store.Page{First: ptr(100)}})
+				require.NoError(t, err)
+				require.Len(t, slice.Items, n)
+				counts = append(counts, counter.Count())
+			}
+			require.LessOrEqual(t, counts[1], counts[0]+3, "statements for 1 SKU and for 100: %v", counts)
+		})
+	}
+}
+
+func productsWarm(h *shelves) func(*testing.T) {
+	return func(t *testing.T) {
+		for _, read := range h.reads(t) {
+			t.Run(read.name, func(t *testing.T) {
+				require.NoError(t, read.run(t.Context(), viewOf(t, h.Store, store.ShopperContext{}), 100))
+				ctx, counter := store.CountStatements(t.Context())
+				v, err := h.View(ctx, store.ShopperContext{})
+				require.NoError(t, err)
+				require.NoError(t, read.run(ctx, v, 100))
+				require.Empty(t, counter.Queries())
+			})
+		}
+	}
+}
+
+// readPlans asks the engine what it means to do for each statement that
+// reads send, right after publishing: with the statistics there are then.
+func readPlans(e Engine, h *shelves) func(*testing.T) {
+	return func(t *testing.T) {
+		s, err := store.Open(context.Background(), store.Config{URL: h.url, NoCache: true, Synchronous: "OFF"})
+		require.NoError(t, err)
+		defer s.Close()
+		db := e.SQLAt(t, h.url)
+		for _, read := range h.reads(t) {
+			t.Run(read.name, func(t *testing.T) {
+				v := viewOf(t, s, store.ShopperContext{})
+				ctx, counter := store.CountStatements(t.Context())
+				require.NoError(t, read.run(ctx, v, 100))
+				queries := slices.Compact(slices.Sorted(slices.Values(counter.Queries())))
+				require.NotEmpty(t, queries)
+				for _, query := range queries {
+					plan := planOf(t, e, db, query)
+					require.NotEmpty(t, plan)
+					require.Empty(t, wasteful(plan), "%s\n%s", query, strings.Join(plan, "\n"))
+				}
+			})
+		}
+	}
+}
+
+// wasteful is the first step of a plan that reads a whole table, or a whole
+// release where a few of its rows were asked for.
+func wasteful(plan []string) string {
+	keys := map[string]string{
+		"release_product": "ordinal product_id", "release_price": "ordinal", "release_chunk": "chunk", "release_file": "file_id",
+		"release_list": "list", "release_index": "first", "document": "id", "stock": "product_id",
+	}
+	table := ""
+	for _, step := range plan {
+		step = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(step), "->"))
+		if strings.HasPrefix(step, "Seq Scan") || strings.HasPrefix(step, "SCAN ") && !strings.Contains(step, "before") && !strings.Contains(step, "subquery") {
+			return step
+		}
+		for name := range keys { // PostgreSQL names the table, or its index, and the condition next
+			if strings.Contains(step, " on "+name) {
+				table = name
+			}
+		}
+		condition, found := strings.CutPrefix(step, "Index Cond: ")
+		if found && table != "" && !slices.ContainsFunc(strings.Fields(keys[table]), func(key string) bool { return strings.Contains(condition, key+" ") }) {
+			return "on " + table + ": " + step
+		}
+		if found {
+			table = ""
+		}
+		if strings.HasPrefix(step, "SEARCH ") && strings.HasSuffix(step, "(release_id=?)") && !strings.Contains(step, "release_node") {
+			return step
+		}
+	}
+	return ""
+}
+
+var placeholders = regexp.MustCompile(`\$(\d+)`)
+
+// planOf is the plan of a query whatever its values. On PostgreSQL an index
+// is used wherever one serves: the tables of a test are small enough to be
+// read whole.
+func planOf(t *testing.T, e Engine, db *sql.DB, query string) (plan []string) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := db.Conn(ctx)
+	require.NoError(t, err)
+	defer conn.Close()
+	explain := `EXPLAIN QUERY PLAN ` + query
+	var args []any
+	most := 0
+	for _, found := range placeholders.FindAllStringSubmatch(query, -1) {
+		n, err := strconv.Atoi(found[1])
+		require.NoError(t, err)
+		most = max(most, n)
+	}
+	if e.Name == "postgres" {
+		for _, order := range []string{`SET enable_seqscan = off`, `SET plan_cache_mode = force_generic_plan`, `PREPARE examined AS ` + query} {
+			_, err := conn.ExecContext(ctx, order)
+			require.NoError(t, err, order)
+		}
+		defer conn.ExecContext(ctx, `DEALLOCATE examined`)
+		explain = `EXPLAIN EXECUTE examined`
+		if most > 0 {
+			explain += `(` + strings.TrimSuffix(strings.Repeat(`NULL,`, most), ",") + `)`
+		}
+	} else {
+		args = make([]any, most)
+	}
+	rows, err := conn.QueryContext(ctx, explain, args...)
+	require.NoError(t, err, explain)
+	defer rows.Close()
+	columns, err := rows.Columns()
+	require.NoError(t, err)
+	for rows.Next() {
+		values := make([]any, len(columns))
+		for i := range values {
+			values[i] = new(any)
+		}
+		require.NoError(t, rows.Scan(values...))
+		plan = append(plan, fmt.Sprint(*values[len(values)-1].(*any)))
+	}
+	require.NoError(t, rows.Err())
+	return plan
+}
