@@ -54,7 +54,7 @@ func TestAProductTellsAllThereIs(t *testing.T) {
 			tiers components { key } bundleConfiguration { selectedOptions } customInputs extensions shopperAttributes variations { id } childVariations { id }
 			variationMatrix childOptionIds parent { uuid } children { uuid } files { attachedAt } mainImage { uuid } componentProducts { uuid } nodes { uuid }
 			breadcrumbs { node { uuid } } stock { total } } }`,
-			data: `{"product":{"description":"","commodityType":"physical","upcEan":"","manufacturerPartNum":"","externalRef":"","productTypes":["standard"],
+			data: `{"product":{"description":"","commodityType":"","upcEan":"","manufacturerPartNum":"","externalRef":"","productTypes":[],
 			"pricebookId":null,"price":null,"displayPrice":null,"originalPrice":null,"originalDisplayPrice":null,"saleId":null,"saleExpires":null,
 			"tiers":{},"components":[],"bundleConfiguration":{"selectedOptions":{}},"customInputs":{},"extensions":{},"shopperAttributes":{},"variations":[],
 			"childVariations":[],"variationMatrix":{},"childOptionIds":[],"parent":null,"children":[],"files":[],"mainImage":null,"componentProducts":[],"nodes":[],

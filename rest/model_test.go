@@ -61,6 +61,13 @@ type line struct {
 func newModel(t require.TestingT, shop string) *model {
 	m := &model{listed: map[string][]row{}, curated: map[string][]string{}}
 	live := map[string]row{}
+	attached := map[[2]string]bool{} // of list and product
+	attach := func(list string, r row) {
+		if at := [2]string{list, r.id}; !attached[at] {
+			attached[at] = true
+			m.listed[list] = append(m.listed[list], r)
+		}
+	}
 	var nodes []line
 	for text := range strings.Lines(shop) {
 		var l line
@@ -78,10 +85,10 @@ func newModel(t require.TestingT, shop string) *model {
 	slices.SortFunc(m.stock, byID)
 	for _, node := range nodes {
 		hierarchy := node.Relationships.Hierarchy.Data.ID
-		for _, attached := range node.Relationships.Products.Data {
-			if r, ok := live[attached.ID]; ok {
-				m.attach(node.ID, r)
-				m.attach(hierarchy, r)
+		for _, product := range node.Relationships.Products.Data {
+			if r, ok := live[product.ID]; ok {
+				attach(node.ID, r)
+				attach(hierarchy, r)
 			}
 		}
 		m.curated[node.ID] = node.Attributes.Curated
@@ -92,12 +99,6 @@ func newModel(t require.TestingT, shop string) *model {
 		})
 	}
 	return m
-}
-
-func (m *model) attach(list string, r row) {
-	if !slices.ContainsFunc(m.listed[list], func(have row) bool { return have.id == r.id }) {
-		m.listed[list] = append(m.listed[list], r)
-	}
 }
 
 // rank puts curated products first.

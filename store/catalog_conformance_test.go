@@ -20,6 +20,8 @@ func TestEveryEngineKeepsThePromisesOfCatalogs(t *testing.T) {
 		{"releases", storetest.Releases},
 		{"filters", storetest.Filters},
 		{"products", storetest.Products},
+		{"the members of a product", storetest.ProductMembers("testdata/product_members.golden")},
+		{"generated shops", storetest.Generate},
 	} {
 		t.Run(suite.name, func(t *testing.T) { storetest.Each(t, suite.run) })
 	}

@@ -42,12 +42,19 @@ func parseCursor(text, list, member string) (cursor, error) {
 		decoder.UseNumber()
 		err = decoder.Decode(&c)
 	}
-	if err != nil || c.List == "" || c.Position < 0 {
+	if err != nil || c.List == "" || c.Position < 0 || c.Position > maxPosition {
 		return cursor{}, invalid([]string{member}, "is not a cursor of this service; take it from pageInfo or from a page's links, unchanged")
 	}
 	if list != "" && c.List != list {
-		return cursor{}, &Error{Code: CursorMismatch, Path: []string{member},
-			Detail: "belongs to another list, sort or filter; start again without it, or repeat the request it came from"}
+		return cursor{}, cursorMismatch(member)
 	}
 	return c, nil
 }
+
+func cursorMismatch(member string) error {
+	return &Error{Code: CursorMismatch, Path: []string{member},
+		Detail: "belongs to another list, sort or filter; start again without it, or repeat the request it came from"}
+}
+
+// maxPosition is far beyond any list.
+const maxPosition = 1 << 40

@@ -83,15 +83,19 @@ func dialectOf(address string) (dialect, error) {
 
 type sqliteDialect struct{}
 
-// sqlitePath is the file of a file: URL.
-func sqlitePath(address string) string {
-	path, _, _ := strings.Cut(strings.TrimPrefix(address, "file:"), "?")
-	if strings.HasPrefix(path, "//") {
-		path = strings.TrimPrefix(path, "//")
-	}
+// SQLiteFile is the file of a file: URL; embedded is false for another URL.
+func SQLiteFile(address string) (path string, embedded bool) {
+	path, embedded = strings.CutPrefix(address, "file:")
+	path, _, _ = strings.Cut(path, "?")
+	path = strings.TrimPrefix(path, "//")
 	if decoded, err := url.PathUnescape(path); err == nil {
 		path = decoded
 	}
+	return path, embedded
+}
+
+func (c Config) sqliteFile() string {
+	path, _ := SQLiteFile(c.URL)
 	return path
 }
 
@@ -106,11 +110,11 @@ func sqliteDSN(config Config, pragmas ...string) string {
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(" + synchronous + ")",
 		"foreign_keys(1)", "temp_store(MEMORY)",
 	}, pragmas...)}
-	return "file:" + (&url.URL{Path: sqlitePath(config.URL)}).EscapedPath() + "?" + values.Encode()
+	return "file:" + (&url.URL{Path: config.sqliteFile()}).EscapedPath() + "?" + values.Encode()
 }
 
 func (sqliteDialect) open(ctx context.Context, config Config) (read, write *sql.DB, closer io.Closer, err error) {
-	path := sqlitePath(config.URL)
+	path := config.sqliteFile()
 	if path == "" || path == ":memory:" || strings.Contains(config.URL, "mode=memory") {
 		return nil, nil, nil, errors.New("the database must be a file, for example file:portico.db; an in-memory one has no second connection")
 	}
@@ -149,7 +153,7 @@ func (sqliteDialect) goose(Config) (goose.Dialect, []goose.ProviderOption, error
 }
 
 func (sqliteDialect) lockMigrations(config Config) (func(), error) {
-	return lockFile(sqlitePath(config.URL) + ".lock")
+	return lockFile(config.sqliteFile() + ".lock")
 }
 
 func (sqliteDialect) classify(err error) fault {
@@ -175,7 +179,7 @@ func (sqliteDialect) classify(err error) fault {
 func (sqliteDialect) oneWriter() bool               { return true }
 func (sqliteDialect) snapshot() *sql.TxOptions      { return nil }
 func (sqliteDialect) explain(query string) string   { return "EXPLAIN QUERY PLAN " + query }
-func (sqliteDialect) describe(config Config) string { return "SQLite " + sqlitePath(config.URL) }
+func (sqliteDialect) describe(config Config) string { return "SQLite " + config.sqliteFile() }
 
 // PostgreSQL
 

@@ -16,11 +16,17 @@ import (
 // Documents are kept under the hash of their bytes, so that releases and
 // catalogs share what did not change.
 
-// links are the products that a document refers to: the live ones.
+// links are what a document refers to: live products, and files that are there.
 type links struct {
 	parent     string
 	children   []string
-	components map[string]bool // of the product's components, which are live
+	components map[string]bool // of the products a bundle speaks of, the live ones
+	files      *packed         // all there are
+}
+
+func (l links) hasFile(id string) bool {
+	_, found := l.files.find(id)
+	return found
 }
 
 // documentLanguages are the tags a product has texts in beyond its base text,
@@ -116,10 +122,15 @@ func (p *ProductSource) appendRelationships(dst []byte, l links) []byte {
 	dst = append(appendSelf(dst, p.ID, "children"), '}')
 	dst = append(appendName(dst, "files"), `{"data":[`...)
 	if files := p.Relationships.Files; files != nil {
-		for i, file := range files.Data {
-			if i > 0 {
+		first := true
+		for _, file := range files.Data {
+			if !l.hasFile(file.ID) {
+				continue
+			}
+			if !first {
 				dst = append(dst, ',')
 			}
+			first = false
 			dst = append(dst, '{')
 			dst = appendMember(dst, "type", "file")
 			dst = appendMember(dst, "id", file.ID)
@@ -129,7 +140,11 @@ func (p *ProductSource) appendRelationships(dst []byte, l links) []byte {
 	}
 	dst = append(dst, "]}"...)
 	dst = append(appendName(dst, "main_image"), `{"data":`...)
-	dst = append(appendReference(dst, "main_image", p.Relationships.MainImage.id()), '}')
+	image := p.Relationships.MainImage.id()
+	if !l.hasFile(image) {
+		image = ""
+	}
+	dst = append(appendReference(dst, "main_image", image), '}')
 	dst = append(appendName(dst, "component_products"), `{"data":`...)
 	components := slices.DeleteFunc(p.componentIDs(), func(id string) bool { return !l.components[id] })
 	dst = appendReferences(dst, components)

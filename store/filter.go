@@ -35,12 +35,14 @@ const (
 // NewTerm checks a term: INVALID for an unknown attribute or operator, for eq
 // with id or with other than one value, and for in without a value.
 func NewTerm(attribute, operator string, values []string) (Term, error) {
-	term := Term{attribute, operator, values}
+	term := Term{attribute, operator, slices.Clone(values)}
 	path := []string{"filter"}
 	if !slices.Contains(FilterAttributes(), attribute) {
 		return term, invalid(path, "names the unknown attribute %q; known are %s", short(attribute), strings.Join(FilterAttributes(), ", "))
 	}
 	switch {
+	case operator != "eq" && operator != "in":
+		return term, invalid(path, "compares %s by %q; known are eq and in", attribute, short(operator))
 	case operator == "eq" && attribute == "id":
 		return term, invalid(path, "compares id by eq, which takes every attribute but id; write in(id,…)")
 	case operator == "eq" && len(values) != 1:
@@ -48,13 +50,13 @@ func NewTerm(attribute, operator string, values []string) (Term, error) {
 	case len(values) == 0 || len(values) > MaxFilterValues:
 		return term, invalid(path, "gives in(%s,…) %d values; it takes 1 to %d", attribute, len(values), MaxFilterValues)
 	}
-	for i, value := range values {
+	for i, value := range term.Values {
 		if !cleanText(value) {
 			return term, invalid(path, "compares %s with text that is not UTF-8", attribute)
 		}
 		if attribute == "id" {
 			if canonical, ok := CanonicalID(value); ok {
-				values[i] = canonical
+				term.Values[i] = canonical
 			}
 		}
 	}

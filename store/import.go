@@ -112,7 +112,7 @@ func (s *Store) checkImport(ctx context.Context, decoder *decoder, open func() (
 			for _, fault := range d.faults {
 				add(d.line, d.kind, fault)
 			}
-			if d.source != nil && len(d.faults) == 0 {
+			if d.source != nil {
 				report.Resources[d.kind]++
 				graph.note(d)
 			}

@@ -96,10 +96,10 @@ func (w *importWriter) write(ctx context.Context, kind string, sources []source)
 		return w.inOrder(ctx, promotionTable, sources)
 	case "catalog":
 		w.topics = append(w.topics, topicCatalog)
-		return w.inOrder(ctx, catalogTable, sources)
+		return w.dated(ctx, catalogTable, sources, func(r source) string { return r.(*catalogSource).Attributes.CreatedAt })
 	case "catalog_rule":
 		w.topics = append(w.topics, topicCatalog)
-		return w.inOrder(ctx, ruleTable, sources)
+		return w.dated(ctx, ruleTable, sources, func(r source) string { return r.(*ruleSource).Attributes.CreatedAt })
 	case "node":
 		return w.nodes(ctx, sources)
 	case "stock":
@@ -121,6 +121,7 @@ func (w *importWriter) write(ctx context.Context, kind string, sources []source)
 type sourceTable struct {
 	name    string
 	columns []string
+	keeps   string // a column, beside sequence, that a change leaves as it is
 	row     func(source, *tx) []any
 }
 
@@ -133,7 +134,7 @@ var (
 		columns: []string{"id", "live", "parent_id", "component_ids", "created_at", "updated_at", "body"},
 		row: func(r source, _ *tx) []any {
 			p := r.(*ProductSource)
-			return []any{p.ID, p.live(), p.parentID(), strings.Join(p.componentIDs(), " "), micros(p.createdAt()), micros(p.updatedAt()), encode(p)}
+			return []any{p.ID, p.live(), p.parentID(), strings.Join(p.bundledIDs(), " "), micros(p.createdAt()), micros(p.updatedAt()), encode(p)}
 		},
 	}
 	priceTable = sourceTable{name: "price", columns: []string{"id", "pricebook_id", "sku", "body"}, row: func(r source, _ *tx) []any {
@@ -197,7 +198,7 @@ func (table sourceTable) upsert(n int) string {
 	fmt.Fprintf(&b, " ON CONFLICT (%s) DO UPDATE SET ", table.columns[0])
 	var sets []string
 	for _, column := range table.columns[1:] {
-		if column != "sequence" {
+		if column != "sequence" && column != table.keeps {
 			sets = append(sets, column+" = excluded."+column)
 		}
 	}
@@ -258,6 +259,23 @@ func (w *importWriter) inOrder(ctx context.Context, table sourceTable, sources [
 	return w.upsertRows(ctx, table, rows)
 }
 
+// dated writes sources in order, of which one that does not say when it was
+// made keeps the time of its first import.
+func (w *importWriter) dated(ctx context.Context, table sourceTable, sources []source, created func(source) string) (changed int, err error) {
+	for _, resource := range sources {
+		table.keeps = ""
+		if created(resource) == "" {
+			table.keeps = "created_at"
+		}
+		n, err := w.inOrder(ctx, table, []source{resource})
+		if err != nil {
+			return 0, err
+		}
+		changed += n
+	}
+	return changed, nil
+}
+
 // nodes writes nodes and what is attached to them.
 func (w *importWriter) nodes(ctx context.Context, sources []source) (changed int, err error) {
 	for _, resource := range sources {
@@ -278,19 +296,32 @@ func (w *importWriter) nodes(ctx context.Context, sources []source) (changed int
 }
 
 // attach makes the products the node's, in this order. Attachments that stay
-// keep their place in time.
+// keep their place in time, unless the order among them is another.
 func (w *importWriter) attach(ctx context.Context, nodeID string, productIDs []string) (changed bool, err error) {
 	had, err := collect(ctx, w.session, scalar[string],
 		`SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached, product_id`, nodeID)
 	if err != nil || slices.Equal(had, productIDs) {
 		return false, err
 	}
-	fresh := productIDs
-	if len(had) <= len(productIDs) && slices.Equal(had, productIDs[:len(had)]) {
-		fresh = productIDs[len(had):]
-	} else if _, err := w.exec(ctx, `DELETE FROM node_product WHERE node_id = $1`, nodeID); err != nil {
+	wanted := make(map[string]bool, len(productIDs))
+	for _, id := range productIDs {
+		wanted[id] = true
+	}
+	var stay, leave []string
+	for _, id := range had {
+		if wanted[id] {
+			stay = append(stay, id)
+		} else {
+			leave = append(leave, id)
+		}
+	}
+	if len(stay) > len(productIDs) || !slices.Equal(stay, productIDs[:len(stay)]) {
+		stay, leave = nil, had
+	}
+	if err := w.detach(ctx, nodeID, leave); err != nil {
 		return false, err
 	}
+	fresh := productIDs[len(stay):]
 	attached, err := w.sequence(ctx, len(fresh))
 	if err != nil {
 		return false, err
@@ -300,6 +331,14 @@ func (w *importWriter) attach(ctx context.Context, nodeID string, productIDs []s
 		rows[i] = []any{nodeID, attached + int64(i), id}
 	}
 	return true, w.insertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
+}
+
+func (w *importWriter) detach(ctx context.Context, nodeID string, productIDs []string) error {
+	return chunked(productIDs, 512, func(ids []string) error {
+		list, args := in([]any{nodeID}, ids)
+		_, err := w.exec(ctx, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN (`+list+`)`, args...)
+		return err
+	})
 }
 
 // insertRows inserts many rows a statement.

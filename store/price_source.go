@@ -101,7 +101,8 @@ func (f *faults) amounts(member string, amounts map[string]amountPrice) {
 	for code, price := range amounts {
 		f.currency(member+"."+code, code)
 		f.between(member+"."+code+".amount", int(price.Amount), 0, maxAmount)
-		f.object(member+"."+code+".tiers", price.Tiers)
+		f.object(member+"."+code+".tiers", &price.Tiers)
+		amounts[code] = price
 	}
 }
 

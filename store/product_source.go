@@ -126,10 +126,10 @@ func (p *ProductSource) check(f *faults) {
 		f.add("attributes.created_at", "is required")
 	}
 	f.time("attributes.created_at", &a.CreatedAt)
+	f.time("attributes.updated_at", &a.UpdatedAt)
 	if a.UpdatedAt == "" {
 		a.UpdatedAt = a.CreatedAt
 	}
-	f.time("attributes.updated_at", &a.UpdatedAt)
 	for tag, text := range a.Locales {
 		f.locale("attributes.locales."+tag, tag)
 		f.text("attributes.locales."+tag+".name", text.Name, maxName)
@@ -142,9 +142,9 @@ func (p *ProductSource) check(f *faults) {
 	for key, component := range a.Components {
 		component.check(f, "attributes.components."+key)
 	}
-	f.object("attributes.custom_inputs", a.CustomInputs)
-	f.object("attributes.extensions", a.Extensions)
-	f.object("attributes.shopper_attributes", a.ShopperAttributes)
+	f.object("attributes.custom_inputs", &a.CustomInputs)
+	f.object("attributes.extensions", &a.Extensions)
+	f.object("attributes.shopper_attributes", &a.ShopperAttributes)
 	r := &p.Relationships
 	f.link("relationships.parent", r.Parent)
 	f.link("relationships.main_image", r.MainImage)
@@ -189,19 +189,25 @@ func (p *ProductSource) parentID() string { return p.Relationships.Parent.id() }
 // componentIDs are the products of the bundle: as related, else by the sort
 // order of the components; each once.
 func (p *ProductSource) componentIDs() []string {
-	var ids []string
-	if related := p.Relationships.ComponentProducts; related != nil {
-		for _, ref := range related.Data {
-			ids = append(ids, ref.ID)
-		}
-	} else {
-		for _, key := range p.Attributes.componentKeys() {
-			for _, option := range p.Attributes.Components[key].Options {
-				ids = append(ids, option.ID)
-			}
+	related := p.Relationships.ComponentProducts
+	if related == nil || len(related.Data) == 0 {
+		return unique(p.Attributes.optionIDs())
+	}
+	return unique(refIDs(*related))
+}
+
+// bundledIDs are all products that the bundle speaks of.
+func (p *ProductSource) bundledIDs() []string {
+	return unique(append(p.componentIDs(), p.Attributes.optionIDs()...))
+}
+
+func (a *ProductAttributes) optionIDs() (ids []string) {
+	for _, key := range a.componentKeys() {
+		for _, option := range a.Components[key].Options {
+			ids = append(ids, option.ID)
 		}
 	}
-	return unique(ids)
+	return ids
 }
 
 // componentKeys are the components' keys by sort order, then key.

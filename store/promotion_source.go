@@ -53,10 +53,10 @@ func (p *promotionSource) check(f *faults) {
 		}
 	}
 	f.between("max_applications_per_cart", p.MaxApplicationsPerCart, 0, MaxStock)
+	f.object("schema", &p.Schema)
 	if len(p.Schema) == 0 {
 		f.add("schema", "is required")
 	}
-	f.object("schema", p.Schema)
 }
 
 // codeSource is a promotion's code; Uses is what remains of MaxUses, both

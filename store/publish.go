@@ -64,7 +64,8 @@ type plan struct {
 	source *catalogSource
 	tree   *tree
 
-	ids        packed
+	files      packed  // ids
+	ids        packed  // of the products, by handle
 	created    []int64 // by handle
 	updated    []int64
 	parents    []int32 // handles, or -1
@@ -319,7 +320,7 @@ func (p *plan) nodes(handle uint32) (nodes []*CatalogNode) {
 
 // links are the live products that a product refers to.
 func (p *plan) links(handle uint32) links {
-	l := links{components: map[string]bool{}}
+	l := links{components: map[string]bool{}, files: &p.files}
 	if parent := p.parents[handle]; parent >= 0 {
 		l.parent = p.ids.at(uint32(parent))
 	}

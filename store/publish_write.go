@@ -124,6 +124,9 @@ func (w *releaseWriter) files(ctx context.Context) error {
 		if len(files) == 0 {
 			return nil
 		}
+		for _, f := range files {
+			w.plan.files.add(f.id)
+		}
 		return w.batch(ctx, func(ctx context.Context, t *tx) error {
 			bodies := make([][]byte, len(files))
 			for i, f := range files {

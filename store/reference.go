@@ -13,8 +13,8 @@ import (
 // catalogs, promotions); a product's references are soft: what is missing or
 // not live is left out of releases.
 type references struct {
-	defined map[reference]bool // member is empty
-	wanted  map[reference]ImportFault
+	defined map[reference]bool          // member is empty
+	wanted  map[reference][]ImportFault // for each use, as far as they would be told
 	nodes   map[string]nodePlace
 }
 
@@ -30,19 +30,22 @@ var referenceTables = map[string]string{
 }
 
 func newReferences() *references {
-	return &references{map[reference]bool{}, map[reference]ImportFault{}, map[string]nodePlace{}}
+	return &references{map[reference]bool{}, map[reference][]ImportFault{}, map[string]nodePlace{}}
 }
 
 func (r *references) note(d decoded) {
 	if referenceTables[d.kind] != "" {
 		r.defined[reference{kind: d.kind, id: d.source.key()}] = true
 	}
+	if len(d.faults) > 0 {
+		return // one fault is enough to mend a line
+	}
 	for _, ref := range d.refs {
 		target := reference{kind: ref.kind, id: ref.id}
-		if _, known := r.wanted[target]; !known {
+		if len(r.wanted[target]) < MaxImportFaults {
 			f := &faults{}
 			f.add(ref.member, "refers to the %s %q, which is neither in the file nor in the store", ref.kind, ref.id)
-			r.wanted[target] = ImportFault{d.line, d.kind, f.list[0]}
+			r.wanted[target] = append(r.wanted[target], ImportFault{d.line, d.kind, f.list[0]})
 		}
 	}
 	if node, ok := d.source.(*nodeSource); ok {
@@ -66,7 +69,7 @@ func (r *references) missing(ctx context.Context, s *Store) (list []ImportFault,
 			found, err := collect(ctx, s.reader, scalar[string], `SELECT id FROM `+table+` WHERE id IN (`+places+`)`, args...)
 			for _, id := range ids {
 				if !slices.Contains(found, id) {
-					list = append(list, r.wanted[reference{kind: kind, id: id}])
+					list = append(list, r.wanted[reference{kind: kind, id: id}]...)
 				}
 			}
 			return err
@@ -96,6 +99,11 @@ func (r *references) misplaced(ctx context.Context, s *Store) (list []ImportFaul
 			if up == id || steps > len(places) {
 				f.add("relationships.parent.data.id", "must not be the node itself or one below it")
 				break
+			}
+		}
+		for child, place := range places {
+			if _, inFile := r.nodes[child]; !inFile && place.parent == id && place.hierarchy != node.hierarchy {
+				f.add("relationships.hierarchy.data.id", "must stay %q as long as the node %q of that hierarchy hangs from it", place.hierarchy, child)
 			}
 		}
 		for _, fault := range f.list {

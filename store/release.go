@@ -127,15 +127,15 @@ func unpackKeys(body []byte) keys {
 	return list
 }
 
-// listHead reads a list's head; NOT_FOUND when the release has none of that
-// name.
+// listHead reads a list's head. Every node has its list, so that a missing one
+// says that the release was swept meanwhile.
 func (v *View) listHead(ctx context.Context, list string) (*listHead, error) {
 	heads, err := v.listHeads(ctx, []string{list})
 	if err != nil {
 		return nil, err
 	}
 	if heads[list] == nil {
-		return nil, notFound(nil, "There is no such list in this catalog.")
+		return nil, errReleaseGone
 	}
 	return heads[list], nil
 }

@@ -63,16 +63,18 @@ type decoded struct {
 	refs   []reference
 }
 
-// decode reads one resource. Its faults name every member that is wrong.
+// decode reads one resource. Its faults name every member that is wrong; the
+// source is there even so, as far as it could be read.
 func (d *decoder) decode(line []byte) decoded {
-	if !cleanText(string(line)) || bytes.Contains(line, []byte(`\u0000`)) {
+	if !cleanText(string(line)) || escapesNUL(line) {
 		return decoded{faults: Errors{invalid(nil, "The line must be UTF-8 text without NUL.")}}
 	}
 	var head struct {
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
-		return decoded{faults: explainJSON(line, err, reflect.TypeOf(head), true)}
+		faults, _ := explainJSON(line, err, reflect.TypeOf(head), true)
+		return decoded{faults: faults}
 	}
 	result := decoded{kind: head.Type}
 	create, known := d.types[head.Type]
@@ -83,34 +85,54 @@ func (d *decoder) decode(line []byte) decoded {
 		}
 		return result
 	}
-	resource := create()
+	result.source = create()
 	reader := json.NewDecoder(bytes.NewReader(line))
 	if !d.lenient {
 		reader.DisallowUnknownFields()
 	}
-	if err := reader.Decode(resource); err != nil {
-		result.faults = explainJSON(line, err, reflect.TypeOf(resource), d.lenient)
-		return result
+	if err := reader.Decode(result.source); err != nil {
+		var mistyped bool
+		result.faults, mistyped = explainJSON(line, err, reflect.TypeOf(result.source), d.lenient)
+		if mistyped { // what was not read cannot be judged further
+			return result
+		}
 	}
 	f := &faults{}
-	resource.check(f)
-	result.source, result.faults, result.refs = resource, f.list, f.refs
+	result.source.check(f)
+	result.faults, result.refs = append(result.faults, f.list...), f.refs
 	return result
 }
 
+// escapesNUL tells whether a string of the line holds \u0000; \\u0000 is a
+// backslash and five letters.
+func escapesNUL(line []byte) bool {
+	for at := 0; ; {
+		next := bytes.IndexByte(line[at:], '\\')
+		if next < 0 {
+			return false
+		}
+		at += next
+		if bytes.HasPrefix(line[at:], []byte(`\u0000`)) {
+			return true
+		}
+		at = min(at+2, len(line))
+	}
+}
+
 // explainJSON finds every member that does not fit the shape, which
-// encoding/json names only the first of, and not always by its path.
-func explainJSON(line []byte, err error, shape reflect.Type, lenient bool) Errors {
+// encoding/json names only the first of, and not always by its path. mistyped
+// is false when all that is wrong is members that are not known.
+func explainJSON(line []byte, err error, shape reflect.Type, lenient bool) (list Errors, mistyped bool) {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		return Errors{invalid(nil, "The line is not JSON: %s at byte %d.", strings.TrimPrefix(syntax.Error(), "json: "), syntax.Offset)}
+		return Errors{invalid(nil, "The line is not JSON: %s at byte %d.", strings.TrimPrefix(syntax.Error(), "json: "), syntax.Offset)}, true
 	}
 	f := &faults{}
 	f.shape(nil, line, shape, lenient)
 	if len(f.list) == 0 {
-		f.list = Errors{invalid(nil, "The line must be one JSON object.")}
+		return Errors{invalid(nil, "The line must be one JSON object.")}, true
 	}
-	return f.list
+	return f.list, f.mistyped
 }
 
 // shape holds a JSON value against a Go type.
@@ -127,7 +149,7 @@ func (f *faults) shape(path []string, raw []byte, shape reflect.Type, lenient bo
 	case shape.Kind() == reflect.Struct, shape.Kind() == reflect.Map:
 		var members map[string]json.RawMessage
 		if json.Unmarshal(raw, &members) != nil {
-			f.list = append(f.list, invalid(path, "must be an object, not %s", jsonKind(raw)))
+			f.mistype(path, "an object", raw)
 			return
 		}
 		for _, name := range slices.Sorted(maps.Keys(members)) {
@@ -141,7 +163,7 @@ func (f *faults) shape(path []string, raw []byte, shape reflect.Type, lenient bo
 	case shape.Kind() == reflect.Slice:
 		var items []json.RawMessage
 		if json.Unmarshal(raw, &items) != nil {
-			f.list = append(f.list, invalid(path, "must be an array, not %s", jsonKind(raw)))
+			f.mistype(path, "an array", raw)
 			return
 		}
 		for i, item := range items {
@@ -149,9 +171,14 @@ func (f *faults) shape(path []string, raw []byte, shape reflect.Type, lenient bo
 		}
 	default:
 		if json.Unmarshal(raw, reflect.New(shape).Interface()) != nil {
-			f.list = append(f.list, invalid(path, "must be %s, not %s", goKind(shape), jsonKind(raw)))
+			f.mistype(path, goKind(shape), raw)
 		}
 	}
+}
+
+func (f *faults) mistype(path []string, want string, raw []byte) {
+	f.mistyped = true
+	f.list = append(f.list, invalid(path, "must be %s, not %s", want, jsonKind(raw)))
 }
 
 func memberType(shape reflect.Type, name string) (reflect.Type, bool) {
@@ -207,8 +234,9 @@ func encode(resource any) []byte {
 // faults collects what is wrong with a source. Members are named as the file
 // spells them, parts separated by dots.
 type faults struct {
-	list Errors
-	refs []reference
+	list     Errors
+	refs     []reference
+	mistyped bool // a member is of the wrong JSON type
 }
 
 // reference is a use of another resource that must exist.
@@ -290,7 +318,8 @@ func (f *faults) time(member string, text *string) {
 }
 
 func (f *faults) currency(member, code string) {
-	if len(code) != 3 || strings.ToUpper(code) != code {
+	letters := strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+	if len(code) != 3 || !letters {
 		f.add(member, "must be a three-letter currency code such as USD, not %q", short(code))
 	}
 }
@@ -301,10 +330,14 @@ func (f *faults) locale(member, tag string) {
 	}
 }
 
-// object requires an open member to be a JSON object.
-func (f *faults) object(member string, raw json.RawMessage) {
-	if len(raw) > 0 && raw[0] != '{' {
-		f.add(member, "must be an object, not %s", jsonKind(raw))
+// object requires an open member to be a JSON object; null is the same as
+// none.
+func (f *faults) object(member string, raw *json.RawMessage) {
+	switch {
+	case string(*raw) == "null":
+		*raw = nil
+	case len(*raw) > 0 && (*raw)[0] != '{':
+		f.add(member, "must be an object, not %s", jsonKind(*raw))
 	}
 }
 

@@ -56,7 +56,7 @@ func (s *Store) View(ctx context.Context, shopper ShopperContext) (*View, error)
 	}
 	var preferred []language.Tag
 	if shopper.Locale != "" {
-		preferred, _, _ = language.ParseAcceptLanguage(shopper.Locale) // what does not parse asks for nothing
+		preferred = acceptLanguage(shopper.Locale)
 	}
 	v.languages = lookup(preferred, release)
 	v.Locale = language.Make(release.Locale)
@@ -65,6 +65,22 @@ func (s *Store) View(ctx context.Context, shopper ShopperContext) (*View, error)
 	}
 	v.name = strings.Join(v.languages, ",") + ";" + v.Locale.String() + ";" + v.Currency
 	return v, nil
+}
+
+// acceptLanguage reads an Accept-Language value, the preferred tag first; an
+// entry that does not parse asks for nothing.
+func acceptLanguage(value string) []language.Tag {
+	var good []string
+	for _, entry := range strings.Split(value, ",") {
+		if _, _, err := language.ParseAcceptLanguage(entry); err == nil {
+			good = append(good, entry)
+		}
+	}
+	tags, _, err := language.ParseAcceptLanguage(strings.Join(good, ","))
+	if err != nil {
+		return nil
+	}
+	return tags
 }
 
 // lookup is RFC 4647's: each preferred tag, then its shorter forms, as far as

@@ -68,27 +68,30 @@ func cursorPosition(text, name, member string) (int, error) {
 // its own release while that is kept and its catalog is still this shopper's,
 // so that publishing disturbs nobody who pages. CURSOR_EXPIRED after that.
 func (v *View) follow(ctx context.Context, page Page) (*View, error) {
+	own := v.Release
 	for member, text := range page.cursors {
 		c, err := parseCursor(*text, "", member)
 		if err != nil {
 			return nil, err
 		}
-		if c.Release == v.Release.ID {
+		switch {
+		case c.Release == 0, own != v.Release && c.Release != own.ID: // of a live list, or of two releases
+			return nil, cursorMismatch(member)
+		case c.Release == own.ID:
 			continue
 		}
-		release, err := v.store.keptRelease(ctx, c.Release)
-		if HasCode(err, NotFound) || err == nil && release.CatalogID != v.Release.CatalogID {
+		own, err = v.store.keptRelease(ctx, c.Release)
+		if HasCode(err, NotFound) || err == nil && own.CatalogID != v.Release.CatalogID {
 			return nil, &Error{Code: CursorExpired, Path: []string{member},
 				Detail: "points into a release of the catalog that is no longer kept; start again without it"}
 		}
 		if err != nil {
 			return nil, err
 		}
-		earlier := *v
-		earlier.Release = release
-		return &earlier, nil
 	}
-	return v, nil
+	earlier := *v
+	earlier.Release = own
+	return &earlier, nil
 }
 
 // cursors yields the cursors of a page by their member.

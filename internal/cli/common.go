@@ -4,7 +4,6 @@ import (
 	"context"
 	"io/fs"
 	"log/slog"
-	"net/url"
 	"os"
 	"strings"
 
@@ -23,7 +22,7 @@ type Common struct {
 
 // Validate checks what kong cannot.
 func (c *Common) Validate() error {
-	if _, embedded := sqliteFile(c.DatabaseURL); !embedded && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
+	if _, embedded := store.SQLiteFile(c.DatabaseURL); !embedded && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
 		return usage("--database-url must start with file: or postgres://, for example file:portico.db")
 	}
 	return nil
@@ -52,21 +51,10 @@ func (c *Common) Open(ctx context.Context, log *slog.Logger) (*store.Store, erro
 // OpenExisting is Open for a command that has no use for an empty store: it
 // does not create a SQLite file.
 func (c *Common) OpenExisting(ctx context.Context, log *slog.Logger) (*store.Store, error) {
-	if path, embedded := sqliteFile(c.DatabaseURL); embedded {
+	if path, embedded := store.SQLiteFile(c.DatabaseURL); embedded {
 		if _, err := os.Stat(path); err != nil {
 			return nil, &fs.PathError{Op: "open the database", Path: path, Err: fs.ErrNotExist}
 		}
 	}
 	return c.Open(ctx, log)
-}
-
-// sqliteFile is the file of a file: URL, as the store reads it.
-func sqliteFile(databaseURL string) (path string, embedded bool) {
-	path, embedded = strings.CutPrefix(databaseURL, "file:")
-	path, _, _ = strings.Cut(path, "?")
-	path = strings.TrimPrefix(path, "//")
-	if decoded, err := url.PathUnescape(path); err == nil {
-		path = decoded
-	}
-	return path, embedded
 }

@@ -32,7 +32,7 @@ func (k *Sealing) Sealer(databaseURL string, log *slog.Logger) (*store.Sealer, e
 		return parseKey("--seal-key", k.SealKey)
 	}
 	path := k.KeyFile
-	database, embedded := sqliteFile(databaseURL)
+	database, embedded := store.SQLiteFile(databaseURL)
 	switch {
 	case path == "" && !embedded:
 		return nil, usage("%s", errNoKey)

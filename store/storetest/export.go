@@ -18,24 +18,25 @@ import (
 // Export is the promise of Store.Export: what it writes is the store, and
 // makes the same store again.
 func Export(t *testing.T, e Engine) {
-	t.Run("an empty store exports its settings", exportEmpty(e))
-	t.Run("clients go along only when asked for", exportClients(e))
+	d := newDesk(t, e)
+	d.run(t, "an empty store exports its settings", exportEmpty)
+	d.run(t, "clients go along only when asked for", exportClients)
 	t.Run("an export makes the same store again", exportRoundTrip(e))
-	t.Run("a ledger makes the same balances again", exportLedger(e))
+	d.run(t, "a ledger makes the same balances again", exportLedger)
 	t.Run("a ledger written by many at once makes the same balances again", exportLedgerRaced(e))
-	t.Run("attachments keep their order", exportAttachments(e))
-	t.Run("a writer that fails is told", exportUnwritable(e))
+	d.run(t, "attachments keep their order", exportAttachments)
+	d.run(t, "a writer that fails is told", exportUnwritable)
 }
 
-func exportEmpty(e Engine) func(*testing.T) {
+func exportEmpty(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		require.Equal(t, `{"type":"settings","page_length":25,"currency":"USD","locale":"en"}`+"\n", exported(t, e.Open(t)))
+		require.Equal(t, `{"type":"settings","page_length":25,"currency":"USD","locale":"en"}`+"\n", exported(t, d.Store))
 	}
 }
 
-func exportClients(e Engine) func(*testing.T) {
+func exportClients(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := d.Store
 		imported(t, s, shop)
 		var out bytes.Buffer
 		lines, err := s.Export(t.Context(), &out, store.ExportOptions{})
@@ -80,10 +81,10 @@ func exportRoundTrip(e Engine) func(*testing.T) {
 	}
 }
 
-func exportLedger(e Engine) func(*testing.T) {
+func exportLedger(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := e.Open(t, at(NewClock(noon))), e.SQL(t) // all in one millisecond
-		other := elsewhere(t, e)
+		s, db := d.Store, d.db // whose clock stands still
+		other := elsewhere(t, d.engine)
 		imported(t, s, shop)
 		rapid.Check(t, func(t *rapid.T) {
 			for range rapid.IntRange(1, 4).Draw(t, "batches") {
@@ -125,9 +126,9 @@ func exportLedgerRaced(e Engine) func(*testing.T) {
 	}
 }
 
-func exportAttachments(e Engine) func(*testing.T) {
+func exportAttachments(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := d.Store
 		imported(t, s, shop)
 		rapid.Check(t, func(t *rapid.T) {
 			ids := rapid.Permutation([]string{"anvil", "brush", "chalk", "drill-draft", "easel", "frame", "glue"}).Draw(t, "order")
@@ -147,9 +148,9 @@ func exportAttachments(e Engine) func(*testing.T) {
 	}
 }
 
-func exportUnwritable(e Engine) func(*testing.T) {
+func exportUnwritable(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s, full := e.Open(t), errors.New("the disk is full")
+		s, full := d.Store, errors.New("the disk is full")
 		imported(t, s, shop)
 		_, err := s.Export(t.Context(), failingWriter{full}, store.ExportOptions{})
 		require.ErrorIs(t, err, full)

@@ -15,16 +15,17 @@ import (
 // ImportFaults is the promise of Store.Import about files that are wrong: all
 // faults are told, with line and member, and nothing is written.
 func ImportFaults(t *testing.T, e Engine) {
-	t.Run("a fault names line, type and member", importFaultsNamed(e))
-	t.Run("all faults of a line are told", importFaultsOfLine(e))
-	t.Run("what a resource refers to is in the file or in the store", importReferences(e))
-	t.Run("nodes hang from their own hierarchy, and not from themselves", importTrees(e))
-	t.Run("a line at fault brings no faults upon others", importFaultsAlone(e))
-	t.Run("one bad line keeps all others from being written", importNothing(e))
-	t.Run("a ledger that does not add up is not written", importLedger(e))
-	t.Run("of many faults the first hundred are told, and how many there are", importManyFaults(e))
-	t.Run("a line beyond the limit is named", importLongLine(e))
-	t.Run("a file that cannot be read is an error", importUnreadable(e))
+	d := newDesk(t, e)
+	d.run(t, "a fault names line, type and member", importFaultsNamed)
+	d.run(t, "all faults of a line are told", importFaultsOfLine)
+	d.run(t, "what a resource refers to is in the file or in the store", importReferences)
+	d.run(t, "nodes hang from their own hierarchy, and not from themselves", importTrees)
+	d.run(t, "a line at fault brings no faults upon others", importFaultsAlone)
+	d.run(t, "one bad line keeps all others from being written", importNothing)
+	d.run(t, "a ledger that does not add up is not written", importLedger)
+	d.run(t, "of many faults the first hundred are told, and how many there are", importManyFaults)
+	d.run(t, "a line beyond the limit is named", importLongLine)
+	d.run(t, "a file that cannot be read is an error", importUnreadable)
 }
 
 // faultsOf are the faults that an import told of.
@@ -59,9 +60,9 @@ func with(kind, id, old, new string) string {
 	return strings.Replace(text, old, new, 1)
 }
 
-func importFaultsNamed(e Engine) func(*testing.T) {
+func importFaultsNamed(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := d.Store
 		before := exported(t, s)
 		for _, c := range faultCases() {
 			t.Run(c.name, func(t *testing.T) {
@@ -163,9 +164,9 @@ func faultCases() []faultCase {
 	}
 }
 
-func importFaultsOfLine(e Engine) func(*testing.T) {
+func importFaultsOfLine(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := d.Store
 		for _, c := range []struct {
 			name, line string
 			members    []string
@@ -185,9 +186,9 @@ func importFaultsOfLine(e Engine) func(*testing.T) {
 	}
 }
 
-func importReferences(e Engine) func(*testing.T) {
+func importReferences(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := e.Open(t), e.SQL(t)
+		s, db := d.Store, d.db
 		for _, c := range []faultCase{
 			{"a catalog's hierarchy", line("catalog", "outlet"), "catalog", "attributes.hierarchies.0", []string{`hierarchy "seasons"`}},
 			{"a catalog's price book", line("catalog", "outlet"), "catalog", "attributes.pricebook_ids.0.id", []string{`pricebook "standard"`}},
@@ -231,9 +232,9 @@ func importReferences(e Engine) func(*testing.T) {
 	}
 }
 
-func importTrees(e Engine) func(*testing.T) {
+func importTrees(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := e.Open(t), e.SQL(t)
+		s, db := d.Store, d.db
 		node := func(id, hierarchy, parent string) string {
 			text := `{"type":"node","id":"` + id + `","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"` + hierarchy + `"}}`
 			if parent != "" {
@@ -276,17 +277,17 @@ func importTrees(e Engine) func(*testing.T) {
 	}
 }
 
-func importFaultsAlone(e Engine) func(*testing.T) {
+func importFaultsAlone(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		bad := with("hierarchy", "workshop", `"name":"Workshop",`, ``)
-		_, err := e.Open(t).Import(t.Context(), actor, file(strings.Replace(shop, line("hierarchy", "workshop"), bad, 1)), store.ImportOptions{})
+		_, err := d.Import(t.Context(), actor, file(strings.Replace(shop, line("hierarchy", "workshop"), bad, 1)), store.ImportOptions{})
 		require.Equal(t, []string{"attributes.name"}, membersOf(faultsOf(t, err)), "its nodes are not to blame")
 	}
 }
 
-func importNothing(e Engine) func(*testing.T) {
+func importNothing(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := d.Store
 		imported(t, s, shop)
 		for name, bad := range map[string]string{
 			"a member": with("product", "frame", `"live"`, `"?"`), "a reference": with("catalog_rule", "club", `"outlet"`, `"nowhere"`), "no JSON": `{`,
@@ -302,22 +303,22 @@ func importNothing(e Engine) func(*testing.T) {
 	}
 }
 
-func importLedger(e Engine) func(*testing.T) {
+func importLedger(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := d.Store
 		before := exported(t, s)
 		text := ndjson(line("product", "anvil"), line("stock_transaction", "ledger-2"), line("stock_transaction", "ledger-3"))
 		_, err := s.Import(t.Context(), actor, file(text), store.ImportOptions{})
 		require.ErrorContains(t, err, `"anvil"`)
 		require.ErrorContains(t, err, "do not add up")
 		require.Equal(t, before, exported(t, s))
-		requireStockKept(t, e.SQL(t))
+		requireStockKept(t, d.db)
 	}
 }
 
-func importManyFaults(e Engine) func(*testing.T) {
+func importManyFaults(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		_, err := e.Open(t).Import(t.Context(), actor, file(strings.Repeat("{}\n", 250)), store.ImportOptions{})
+		_, err := d.Import(t.Context(), actor, file(strings.Repeat("{}\n", 250)), store.ImportOptions{})
 		var faults *store.ImportFaults
 		require.ErrorAs(t, err, &faults)
 		require.Equal(t, 250, faults.Count)
@@ -329,9 +330,9 @@ func importManyFaults(e Engine) func(*testing.T) {
 	}
 }
 
-func importLongLine(e Engine) func(*testing.T) {
+func importLongLine(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := d.Store
 		const limit = 64 << 20 // of which a reader may go past by a buffer
 		long := bytes.Repeat([]byte(" "), limit+2<<20)
 		open := func() (io.ReadCloser, error) {
@@ -344,9 +345,9 @@ func importLongLine(e Engine) func(*testing.T) {
 	}
 }
 
-func importUnreadable(e Engine) func(*testing.T) {
+func importUnreadable(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s, broken := e.Open(t), errors.New("the disk is gone")
+		s, broken := d.Store, errors.New("the disk is gone")
 		for name, open := range map[string]func() (io.ReadCloser, error){
 			"at once": func() (io.ReadCloser, error) { return nil, broken },
 			"midway": func() (io.ReadCloser, error) {

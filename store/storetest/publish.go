@@ -26,12 +26,14 @@ func Publish(t *testing.T, e Engine) {
 	t.Run("relatives that are not listed are reachable", publishUnlisted(v))
 	t.Run("a product in no node of the catalog is not in it", publishUnattached(v))
 	t.Run("breadcrumbs lead from each node, the newest attachment first", publishCrumbs(v))
-	t.Run("files come along, and those that are missing do not", publishFiles(e))
 	t.Run("nodes are those of the catalog, by name", publishNodes(v))
 	t.Run("typed members say what the JSON says", publishTyped(v))
-	t.Run("components that are live are kept, whatever the relationship lists", publishComponents(e))
-	t.Run("an attachment that stays keeps its place in time", publishAttachments(e))
-	t.Run("progress leads to all products", publishProgress(e))
+
+	d := &desk{s, e, e.SQL(t), nil}
+	d.run(t, "files come along, and those that are missing do not", publishFiles)
+	d.run(t, "components that are live are kept, whatever the relationship lists", publishComponents)
+	d.run(t, "an attachment that stays keeps its place in time", publishAttachments)
+	d.run(t, "progress leads to all products", publishProgress)
 }
 
 // published is a store with the shop, both of whose catalogs are published.
@@ -274,9 +276,9 @@ func publishCrumbs(v *store.View) func(*testing.T) {
 	}
 }
 
-func publishFiles(e Engine) func(*testing.T) {
+func publishFiles(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := d.Store
 		missing := strings.Replace(line("product", "frame"), `"relationships":{}`,
 			`"relationships":{"main_image":{"data":{"type":"main_image","id":"lost"}},"files":{"data":[{"type":"file","id":"lost"},{"type":"file","id":"photo-1"}]}}`, 1)
 		imported(t, s, strings.Replace(shop, line("product", "frame"), missing, 1))
@@ -386,9 +388,9 @@ func publishTyped(v *store.View) func(*testing.T) {
 	}
 }
 
-func publishComponents(e Engine) func(*testing.T) {
+func publishComponents(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := d.Store
 		for _, related := range []string{`{"data":[]}`, `{"data":[{"type":"product","id":"anvil"}]}`, `null`} {
 			kit := with("product", "kit", `{"data":[{"type":"product","id":"drill-draft"},{"type":"product","id":"frame"}]}`, related)
 			imported(t, s, strings.Replace(shop, line("product", "kit"), kit, 1))
@@ -400,9 +402,9 @@ func publishComponents(e Engine) func(*testing.T) {
 	}
 }
 
-func publishAttachments(e Engine) func(*testing.T) {
+func publishAttachments(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := d.Store
 		imported(t, s, shop)
 		attach := func(node string, ids ...string) {
 			var refs []string
@@ -430,10 +432,10 @@ func publishAttachments(e Engine) func(*testing.T) {
 	}
 }
 
-func publishProgress(e Engine) func(*testing.T) {
+func publishProgress(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
-		imported(t, s, generated(t, 1200, 4))
+		s := d.Store
+		imported(t, s, generated(t, 1100, 4))
 		catalogs, err := s.CatalogIDs(t.Context())
 		require.NoError(t, err)
 		var last, calls int

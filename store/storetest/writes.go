@@ -22,6 +22,7 @@ func Writes(t *testing.T, e Engine) {
 	t.Run("closing leaves no write without its answer", writeClosing(e))
 	t.Run("a write that the database cannot make is made once it can", writeContended(e))
 	t.Run("a database that goes away answers UNAVAILABLE, and is found again", databaseAway(e))
+	t.Run("a database that cannot be reached answers UNAVAILABLE", databaseBarred(e))
 }
 
 func increment(ctx context.Context, s *store.Store, products ...string) error {
@@ -221,37 +222,5 @@ func writeContended(e Engine) func(*testing.T) {
 		}
 		require.Equal(t, cap(done), available(t, s, "a"))
 		requireLedger(t, e.SQL(t))
-	}
-}
-
-// databaseAway ends every session of the database while it is read and
-// written. Only PostgreSQL has any.
-func databaseAway(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		if e.Name == "sqlite" {
-			t.Skip("a file does not go away")
-		}
-		s, db := stocked(t, e, 0, "a"), e.SQL(t)
-		made, tried := 0, 0
-		for range 20 {
-			_, err := db.Exec(`
-				SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-				WHERE datname = current_database() AND pid <> pg_backend_pid()`)
-			require.NoError(t, err)
-			for done := 0; done < 5; {
-				tried++
-				if err := increment(t.Context(), s, "a"); err != nil {
-					requireFault(t, err, store.Unavailable, "")
-					continue
-				}
-				made, done = made+1, done+1
-				if _, err := s.Stocks(t.Context(), store.ListQuery{}); err != nil {
-					requireFault(t, err, store.Unavailable, "")
-				}
-			}
-		}
-		require.GreaterOrEqual(t, available(t, s, "a"), made, "what was answered is written")
-		require.LessOrEqual(t, available(t, s, "a"), tried, "and nothing twice")
-		requireLedger(t, db)
 	}
 }

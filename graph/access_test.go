@@ -1,0 +1,149 @@
+package graph_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/auth"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// rootFields has an operation for each root field, by its coordinate.
+func rootFields() map[string]string {
+	return map[string]string{
+		"Query.catalogNode":  `{ catalogNode(id: "tools") { uuid } }`,
+		"Query.catalogNodes": `{ catalogNodes { totalCount } }`,
+		"Query.hierarchies":  `{ hierarchies { totalCount } }`,
+		"Query.product":      `{ product(id: "anvil") { uuid } }`,
+		"Query.products":     `{ products { totalCount } }`,
+		"Query.node":         `{ node(id: ` + global("Product", "anvil") + `) { id } }`,
+		"Query.nodes":        `{ nodes(ids: [` + global("Product", "anvil") + `]) { id } }`,
+		"Query.stock":        `{ stock(productId: "anvil") { total } }`,
+		"Query.stocks":       `{ stocks { totalCount } }`,
+		"Query.settings":     `{ settings { pageLength } }`,
+
+		"Mutation.stockTransact":  `mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 7}]}) { transactions { id } userErrors { message } } }`,
+		"Mutation.settingsUpdate": `mutation { settingsUpdate(input: {pageLength: 25}) { settings { pageLength } userErrors { message } } }`,
+	}
+}
+
+func TestEveryRootFieldHasItsAccessTested(t *testing.T) {
+	for _, root := range []string{"Query", "Mutation"} {
+		for _, field := range schema().Types[root].Fields {
+			if !strings.HasPrefix(field.Name, "__") {
+				require.Contains(t, rootFields(), root+"."+field.Name)
+			}
+		}
+	}
+}
+
+func TestWhoMayAskWhat(t *testing.T) {
+	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at noon; get another from POST /oauth/access_token."}
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		for coordinate, query := range rootFields() {
+			t.Run(coordinate, func(t *testing.T) {
+				needed, _ := auth.Scope(coordinate)
+
+				a := s.send(t, newPost(t, query, nil))
+				require.Equal(t, []store.Code{store.Unauthenticated}, a.codes(), "without a token: %s", a.Body)
+				require.Contains(t, a.Errors[0].Message, "Authorization: Bearer")
+
+				r := newPost(t, query, nil)
+				a = s.send(t, r.WithContext(auth.WithFailure(r.Context(), expired)))
+				require.Equal(t, []store.Code{store.Unauthenticated}, a.codes(), "with a bad token: %s", a.Body)
+				require.Equal(t, expired.Detail, a.Errors[0].Message, "what is wrong with the token")
+
+				a = s.send(t, by(newPost(t, query, nil), with()))
+				require.Equal(t, forbidden, a.codes(), "without a scope: %s", a.Body)
+
+				others := slices.DeleteFunc(store.Scopes(), func(scope string) bool { return scope == needed })
+				a = s.send(t, by(newPost(t, query, nil), with(others...)))
+				require.Equal(t, forbidden, a.codes(), "with every other scope: %s", a.Body)
+				require.Contains(t, a.Errors[0].Message, needed)
+
+				a = s.send(t, by(newPost(t, query, nil), with(needed)))
+				require.Empty(t, a.Errors, "with its scope: %s", a.Body)
+				require.NotContains(t, string(a.Data), "null")
+				require.NotContains(t, string(a.Data), `"message"`)
+			})
+		}
+		require.Empty(t, s.log.String(), "being refused is nothing to log")
+	})
+}
+
+// Nothing is read or written for those who may not.
+func TestRefusalsTouchNothing(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		for coordinate, query := range rootFields() {
+			r := by(newPost(t, query, nil), with("checkout:write"))
+			ctx, counter := store.CountStatements(r.Context())
+			s.send(t, r.WithContext(ctx))
+			require.Zero(t, counter.Count(), "%s ran %q", coordinate, counter.Queries())
+		}
+	})
+}
+
+// access is a document that crosses from one scope into another.
+type access struct {
+	name, query string
+	scopes      []string
+	data        string
+	codes       []store.Code
+	path        []any // of the first error
+}
+
+func TestAnEdgeIntoAnotherScopeIsNullAndTheRestIsAnswered(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		for _, x := range []access{
+			{"a product's stock", `{ product(id: "anvil") { sku stock { total } } }`, []string{"catalog:read"},
+				`{"product":{"sku":"ANVIL","stock":null}}`, forbidden, []any{"product", "stock"}},
+			{"with the scope", `{ product(id: "anvil") { sku stock { total } } }`, []string{"catalog:read", "inventory:read"},
+				`{"product":{"sku":"ANVIL","stock":{"total":9}}}`, nil, nil},
+			{"each of a page", `{ products(first: 2) { totalCount nodes { sku stock { total } } } }`, []string{"catalog:read"},
+				`{"products":{"totalCount":8,"nodes":[{"sku":"GLUE","stock":null},{"sku":"KIT","stock":null}]}}`, []store.Code{store.Forbidden, store.Forbidden}, []any{"products", "nodes", 0.0, "stock"}},
+			{"a stock's product", `{ stock(productId: "anvil") { total product { sku } } }`, []string{"inventory:read"},
+				`{"stock":{"total":9,"product":null}}`, forbidden, []any{"stock", "product"}},
+			{"a stock's product, with the scope", `{ stock(productId: "anvil") { total product { sku } } }`, []string{"catalog:read", "inventory:read"},
+				`{"stock":{"total":9,"product":{"sku":"ANVIL"}}}`, nil, nil},
+			{"each of a page of stock", `{ stocks(first: 1) { nodes { total product { sku } } } }`, []string{"inventory:read"},
+				`{"stocks":{"nodes":[{"total":9,"product":null}]}}`, forbidden, []any{"stocks", "nodes", 0.0, "product"}},
+			{"a stock by its global id", `{ node(id: ` + global("Stock", "anvil") + `) { id } settings { pageLength } }`, []string{"catalog:read", "settings:read"},
+				`{"node":null,"settings":{"pageLength":25}}`, forbidden, []any{"node"}},
+			{"a stock among others", `{ nodes(ids: [` + global("Product", "anvil") + `, ` + global("Stock", "anvil") + `]) { id } }`, []string{"catalog:read"},
+				`null`, forbidden, []any{"nodes"}},
+			{"a stock by its global id, without the catalog", `{ node(id: ` + global("Stock", "anvil") + `) { id } }`, []string{"inventory:read"},
+				`{"node":null}`, forbidden, []any{"node"}},
+			{"a ledger by way of a write", `mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 7}]}) { transactions { quantity stock { available product { sku } } } } }`, []string{"inventory:write"},
+				`{"stockTransact":{"transactions":[{"quantity":7,"stock":{"available":7,"product":null}}]}}`, forbidden, []any{"stockTransact", "transactions", 0.0, "stock", "product"}},
+			{"two fields, one allowed", `{ a: settings { pageLength } product(id: "anvil") { uuid } }`, []string{"catalog:read"},
+				`null`, forbidden, []any{"a"}},
+			{"nullable fields side by side", `{ stock(productId: "anvil") { total } product(id: "anvil") { uuid } }`, []string{"catalog:read"},
+				`{"stock":null,"product":{"uuid":"anvil"}}`, forbidden, []any{"stock"}},
+		} {
+			t.Run(x.name, func(t *testing.T) {
+				a := s.send(t, by(newPost(t, x.query, nil), with(x.scopes...)))
+				require.JSONEq(t, x.data, string(a.Data))
+				require.Equal(t, len(x.codes), len(a.codes()), "%s", a.Body)
+				if len(x.codes) > 0 {
+					require.Equal(t, x.codes, a.codes())
+					require.Contains(t, [][]any{x.path, {"products", "nodes", 1.0, "stock"}}, a.Errors[0].Path)
+				}
+			})
+		}
+	})
+}
+
+// The schema is public: code generators have no token.
+func TestAnyoneMayReadTheSchema(t *testing.T) {
+	s := serve(nil)
+	a := s.send(t, newPost(t, `{ __schema { queryType { name } } __type(name: "Product") { name } }`, nil))
+	require.Empty(t, a.Errors)
+	require.JSONEq(t, `{"__schema":{"queryType":{"name":"Query"}},"__type":{"name":"Product"}}`, string(a.Data))
+}

@@ -1,0 +1,116 @@
+package graph_test
+
+import (
+	"log"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+const internal = "An internal error has occurred."
+
+// requireDiscreet holds an answer to a failure of ours against what it may
+// say: nothing of the inside.
+func requireDiscreet(t *testing.T, a *answer, query string) {
+	t.Helper()
+	require.NotEmpty(t, a.Errors, "%s answers %s", query, a.Body)
+	for _, e := range a.Errors {
+		require.Equal(t, store.Internal, e.Extensions.Code, "%s answers %s", query, a.Body)
+		require.Equal(t, internal, e.Message)
+	}
+	for _, secret := range []string{"SELECT", "select", "release_", "no such table", "does not exist", "panic", "goroutine", ".go", "nil pointer", "damaged", "document"} {
+		require.NotContains(t, a.Body.String(), secret, query)
+	}
+}
+
+func TestADamagedDatabaseIsOurOwnAffair(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		for _, table := range []string{"release_list", "release_file", "stock_transaction", "stock", "document"} {
+			_, err := e.SQL(t).Exec("DROP TABLE " + table)
+			require.NoError(t, err)
+		}
+		for _, query := range []string{
+			`{ products { totalCount } }`,
+			`{ product(id: "anvil") { name } }`,
+			`{ node(id: ` + global("File", "photo-1") + `) { id } }`,
+			`{ stock(productId: "anvil") { total } }`,
+			`{ stocks { totalCount } }`,
+			`mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 1}]}) { userErrors { message } } }`,
+		} {
+			requireDiscreet(t, s.post(t, query, nil), query)
+		}
+		require.Contains(t, s.log.String(), "a resolver failed")
+		require.Equal(t, 6, strings.Count(s.log.String(), "level=ERROR"), "each is logged once:\n%s", s.log)
+	})
+}
+
+// A document that does not decode panics where it is read: in a field, and in
+// a batch that fetches for all siblings.
+func TestAPanicIsOurOwnAffair(t *testing.T) {
+	elsewhere := &journal{}
+	log.SetOutput(elsewhere)
+	t.Cleanup(func() { log.SetOutput(os.Stderr) })
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		for _, query := range []string{
+			`{ products { nodes { name } } }`,
+			`{ products { nodes { children { uuid } } } }`,
+			`{ products { nodes { files { file { uuid } } } } }`,
+			`{ products { nodes { nodes { uuid } } } }`,
+			`{ stocks { nodes { product { componentProducts { uuid } } } } }`,
+		} {
+			t.Run(query, func(t *testing.T) {
+				s := open(t, e, handmade())
+				_, err := e.SQL(t).Exec("UPDATE document SET body = $1", "{damaged\n,")
+				require.NoError(t, err)
+				requireDiscreet(t, s.post(t, query, nil), query)
+				require.Contains(t, s.log.String(), "is damaged", "the log holds the cause")
+				requireDiscreet(t, s.post(t, query, nil), query+" again")
+			})
+		}
+	})
+	require.Empty(t, strings.Split(elsewhere.String(), "\n")[0], "there is one log, and it knows the request")
+}
+
+// Without a store every resolver panics.
+func TestEveryRootFieldSurvivesAPanic(t *testing.T) {
+	for name, query := range rootFields() {
+		t.Run(name, func(t *testing.T) {
+			s := serve(nil)
+			requireDiscreet(t, s.post(t, query, nil), query)
+			require.Contains(t, s.log.String(), "panic in a resolver")
+		})
+	}
+}
+
+func TestAServerThatShutsDownSaysSo(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		require.NoError(t, s.store.Close())
+		for _, query := range []string{
+			`{ stocks { totalCount } }`,
+			`mutation { settingsUpdate(input: {pageLength: 3}) { userErrors { message } } }`,
+		} {
+			a := s.post(t, query, nil)
+			require.Equal(t, http.StatusOK, a.Code)
+			require.Equal(t, []store.Code{store.Unavailable}, a.codes(), "%s answers %s", query, a.Body)
+			require.Contains(t, a.Errors[0].Message, "try again")
+		}
+	})
+}
+
+func TestErrorsOfFieldsSayWhere(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		a := s.post(t, `{ one: stock(productId: "anvil") { total } two: catalogNode(id: "tools") { name children { nodes { deep: products(first: 0) { totalCount } } } } }`, nil)
+		require.Equal(t, unprocessable, a.codes())
+		require.Equal(t, []any{"two", "children", "nodes", 0.0, "deep"}, a.Errors[0].Path)
+		require.JSONEq(t, `{"one":{"total":9},"two":null}`, string(a.Data), "null as far up as the schema demands")
+	})
+}

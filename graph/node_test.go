@@ -1,0 +1,162 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+func TestANodeByItsID(t *testing.T) {
+	tools := `{"catalogNode":{"uuid":"tools"}}`
+	onTheHandmadeShop(t, []scenario{
+		{name: "uuid", query: `{ catalogNode(id: "tools") { uuid } }`, data: tools},
+		{name: "global id", query: `{ catalogNode(id: ` + global("CatalogNode", "tools") + `) { uuid } }`, data: tools},
+		{name: "a hierarchy as a node", query: `{ catalogNode(id: "workshop") { uuid name slug description hasChildren parent { uuid } hierarchy { uuid } breadcrumbs { uuid } } }`,
+			data: `{"catalogNode":{"uuid":"workshop","name":"Workshop","slug":"workshop","description":"All that makes noise.","hasChildren":true,"parent":null,"hierarchy":{"uuid":"workshop"},"breadcrumbs":[]}}`},
+		{name: "a hierarchy by its global id", query: `{ catalogNode(id: ` + global("Hierarchy", "workshop") + `) { uuid } }`, data: `{"catalogNode":{"uuid":"workshop"}}`},
+		{name: "all its members", query: `{ catalogNode(id: "tools") { id name slug description hasChildren updatedAt hierarchy { uuid id } parent { uuid } breadcrumbs { uuid name slug } children { nodes { uuid } } } }`,
+			data: `{"catalogNode":{"id":"Q2F0YWxvZ05vZGU6dG9vbHM","name":"Tools","slug":"tools","description":"Tools.","hasChildren":true,"updatedAt":"2024-05-30T12:00:00.000Z",
+			"hierarchy":{"uuid":"workshop","id":"SGllcmFyY2h5OndvcmtzaG9w"},"parent":null,"breadcrumbs":[{"uuid":"workshop","name":"Workshop","slug":"workshop"}],"children":{"nodes":[{"uuid":"hand-tools"}]}}}`},
+		{name: "the way to an inner node", query: `{ catalogNode(id: "hand-tools") { slug description hasChildren parent { uuid parent { uuid } } breadcrumbs { uuid } } }`,
+			data: `{"catalogNode":{"slug":"","description":"","hasChildren":false,"parent":{"uuid":"tools","parent":null},"breadcrumbs":[{"uuid":"workshop"},{"uuid":"tools"}]}}`},
+		{name: "curated products first, as the merchant has it", query: `{ catalogNode(id: "tools") { products { totalCount nodes { uuid curatedProduct } } } }`,
+			data: `{"catalogNode":{"products":{"totalCount":5,"nodes":[{"uuid":"chalk","curatedProduct":true},{"uuid":"anvil","curatedProduct":true},
+			{"uuid":"kit","curatedProduct":false},{"uuid":"brush","curatedProduct":false},{"uuid":"jar","curatedProduct":false}]}}}`},
+		{name: "sorting replaces curation", query: `{ catalogNode(id: "tools") { products(orderBy: {field: ID}) { nodes { uuid } } } }`,
+			data: `{"catalogNode":{"products":{"nodes":[{"uuid":"anvil"},{"uuid":"brush"},{"uuid":"chalk"},{"uuid":"jar"},{"uuid":"kit"}]}}}`},
+		{name: "ids come by last update, curated or not", query: `{ catalogNode(id: "tools") { products(filter: {id: {in: ["jar", "chalk", "kit", "glue"]}}) { nodes { uuid } } } }`,
+			data: `{"catalogNode":{"products":{"nodes":[{"uuid":"kit"},{"uuid":"chalk"},{"uuid":"jar"}]}}}`},
+		{name: "a node without products", query: `{ catalogNode(id: "empty") { products { totalCount nodes { uuid } } } }`, data: `{"catalogNode":{"products":{"totalCount":0,"nodes":[]}}}`},
+		{name: "one product in two lists of one answer is curated in one of them", query: `{ tools: catalogNode(id: "tools") { products(filter: {sku: {eq: "ANVIL"}}) { nodes { curatedProduct } } } sale: catalogNode(id: "sale") { products(filter: {sku: {eq: "ANVIL"}}) { nodes { curatedProduct } } } }`,
+			data: `{"tools":{"products":{"nodes":[{"curatedProduct":true}]}},"sale":{"products":{"nodes":[{"curatedProduct":false}]}}}`},
+		{name: "so with nodes side by side", query: `{ catalogNodes(filter: {ids: ["tools", "sale"]}) { nodes { uuid products(filter: {sku: {eq: "ANVIL"}}) { nodes { curatedProduct } } } } }`,
+			holds: []string{`{"uuid":"sale","products":{"nodes":[{"curatedProduct":false}]}}`, `{"uuid":"tools","products":{"nodes":[{"curatedProduct":true}]}}`}},
+		{name: "unknown", query: `{ catalogNode(id: "nowhere") { uuid } }`, data: `{"catalogNode":null}`},
+		{name: "of another catalog", query: `{ catalogNode(id: "box") { uuid } }`, data: `{"catalogNode":null}`},
+		{name: "a product's id", query: `{ catalogNode(id: "anvil") { uuid } }`, data: `{"catalogNode":null}`},
+		{name: "no id", query: `{ catalogNode { uuid } }`, codes: invalid, data: "null"},
+		{name: "a null id", query: `{ catalogNode(id: null) { uuid } }`, codes: invalid},
+		{name: "a variable without a value", query: `query($id: ID!) { catalogNode(id: $id) { uuid } }`, codes: invalid},
+		{name: "a bad page of products leaves the rest", query: `{ catalogNode(id: "tools") { products(first: 0) { totalCount } } settings { pageLength } }`,
+			data: `{"catalogNode":null,"settings":{"pageLength":25}}`, codes: unprocessable, argument: "first"},
+	})
+}
+
+func TestListsOfNodes(t *testing.T) {
+	list := func(arguments string) string { return `{ catalogNodes(` + arguments + `) { nodes { uuid } } }` }
+	onTheHandmadeShop(t, []scenario{
+		{name: "by name, without hierarchies", query: `{ catalogNodes { totalCount nodes { uuid } } }`,
+			data: `{"catalogNodes":{"totalCount":5,"nodes":[{"uuid":"empty"},{"uuid":"hand-tools"},{"uuid":"paints"},{"uuid":"sale"},{"uuid":"tools"}]}}`},
+		{name: "below a node", query: list(`filter: {parentId: "tools"}`), data: `{"catalogNodes":{"nodes":[{"uuid":"hand-tools"}]}}`},
+		{name: "below a hierarchy", query: list(`filter: {parentId: ` + global("Hierarchy", "workshop") + `}`), data: `{"catalogNodes":{"nodes":[{"uuid":"paints"},{"uuid":"tools"}]}}`},
+		{name: "these", query: list(`filter: {ids: ["tools", ` + global("CatalogNode", "sale") + `, "nowhere"]}`), data: `{"catalogNodes":{"nodes":[{"uuid":"sale"},{"uuid":"tools"}]}}`},
+		{name: "these, below that", query: list(`filter: {ids: ["tools", "sale"], parentId: "seasons"}`), data: `{"catalogNodes":{"nodes":[{"uuid":"sale"}]}}`},
+		{name: "none of them", query: list(`filter: {ids: []}`), data: `{"catalogNodes":{"nodes":[]}}`},
+		{name: "below an unknown one", query: list(`filter: {parentId: "nowhere"}`), codes: notFound, data: "null"},
+		{name: "too few", query: list(`first: 0`), codes: unprocessable, argument: "first"},
+		{name: "children", query: `{ hierarchies { totalCount nodes { id uuid name slug description updatedAt children { totalCount nodes { uuid children { nodes { uuid } } } } products(first: 1) { totalCount nodes { uuid } } } } }`,
+			data: `{"hierarchies":{"totalCount":2,"nodes":[
+			{"id":"SGllcmFyY2h5OnNlYXNvbnM","uuid":"seasons","name":"Seasons","slug":"","description":"","updatedAt":"2024-05-30T12:00:00.000Z",
+			"children":{"totalCount":2,"nodes":[{"uuid":"empty","children":{"nodes":[]}},{"uuid":"sale","children":{"nodes":[]}}]},"products":{"totalCount":3,"nodes":[{"uuid":"glue"}]}},
+			{"id":"SGllcmFyY2h5OndvcmtzaG9w","uuid":"workshop","name":"Workshop","slug":"workshop","description":"All that makes noise.","updatedAt":"2024-05-30T12:00:00.000Z",
+			"children":{"totalCount":2,"nodes":[{"uuid":"paints","children":{"nodes":[]}},{"uuid":"tools","children":{"nodes":[{"uuid":"hand-tools"}]}}]},"products":{"totalCount":7,"nodes":[{"uuid":"kit"}]}}]}}`},
+		{name: "a hierarchy's products, filtered and sorted", query: `{ hierarchies(first: 1) { nodes { products(filter: {sku: {in: ["ANVIL", "GLUE"]}}, orderBy: {field: ID}) { nodes { uuid } } } } }`,
+			data: `{"hierarchies":{"nodes":[{"products":{"nodes":[{"uuid":"anvil"},{"uuid":"glue"}]}}]}}`},
+	})
+}
+
+func TestAnythingByItsGlobalID(t *testing.T) {
+	product, node, hierarchy, file, stock := global("Product", "anvil"), global("CatalogNode", "tools"), global("Hierarchy", "workshop"), global("File", "photo-1"), global("Stock", "anvil")
+	members := `{ __typename id ... on Product { sku mainImage { id } } ... on CatalogNode { name } ... on Hierarchy { name } ... on File { fileName } ... on Stock { total } }`
+	garbage := []string{"is not a global id", "take it from the id of a type that implements Node"}
+	onTheHandmadeShop(t, []scenario{
+		{name: "a product", query: `{ node(id: ` + product + `) ` + members + ` }`, data: `{"node":{"__typename":"Product","id":` + product + `,"sku":"ANVIL","mainImage":{"id":` + file + `}}}`},
+		{name: "a node", query: `{ node(id: ` + node + `) ` + members + ` }`, data: `{"node":{"__typename":"CatalogNode","id":` + node + `,"name":"Tools"}}`},
+		{name: "a hierarchy", query: `{ node(id: ` + hierarchy + `) ` + members + ` }`, data: `{"node":{"__typename":"Hierarchy","id":` + hierarchy + `,"name":"Workshop"}}`},
+		{name: "a file", query: `{ node(id: ` + file + `) ` + members + ` }`, data: `{"node":{"__typename":"File","id":` + file + `,"fileName":"anvil.jpg"}}`},
+		{name: "stock", query: `{ node(id: ` + stock + `) ` + members + ` }`, data: `{"node":{"__typename":"Stock","id":` + stock + `,"total":9}}`},
+		{name: "several, in the order asked for", query: `{ nodes(ids: [` + stock + `, ` + product + `, ` + global("Product", "nobody") + `, ` + hierarchy + `, ` + file + `, ` + node + `, ` + product + `]) { __typename } }`,
+			data: `{"nodes":[{"__typename":"Stock"},{"__typename":"Product"},null,{"__typename":"Hierarchy"},{"__typename":"File"},{"__typename":"CatalogNode"},{"__typename":"Product"}]}`},
+		{name: "none", query: `{ nodes(ids: []) { id } }`, data: `{"nodes":[]}`},
+		{name: "a unknown product", query: `{ node(id: ` + global("Product", "nobody") + `) { id } }`, data: `{"node":null}`},
+		{name: "a draft", query: `{ node(id: ` + global("Product", "drill-draft") + `) { id } }`, data: `{"node":null}`},
+		{name: "an unknown node", query: `{ node(id: ` + global("CatalogNode", "nowhere") + `) { id } }`, data: `{"node":null}`},
+		{name: "an unknown hierarchy", query: `{ node(id: ` + global("Hierarchy", "attic") + `) { id } }`, data: `{"node":null}`},
+		{name: "a node is no hierarchy", query: `{ node(id: ` + global("Hierarchy", "tools") + `) { id } }`, data: `{"node":null}`},
+		{name: "an unknown file", query: `{ node(id: ` + global("File", "nothing") + `) { id } }`, data: `{"node":null}`},
+		{name: "no stock", query: `{ node(id: ` + global("Stock", "glue") + `) { id } }`, data: `{"node":null}`},
+		{name: "a uuid is no global id", query: `{ node(id: "anvil") { id } }`, data: `{"node":null}`, codes: invalid, holds: garbage, lacks: []string{"ids.0"}},
+		{name: "garbage", query: `{ node(id: "!") { id } }`, codes: invalid, argument: "id", holds: garbage},
+		{name: "nothing", query: `{ node(id: "") { id } }`, codes: invalid, argument: "id", holds: garbage},
+		{name: "an unknown type", query: `{ node(id: ` + global("Order", "1") + `) { id } }`, codes: invalid, argument: "id", holds: garbage},
+		{name: "garbage among good ones", query: `{ nodes(ids: [` + product + `, "!"]) { id } }`, codes: invalid, argument: "ids.1", data: "null", holds: garbage},
+		{name: "101", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": repeated(store.GlobalID("Product", "anvil"), 101)}, codes: unprocessable, argument: "ids", holds: []string{"at most 100, not 101"}},
+		{name: "100", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": repeated(store.GlobalID("Product", "anvil"), 100)}},
+		{name: "a null among them", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": []any{nil}}, codes: invalid},
+	})
+}
+
+// Whatever has an id is found again by it, as what it was: clients keep rows
+// under their ids.
+func TestEveryIDLeadsBack(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		for name, query := range map[string]string{
+			"a product":             `{ row: product(id: "anvil") { __typename id } }`,
+			"a product's image":     `{ row: product(id: "anvil") { row: mainImage { __typename id } } }`,
+			"a product's stock":     `{ row: product(id: "anvil") { row: stock { __typename id } } }`,
+			"a product's node":      `{ row: product(id: "kit") { row: nodes { __typename id } } }`,
+			"a node":                `{ row: catalogNode(id: "hand-tools") { __typename id } }`,
+			"a node's parent":       `{ row: catalogNode(id: "hand-tools") { row: parent { __typename id } } }`,
+			"a node's hierarchy":    `{ row: catalogNode(id: "hand-tools") { row: hierarchy { __typename id } } }`,
+			"a hierarchy as a node": `{ row: catalogNode(id: "workshop") { __typename id } }`,
+			"a hierarchy":           `{ row: hierarchies { row: nodes { __typename id } } }`,
+			"stock":                 `{ row: stock(productId: "drill-draft") { __typename id } }`,
+		} {
+			t.Run(name, func(t *testing.T) {
+				row := innermost(t, s.post(t, query, nil))
+				again := innermost(t, s.post(t, `query($id: ID!) { row: node(id: $id) { __typename id } }`, variables{"id": row["id"]}))
+				require.Equal(t, row, again)
+			})
+		}
+	})
+}
+
+// innermost is the first row within rows.
+func innermost(t *testing.T, a *answer) map[string]any {
+	t.Helper()
+	var row any
+	require.NoError(t, json.Unmarshal(a.Data, &row))
+	for {
+		if list, ok := row.([]any); ok {
+			row = list[0]
+			continue
+		}
+		object, ok := row.(map[string]any)
+		require.True(t, ok, "%s", a.Body)
+		if object["id"] != nil {
+			return object
+		}
+		row = object["row"]
+	}
+}
+
+func TestWithoutACatalogNothingIsFound(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, "")
+		for _, field := range []string{`catalogNode(id: "tools") { uuid }`, `catalogNodes { totalCount }`, `hierarchies { totalCount }`,
+			`product(id: "anvil") { uuid }`, `products { totalCount }`, `node(id: ` + global("Product", "anvil") + `) { id }`} {
+			a := s.post(t, `{ `+field+` }`, nil)
+			require.Equal(t, notFound, a.codes(), field)
+			require.Contains(t, a.Errors[0].Message, "No catalog is published yet")
+		}
+		runScenarios(t, s, []scenario{
+			{name: "stock needs none", query: `{ stocks { totalCount nodes { uuid } timestamps { createdAt updatedAt } } }`, data: `{"stocks":{"totalCount":0,"nodes":[],"timestamps":{"createdAt":null,"updatedAt":null}}}`},
+			{name: "nor do settings", query: `{ settings { pageLength currency locale } }`, data: `{"settings":{"pageLength":25,"currency":"USD","locale":"en"}}`},
+		})
+	})
+}

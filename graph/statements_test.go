@@ -1,0 +1,210 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// wholes is how many products of the big shop have one of everything.
+const wholes = 110
+
+func whole(i int) string { return fmt.Sprintf("whole-%03d", i) }
+
+// big is a generated shop, and in it the node "wholes" with products that
+// have one of everything, each its own: a page of one then has every edge that
+// a page of a hundred has. There are nodes and hierarchies of such products by
+// the dozen, too.
+func big(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, store.Generate(&b, 300, 1))
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	var hierarchies []string
+	for i := range 12 {
+		hierarchies = append(hierarchies, fmt.Sprintf("more-%02d", i))
+	}
+	for i, line := range lines {
+		if strings.HasPrefix(line, `{"type":"catalog",`) {
+			lines[i] = strings.Replace(line, `"hierarchies":[`, `"hierarchies":["`+strings.Join(hierarchies, `","`)+`",`, 1)
+		}
+	}
+	add := func(format string, arguments ...any) { lines = append(lines, fmt.Sprintf(format, arguments...)) }
+	const times = `"created_at":"2024-01-01T00:00:00.000Z","updated_at":"2024-01-01T00:00:00.000Z"`
+	product := func(id, attributes, relationships string) {
+		add(`{"type":"product","id":%q,"attributes":{"name":%q,"sku":%q,"slug":%q,"status":"live",%s,"base_product":false%s},"relationships":{%s}}`, id, id, id, id, times, attributes, relationships)
+	}
+	image := func(id string) string {
+		add(`{"type":"file","id":%q,"file_name":"a.jpg","mime_type":"image/jpeg","public":true,"link":{"href":"https://cdn.example/a.jpg"},"meta":{"timestamps":{"created_at":"2024-01-01T00:00:00.000Z"}}}`, id)
+		return id
+	}
+	var attached []string
+	for i := range wholes {
+		id := whole(i)
+		files := fmt.Sprintf(`"main_image":{"data":{"type":"main_image","id":%q}},"files":{"data":[{"type":"file","id":%q},{"type":"file","id":%q}]}`, image("main-"+id), image("first-"+id), image("second-"+id))
+		product("part-"+id, "", files)
+		product("head-"+id, "", "")
+		product(id, fmt.Sprintf(`,"base_product_id":"head-%s","components":{"part":{"name":"Part","min":1,"max":1,"sort_order":1,"options":[{"id":"part-%s","type":"product","quantity":1}]}}`, id, id),
+			fmt.Sprintf(`"parent":{"data":{"type":"product","id":"head-%s"}},%s`, id, files))
+		product("child-"+id, fmt.Sprintf(`,"base_product_id":%q`, id), fmt.Sprintf(`"parent":{"data":{"type":"product","id":%q}},%s`, id, files))
+		attached = append(attached, fmt.Sprintf(`{"type":"product","id":%q}`, id))
+		for _, id := range []string{id, "part-" + id, "child-" + id} {
+			add(`{"type":"stock","id":%q,"available":5,"allocated":1,"total":6,%s}`, id, times)
+		}
+	}
+	node := func(id, hierarchy string, products ...string) {
+		add(`{"type":"node","id":%q,"attributes":{"name":%q},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":%q}},"products":{"data":[%s]}}}`, id, id, hierarchy, strings.Join(products, ","))
+	}
+	for i, hierarchy := range hierarchies {
+		add(`{"type":"hierarchy","id":%q,"attributes":{"name":%q}}`, hierarchy, hierarchy)
+		node("of-"+hierarchy, hierarchy, attached[i*3:i*3+3]...)
+	}
+	for i := range 60 {
+		shelf := fmt.Sprintf("shelf-%02d", i)
+		node(shelf, "more-00", attached[i], attached[i+1])
+		add(`{"type":"node","id":"box-%02d","attributes":{"name":"Box %d"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"more-00"}},"parent":{"data":{"type":"node","id":%q}},"products":{"data":[%s]}}}`, i, i, shelf, attached[i])
+	}
+	node("wholes", "more-00", attached...)
+	return strings.Join(lines, "\n")
+}
+
+// cost counts the statements of an operation, which must be the same each
+// time.
+func (s *service) cost(t *testing.T, query string, values variables) int {
+	t.Helper()
+	const times = 3
+	least, most := 1<<30, 0
+	var queries []string
+	for range times {
+		r := by(newPost(t, query, values), admin())
+		ctx, counter := store.CountStatements(r.Context())
+		a := s.send(t, r.WithContext(ctx))
+		require.Empty(t, a.Errors, "%s", a.Body)
+		least, most = min(least, counter.Count()), max(most, counter.Count())
+		queries = counter.Queries()
+	}
+	require.Equal(t, least, most, "the same operation cost between %d and %d statements; the last time\n%s", least, most, strings.Join(queries, "\n"))
+	return most
+}
+
+const everyMember = `id uuid name description sku slug status commodityType upcEan manufacturerPartNum externalRef tags productTypes priceModifiers
+	baseProduct baseProductId curatedProduct createdAt updatedAt publishedAt language catalogId catalogSource pricebookId
+	price { amount currency includesTax } displayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } }
+	originalPrice { amount } originalDisplayPrice { withTax { amount } } saleId saleExpires tiers components { key name min max sortOrder options { id type quantity } }
+	bundleConfiguration { selectedOptions } customInputs extensions shopperAttributes variations { id name } childVariations { id } variationMatrix childOptionIds`
+
+const everyEdge = everyMember + ` parent { uuid sku } children { uuid sku } files { attachedAt file { uuid href } } mainImage { uuid href }
+	componentProducts { uuid sku } nodes { uuid name } breadcrumbs { node { uuid } ancestors { uuid name } } stock { total available allocated }`
+
+func TestTheCostOfAQueryDoesNotDependOnThePage(t *testing.T) {
+	shop := big(t)
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop, func(c *store.Config) { c.NoCache = true })
+		s.post(t, `{ settings { pageLength } products(first: 1) { totalCount } }`, nil) // settings and catalogs are kept from now on
+		for _, c := range []struct {
+			name, query string
+			small, full int
+		}{
+			{"products alone", `query($n: Int) { products(first: $n) { nodes { ` + everyMember + ` } } }`, 1, 100},
+			{"products of a node", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { uuid } } } }`, 1, 100},
+			{"products with every edge", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { totalCount pageInfo { hasNextPage } edges { cursor node { ` + everyEdge + ` } } } } }`, 1, 100},
+			{"all products by id with every edge", `query($n: Int) { products(first: $n, orderBy: {field: ID, direction: DESC}, filter: {bounds: {id: {ge: "whole-"}}}) { nodes { ` + everyEdge + ` } } }`, 1, 100},
+			{"stock of components, files of children", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { componentProducts { uuid stock { total } } children { uuid files { file { href } } } } } } }`, 1, 100},
+			{"four edges deep", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { children { parent { componentProducts { mainImage { href } stock { transactions(first: 2) { quantity } } } } } } } } }`, 1, 100},
+			{"stock with products, images and ledgers", `query($n: Int) { stocks(first: $n, filter: {id: {ge: "whole-"}}) { nodes { total product { sku mainImage { href } } transactions(first: 3) { quantity } } } }`, 1, 100},
+			{"stock from an offset", `query($n: Int) { stocks(first: $n, offset: 100) { nodes { total product { sku } } } }`, 1, 100},
+			{"nodes with products", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { name breadcrumbs { name } hierarchy { name } parent { name } children { nodes { name } } products(first: 2) { totalCount nodes { sku } } } } }`, 1, 60},
+			{"nodes with products with every edge", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(first: 2) { nodes { ` + everyEdge + ` } } } } }`, 1, 60},
+			{"nodes with products from the end", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(last: 1) { nodes { uuid } } } } }`, 1, 60},
+			{"nodes with products from an offset", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(first: 1, offset: 1) { nodes { uuid } } } } }`, 1, 60},
+			{"the products of each product's nodes", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { nodes { products(first: 1) { nodes { sku } } } } } } }`, 1, 40},
+			{"children of nodes, with products", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { children(first: 3) { nodes { products(first: 1) { nodes { sku } } } } } } }`, 1, 60},
+			{"hierarchies with children", `query($n: Int) { hierarchies(first: $n) { nodes { name children { nodes { name products(first: 1) { nodes { sku } } } } } } }`, 1, 12},
+			{"hierarchies with products", `query($n: Int) { hierarchies(first: $n) { nodes { name products(first: 2) { nodes { sku } } } } }`, 1, 12},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				small, full := s.cost(t, c.query, variables{"n": c.small}), s.cost(t, c.query, variables{"n": c.full})
+				t.Logf("%d statements for %d rows, %d for %d", small, c.small, full, c.full)
+				require.Equal(t, small, full, "a page of %d cost %d statements and a page of %d %d", c.small, small, c.full, full)
+			})
+		}
+	})
+}
+
+func TestTheCostOfNodesDoesNotDependOnHowMany(t *testing.T) {
+	shop := big(t)
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop, func(c *store.Config) { c.NoCache = true })
+		s.post(t, `{ settings { pageLength } products(first: 1) { totalCount } }`, nil)
+		const query = `query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Product { ` + everyEdge + ` } ... on Stock { total product { uuid } transactions { id } } ... on File { href } ... on CatalogNode { name products(first: 1) { nodes { uuid } } } } }`
+		ids := func(n int) (list []string) {
+			for i := range n {
+				list = append(list, store.GlobalID(store.TypeProduct, whole(i)), store.GlobalID(store.TypeStock, whole(i)),
+					store.GlobalID(store.TypeFile, "main-"+whole(i)), store.GlobalID(store.TypeCatalogNode, fmt.Sprintf("shelf-%02d", i)))
+			}
+			return list
+		}
+		few, many := s.cost(t, query, variables{"ids": ids(1)}), s.cost(t, query, variables{"ids": ids(25)})
+		t.Logf("%d statements for one of each type, %d for 25", few, many)
+		require.Equal(t, few, many)
+	})
+}
+
+// A total is counted only where it is shown.
+func TestATotalThatNobodyAsksForCostsNothing(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade(), func(c *store.Config) { c.NoCache = true })
+		s.post(t, `{ settings { pageLength } products(first: 1) { totalCount } }`, nil)
+		for _, c := range []struct {
+			field, total string
+			more         int
+		}{
+			{`stocks`, `totalCount`, 1},
+			{`stocks(filter: {id: {gt: "a"}})`, `totalCount`, 1},
+			{`stocks(filter: {updatedAt: {gt: "2001-01-01"}}, first: 1)`, `totalCount`, 1},
+			{`stocks`, `timestamps { createdAt }`, 1},
+			{`stocks`, `totalCount again: totalCount timestamps { createdAt updatedAt }`, 3},
+			{`products`, `totalCount`, 0},
+			{`products(filter: {tags: {eq: "paint"}})`, `totalCount`, 0},
+			{`catalogNodes`, `totalCount`, 0},
+			{`hierarchies`, `totalCount`, 0},
+		} {
+			without := s.cost(t, `{ `+c.field+` { nodes { uuid } pageInfo { hasNextPage } } }`, nil)
+			with := s.cost(t, `{ `+c.field+` { nodes { uuid } pageInfo { hasNextPage } `+c.total+` } }`, nil)
+			t.Logf("%s: %d statements, %d with %s", c.field, without, with, c.total)
+			require.LessOrEqual(t, with-without, c.more, c.field)
+			require.GreaterOrEqual(t, with, without, c.field)
+			if c.more > 0 {
+				require.Less(t, without, with, "%s counts where nobody asked", c.field)
+			}
+		}
+	})
+}
+
+// What a page holds is what the cost was paid for.
+func TestTheBigShopHasWhatItPromises(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, big(t))
+		var data struct {
+			CatalogNode struct {
+				Products struct {
+					TotalCount int
+					Nodes      []map[string]json.RawMessage
+				}
+			}
+		}
+		s.post(t, `{ catalogNode(id: "wholes") { products(first: 100) { totalCount nodes { `+everyEdge+` } } } }`, nil).read(t, &data)
+		require.Equal(t, wholes, data.CatalogNode.Products.TotalCount)
+		for _, product := range data.CatalogNode.Products.Nodes {
+			for _, edge := range []string{"parent", "children", "files", "mainImage", "componentProducts", "nodes", "breadcrumbs", "stock", "components"} {
+				require.NotContains(t, []string{"null", "[]", ""}, string(product[edge]), edge)
+			}
+		}
+	})
+}

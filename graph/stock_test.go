@@ -1,0 +1,99 @@
+package graph_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestStock(t *testing.T) {
+	onTheHandmadeShop(t, []scenario{
+		{name: "by uuid", query: `{ stock(productId: "anvil") { id uuid total available allocated createdAt updatedAt product { uuid sku } } }`,
+			data: `{"stock":{"id":"U3RvY2s6YW52aWw","uuid":"anvil","total":9,"available":7,"allocated":2,"createdAt":"2023-03-01T00:00:00.000Z","updatedAt":"2023-03-04T00:00:00.000Z","product":{"uuid":"anvil","sku":"ANVIL"}}}`},
+		{name: "by the product's global id", query: `{ stock(productId: ` + global("Product", "anvil") + `) { uuid } }`, data: `{"stock":{"uuid":"anvil"}}`},
+		{name: "by its own global id", query: `{ stock(productId: ` + global("Stock", "anvil") + `) { uuid } }`, data: `{"stock":{"uuid":"anvil"}}`},
+		{name: "of a draft, whose product nobody sees", query: `{ stock(productId: "drill-draft") { total product { uuid } } }`, data: `{"stock":{"total":7,"product":null}}`},
+		{name: "none", query: `{ stock(productId: "glue") { total } }`, data: `{"stock":null}`},
+		{name: "of nobody", query: `{ stock(productId: "nobody") { total } }`, data: `{"stock":null}`},
+		{name: "the ledger, newest first", query: `{ stock(productId: "anvil") { transactions { id productId action quantity availableDelta allocatedDelta reason reference actor createdAt stock { total } } } }`,
+			holds: []string{`"transactions":[{"id":"ledger-5","productId":"anvil","action":"DEALLOCATE","quantity":2,"availableDelta":2,"allocatedDelta":-2,"reason":"","reference":"",`,
+				`"action":"DECREMENT","quantity":1,"availableDelta":-1,"allocatedDelta":0`, `"action":"ALLOCATE","quantity":4,"availableDelta":-4,"allocatedDelta":4`,
+				`"action":"SET","quantity":10,"availableDelta":10,"allocatedDelta":0,"reason":"count","reference":"sheet 1","actor":"client:a","createdAt":"2023-03-01T00:00:00.000Z","stock":null`}},
+		{name: "the ledger's newest line", query: `{ stock(productId: "anvil") { transactions(first: 1) { id } } }`, data: `{"stock":{"transactions":[{"id":"ledger-5"}]}}`},
+		{name: "a ledger of its own for each alias", query: `{ stock(productId: "anvil") { a: transactions(first: 1) { id } b: transactions(first: 2) { id } } }`,
+			data: `{"stock":{"a":[{"id":"ledger-5"}],"b":[{"id":"ledger-5"},{"id":"ledger-4"}]}}`},
+		{name: "too few lines", query: `{ stock(productId: "anvil") { transactions(first: 0) { id } } }`, codes: unprocessable, argument: "first", data: `{"stock":null}`},
+		{name: "too many lines", query: `{ stock(productId: "anvil") { transactions(first: 101) { id } } }`, codes: unprocessable, argument: "first", holds: []string{"between 1 and 100, not 101"}},
+	})
+}
+
+func TestListsOfStock(t *testing.T) {
+	list := func(arguments string) string { return `{ stocks(` + arguments + `) { totalCount nodes { uuid } } }` }
+	rows := func(total string, ids ...string) string {
+		if len(ids) == 0 {
+			return `{"stocks":{"totalCount":` + total + `,"nodes":[]}}`
+		}
+		return `{"stocks":{"totalCount":` + total + `,"nodes":[{"uuid":"` + strings.Join(ids, `"},{"uuid":"`) + `"}]}}`
+	}
+	onTheHandmadeShop(t, []scenario{
+		{name: "all, drafts too", query: `{ stocks { totalCount nodes { uuid total available allocated } timestamps { createdAt updatedAt } } }`,
+			data: `{"stocks":{"totalCount":4,"nodes":[{"uuid":"anvil","total":9,"available":7,"allocated":2},{"uuid":"brush","total":3,"available":0,"allocated":3},
+			{"uuid":"chalk","total":0,"available":0,"allocated":0},{"uuid":"drill-draft","total":7,"available":7,"allocated":0}],
+			"timestamps":{"createdAt":"2023-03-01T00:00:00.000Z","updatedAt":"2023-03-05T00:00:00.000Z"}}}`},
+		{name: "descending", query: list(`orderBy: {field: ID, direction: DESC}, first: 2`), data: rows("4", "drill-draft", "chalk")},
+		{name: "by creation, then id", query: list(`orderBy: {field: CREATED_AT}`), data: rows("4", "anvil", "chalk", "drill-draft", "brush")},
+		{name: "by update, descending", query: list(`orderBy: {field: UPDATED_AT, direction: DESC}, first: 2`), data: rows("4", "brush", "anvil")},
+		{name: "bounded by id", query: list(`filter: {id: {gt: "anvil", le: "chalk"}}`), data: rows("2", "brush", "chalk")},
+		{name: "bounded by a global id", query: list(`filter: {id: {ge: ` + global("Product", "chalk") + `}}`), data: rows("2", "chalk", "drill-draft")},
+		{name: "bounded by time", query: list(`filter: {updatedAt: {ge: "2023-03-02T00:00:00Z", lt: "2023-03-05T00:00:00+00:00"}}`), data: rows("2", "anvil", "drill-draft")},
+		{name: "bounded by two keys", query: list(`filter: {createdAt: {lt: "2023-03-02"}, id: {gt: "anvil"}}`), data: rows("2", "chalk", "drill-draft")},
+		{name: "bounds that leave nothing", query: list(`filter: {id: {gt: "z"}}`), data: rows("0")},
+		{name: "at an offset", query: list(`offset: 3`), data: rows("4", "drill-draft")},
+		{name: "past the end", query: list(`offset: 10000`), data: rows("4")},
+		{name: "products that are in the catalog", query: `{ stocks { nodes { product { uuid } } } }`, data: `{"stocks":{"nodes":[{"product":{"uuid":"anvil"}},{"product":{"uuid":"brush"}},{"product":{"uuid":"chalk"}},{"product":null}]}}`},
+		{name: "no time", query: list(`filter: {updatedAt: {gt: "later"}}`), codes: invalid, data: "null"},
+		{name: "a cursor of products", query: `query($after: String) { stocks(after: $after) { totalCount } }`, variables: variables{"after": "eyJsIjoiYSJ9"}, codes: mismatch, argument: "after"},
+	})
+}
+
+func TestStockTransactions(t *testing.T) {
+	transact := func(changes string) string {
+		return `mutation { stockTransact(input: {changes: [` + changes + `]}) { transactions { productId action quantity availableDelta allocatedDelta reason reference actor stock { uuid total available allocated } } userErrors { field code message } } }`
+	}
+	failed := func(faults string) string {
+		return `{"stockTransact":{"transactions":[],"userErrors":[` + faults + `]}}`
+	}
+	balance := scenario{name: "nothing half-written", query: `{ stocks { nodes { uuid available allocated } } stock(productId: "anvil") { transactions { quantity } } }`,
+		data: `{"stocks":{"nodes":[{"uuid":"anvil","available":12,"allocated":2},{"uuid":"brush","available":0,"allocated":3},{"uuid":"chalk","available":4,"allocated":0},{"uuid":"drill-draft","available":7,"allocated":0}]},
+		"stock":{"transactions":[{"quantity":5},{"quantity":2},{"quantity":1},{"quantity":4},{"quantity":10}]}}`}
+	onTheHandmadeShop(t, []scenario{
+		{name: "a batch, in order, by uuid and global id", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 5, reason: "found", reference: "shelf 1"}, {productId: ` + global("Product", "chalk") + `, action: SET, quantity: 9}, {productId: "chalk", action: DECREMENT, quantity: 5, expectedAvailable: 9}`),
+			data: `{"stockTransact":{"transactions":[
+			{"productId":"anvil","action":"INCREMENT","quantity":5,"availableDelta":5,"allocatedDelta":0,"reason":"found","reference":"shelf 1","actor":"client:tester","stock":{"uuid":"anvil","total":14,"available":12,"allocated":2}},
+			{"productId":"chalk","action":"SET","quantity":9,"availableDelta":9,"allocatedDelta":0,"reason":"","reference":"","actor":"client:tester","stock":{"uuid":"chalk","total":9,"available":9,"allocated":0}},
+			{"productId":"chalk","action":"DECREMENT","quantity":5,"availableDelta":-5,"allocatedDelta":0,"reason":"","reference":"","actor":"client:tester","stock":{"uuid":"chalk","total":4,"available":4,"allocated":0}}],"userErrors":[]}}`},
+		{name: "faults of every change", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 0}, {productId: "chalk", action: SET, quantity: -1}, {productId: "chalk", action: SET, quantity: 1, reason: "` + strings.Repeat("x", 256) + `"}`),
+			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity must be between 1 and 2147483647, not 0."},
+			{"field":["input","changes","1","quantity"],"code":"UNPROCESSABLE","message":"changes.1.quantity must be between 0 and 2147483647, not -1."},
+			{"field":["input","changes","2","reason"],"code":"UNPROCESSABLE","message":"changes.2.reason must be at most 255 bytes, not 256."}`)},
+		{name: "too little stock spoils the whole batch", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 1}, {productId: "chalk", action: DECREMENT, quantity: 5}`),
+			data: failed(`{"field":["input","changes","1","quantity"],"code":"UNPROCESSABLE","message":"changes.1.quantity must be at most the 4 available units of chalk, not 5."}`)},
+		{name: "a product without a record", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 1}, {productId: "glue", action: SET, quantity: 5}`),
+			data: failed(`{"field":["input","changes","1","productId"],"code":"NOT_FOUND","message":"changes.1.productId has no stock record: \"glue\"; import one first."}`)},
+		{name: "another write came first", query: transact(`{productId: "anvil", action: ALLOCATE, quantity: 1, expectedAvailable: 7}`),
+			data: failed(`{"field":["input","changes","0","expectedAvailable"],"code":"CONFLICT","message":"changes.0.expectedAvailable was 7, but 12 are available; read the stock again and decide anew."}`)},
+		{name: "more than was allocated", query: transact(`{productId: "anvil", action: DEALLOCATE, quantity: 3}`),
+			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity must be at most the 2 allocated units of anvil, not 3."}`)},
+		{name: "more than a client can count", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 2147483647}`),
+			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity would take the total of anvil past 2147483647; it is 14 now."}`)},
+		{name: "no changes", query: transact(``), data: failed(`{"field":["input","changes"],"code":"UNPROCESSABLE","message":"changes must hold between 1 and 1000 changes, not 0."}`)},
+		{name: "1001 changes", query: `mutation($c: [StockChangeInput!]!) { stockTransact(input: {changes: $c}) { transactions { id } userErrors { field code message } } }`,
+			variables: variables{"c": repeated(variables{"productId": "anvil", "action": "INCREMENT", "quantity": 1}, 1001)},
+			data:      failed(`{"field":["input","changes"],"code":"UNPROCESSABLE","message":"changes must hold between 1 and 1000 changes, not 1001."}`)},
+		{name: "no quantity", query: transact(`{productId: "anvil", action: INCREMENT}`), codes: invalid},
+		{name: "a fraction", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 1.5}`), codes: invalid},
+		{name: "a huge number", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 99999999999999999999}`), codes: invalid},
+		{name: "a number past 32 bits", query: `mutation($q: Int!) { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: $q}]}) { userErrors { field } transactions { id } } }`,
+			variables: variables{"q": 1 << 40}, holds: []string{"quantity"}},
+		balance,
+	})
+}

@@ -1,0 +1,250 @@
+package graph_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// canary is what a caller sends and must not read again in an error.
+const canary = "hunter2-canary"
+
+// exchange is one request over HTTP and what must be true of its answer.
+type exchange struct {
+	name    string
+	method  string // POST unless set
+	target  string // /graphql unless set
+	kind    string // Content-Type; application/json for a body, unless set
+	accept  string
+	body    string
+	status  int // 200 unless set
+	data    string
+	code    store.Code
+	holds   []string
+	headers map[string]string // of the answer
+}
+
+func (x exchange) request(t *testing.T) *http.Request {
+	method, target, kind := x.method, x.target, x.kind
+	if method == "" {
+		method = http.MethodPost
+	}
+	if target == "" {
+		target = "/graphql"
+	}
+	if kind == "" && x.body != "" {
+		kind = "application/json"
+	}
+	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(x.body))
+	if kind != "" && kind != "none" {
+		r.Header.Set("Content-Type", kind)
+	}
+	if x.accept != "" {
+		r.Header.Set("Accept", x.accept)
+	}
+	return by(r, admin())
+}
+
+func runExchanges(t *testing.T, s *service, exchanges []exchange) {
+	for _, x := range exchanges {
+		t.Run(x.name, func(t *testing.T) {
+			a := s.send(t, x.request(t))
+			status := x.status
+			if status == 0 {
+				status = http.StatusOK
+			}
+			require.Equal(t, status, a.Code, "%s", a.Body)
+			if x.code != "" {
+				require.NotEmpty(t, a.Errors, "%s", a.Body)
+				require.Equal(t, x.code, a.Errors[0].Extensions.Code, "%s", a.Body)
+			} else {
+				require.Empty(t, a.Errors, "%s", a.Body)
+			}
+			if x.data != "" {
+				require.JSONEq(t, x.data, string(a.Data))
+			}
+			for _, text := range x.holds {
+				require.Contains(t, a.Body.String(), text)
+			}
+			require.NotContains(t, a.Body.String(), canary, "the body is not echoed")
+			if x.accept == "" {
+				require.Equal(t, "application/json", a.Header().Get("Content-Type"))
+			}
+			for name, value := range x.headers {
+				require.Equal(t, value, a.Header().Get(name), name)
+			}
+		})
+	}
+}
+
+// get is the address of a query.
+func get(parameters ...string) string {
+	values := url.Values{}
+	for i := 0; i+1 < len(parameters); i += 2 {
+		values.Set(parameters[i], parameters[i+1])
+	}
+	return "/graphql?" + values.Encode()
+}
+
+const length = `{"settings":{"pageLength":25}}`
+
+func TestOperationsOverHTTP(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		runExchanges(t, s, []exchange{
+			{name: "POST", body: `{"query":"{ settings { pageLength } }"}`, data: length},
+			{name: "POST with a charset", body: `{"query":"{ settings { pageLength } }"}`, kind: "Application/JSON; charset=utf-8", data: length},
+			{name: "POST with more than a client need say", body: `{"query":"{ settings { pageLength } }","variables":null,"operationName":null,"extensions":{},"id":7}`, data: length},
+			{name: "POST one of two operations", body: `{"query":"query a { settings { pageLength } } query b { settings { currency } }","operationName":"b"}`, data: `{"settings":{"currency":"USD"}}`},
+			{name: "POST with variables", body: `{"query":"query($sku: String) { product(sku: $sku) { uuid } }","variables":{"sku":"ANVIL"}}`, data: `{"product":{"uuid":"anvil"}}`},
+			{name: "POST to an address with a query", target: get("query", "{ settings { currency } }"), body: `{"query":"{ settings { pageLength } }"}`, data: length},
+			{name: "GET", method: "GET", target: get("query", "{ settings { pageLength } }"), data: length},
+			{name: "GET with variables", method: "GET", target: get("query", "query a($sku: String) { product(sku: $sku) { uuid } }", "variables", `{"sku":"ANVIL"}`, "operationName", "a"), data: `{"product":{"uuid":"anvil"}}`},
+			{name: "GET introspection", method: "GET", target: get("query", "{ __typename }"), data: `{"__typename":"Query"}`},
+			{name: "the modern media type", body: `{"query":"{ settings { pageLength } }"}`, accept: "application/graphql-response+json, application/json;q=0.9", data: length,
+				headers: map[string]string{"Content-Type": "application/graphql-response+json"}},
+			{name: "the modern media type, a field's error", body: `{"query":"{ product { uuid } }"}`, accept: "application/graphql-response+json", code: store.Invalid, data: `{"product":null}`,
+				headers: map[string]string{"Content-Type": "application/graphql-response+json"}},
+			{name: "the modern media type, no operation", body: `{"query":"{ nothing }"}`, accept: "application/graphql-response+json", status: 400, code: store.Invalid},
+			{name: "answers differ by who asks and how", body: `{"query":"{ __typename }"}`, headers: map[string]string{"Vary": "Accept, Accept-Language, Authorization"}},
+		})
+	})
+}
+
+func TestRequestsThatAreNoOperation(t *testing.T) {
+	s := serve(nil) // none of these reaches the store
+	object := []string{"one JSON object"}
+	runExchanges(t, s, []exchange{
+		{name: "malformed", body: `{"query":"` + canary, status: 400, code: store.Invalid, holds: object},
+		{name: "not JSON", body: canary, status: 400, code: store.Invalid, holds: object},
+		{name: "empty", body: "", kind: "application/json", status: 400, code: store.Invalid, holds: object},
+		{name: "a list", body: `[{"query":"` + canary + `"}]`, status: 400, code: store.Invalid, holds: object},
+		{name: "a text", body: `"` + canary + `"`, status: 400, code: store.Invalid, holds: object},
+		{name: "two objects", body: `{"query":"{ __typename }"} {"query":"` + canary + `"}`, status: 400, code: store.Invalid, holds: object},
+		{name: "rubbish behind", body: `{"query":"{ __typename }"}` + canary, status: 400, code: store.Invalid, holds: object},
+		{name: "a bracket behind", body: `{"query":"{ __typename }"}}`, status: 400, code: store.Invalid, holds: object},
+		{name: "a query that is a number", body: `{"query":5,"note":"` + canary + `"}`, status: 400, code: store.Invalid, holds: object},
+		{name: "variables that are a list", body: `{"query":"{ __typename }","variables":["` + canary + `"]}`, status: 400, code: store.Invalid, holds: object},
+		{name: "no query", body: `{}`, code: store.Invalid, holds: []string{"no operation provided"}},
+		{name: "a null body", body: `null`, code: store.Invalid},
+		{name: "an empty query", body: `{"query":""}`, code: store.Invalid},
+		{name: "a query of nothing but fragments", body: `{"query":"fragment a on Query { __typename }"}`, code: store.Invalid},
+		{name: "an unknown operation", body: `{"query":"query a { __typename }","operationName":"b"}`, code: store.Invalid, holds: []string{"operation b not found"}},
+		{name: "one of two, unsaid which", body: `{"query":"query a { __typename } query b { __typename }"}`, code: store.Invalid},
+		{name: "a subscription", body: `{"query":"subscription { stocks { totalCount } }"}`, code: store.Invalid},
+		{name: "GET nothing", method: "GET", target: "/graphql", code: store.Invalid},
+		{name: "GET variables that are none", method: "GET", target: get("query", "{ __typename }", "variables", canary), status: 400, code: store.Invalid, holds: []string{"variables must be a JSON object"}},
+		{name: "GET extensions that are none", method: "GET", target: get("query", "{ __typename }", "extensions", canary), status: 400, code: store.Invalid, holds: []string{"extensions must be a JSON object"}},
+		{name: "a form", body: "query=" + canary, kind: "application/x-www-form-urlencoded", status: 415, code: store.Invalid, holds: []string{"Content-Type: application/json"}},
+		{name: "a multipart form", body: canary, kind: "multipart/form-data; boundary=x", status: 415, code: store.Invalid},
+		{name: "plain text", body: `{"query":"{ __typename }"}`, kind: "text/plain", status: 415, code: store.Invalid},
+		{name: "text that claims to be JSON", body: `{"query":"{ __typename }"}`, kind: "text/plain; application/json", status: 415, code: store.Invalid},
+		{name: "no type", body: `{"query":"{ __typename }"}`, kind: "none", status: 415, code: store.Invalid},
+		{name: "PUT", method: "PUT", body: `{"query":"{ __typename }"}`, status: 405, code: store.Invalid, headers: map[string]string{"Allow": "GET, POST"}},
+		{name: "DELETE", method: "DELETE", status: 405, code: store.Invalid, headers: map[string]string{"Allow": "GET, POST"}},
+		{name: "PATCH", method: "PATCH", body: canary, status: 405, code: store.Invalid, headers: map[string]string{"Allow": "GET, POST"}},
+		{name: "over 1 MiB", body: `{"query":"{ __typename }","note":"` + strings.Repeat("x", 1<<20) + `"}`, status: 413, code: store.Invalid, holds: []string{"1 MiB"}},
+		{name: "over 1 MiB of space", body: strings.Repeat(" ", 1<<20) + `{"query":"{ __typename }"}`, status: 413, code: store.Invalid},
+		{name: "1 MiB", body: `{"query":"{ __typename }"` + strings.Repeat(" ", 1<<20-26) + `}`, data: `{"__typename":"Query"}`},
+	})
+	require.Empty(t, s.log.String())
+}
+
+func TestMutationsAreOnlyPosted(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, "")
+		mutation := `mutation { settingsUpdate(input: {pageLength: 3}) { settings { pageLength } } }`
+		refused := map[string]string{"Allow": "POST"}
+		runExchanges(t, s, []exchange{
+			{name: "GET", method: "GET", target: get("query", mutation), status: 405, code: store.Invalid, headers: refused},
+			{name: "HEAD", method: "HEAD", target: get("query", mutation), status: 405, code: store.Invalid, headers: refused},
+			{name: "GET one of two", method: "GET", target: get("query", "query a { __typename } "+strings.Replace(mutation, "mutation", "mutation b", 1), "operationName", "b"), status: 405, code: store.Invalid, headers: refused},
+			{name: "GET the other of two", method: "GET", target: get("query", "query a { __typename } "+strings.Replace(mutation, "mutation", "mutation b", 1), "operationName", "a"), data: `{"__typename":"Query"}`},
+			{name: "nothing was written", body: `{"query":"{ settings { pageLength } }"}`, data: length},
+			{name: "POST", body: `{"query":"` + mutation + `"}`, data: `{"settingsUpdate":{"settings":{"pageLength":3}}}`},
+		})
+	})
+}
+
+func TestTheSchemaIsThereToBeRead(t *testing.T) {
+	query, err := os.ReadFile("testdata/introspection.graphql")
+	require.NoError(t, err)
+	s := serve(nil)
+	a := s.send(t, newPost(t, string(query), nil)) // without a token: generators have none
+	var data struct {
+		Schema struct {
+			Types []struct {
+				Name, Description string
+				SpecifiedByURL    *string
+				Fields            []struct{ Name, Description string }
+			}
+		} `json:"__schema"`
+	}
+	a.read(t, &data)
+	found := map[string]bool{}
+	for _, kind := range data.Schema.Types {
+		found[kind.Name] = true
+		if kind.Name == "DateTime" {
+			require.NotNil(t, kind.SpecifiedByURL)
+		}
+		if kind.Name == "Product" {
+			require.Equal(t, len(schema().Types["Product"].Fields), len(kind.Fields))
+		}
+	}
+	for _, definition := range ownTypes() {
+		require.True(t, found[definition.Name], definition.Name)
+	}
+}
+
+func TestMistakesSuggestWhatWasMeant(t *testing.T) {
+	s := serve(nil)
+	for query, suggestion := range map[string]string{
+		`{ prodcts { totalCount } }`:                            `Did you mean \"products\"`,
+		`{ settings { pageLenght } }`:                           `Did you mean \"pageLength\"?`,
+		`{ products(frist: 1) { totalCount } }`:                 `Did you mean \"first\"`,
+		`{ products(filter: {tag: {eq: "a"}}) { totalCount } }`: `Did you mean`,
+		`{ stocks(orderBy: {field: CREATED}) { totalCount } }`:  `Did you mean`,
+		`{ settings }`: `Did you mean \"settings { ... }\"?`,
+		`{ node(id: "a") { ... on Produkt { sku } } }`:             `Did you mean`,
+		`mutation { setingsUpdate(input: {}) { __typename } }`:     `Did you mean \"settingsUpdate\"?`,
+		`query($f: ProductFiltr) { products { totalCount } }`:      `Unknown type \"ProductFiltr\"`,
+		`query($n: Int!) { products(first: $n) { totalCount } }`:   `n`,
+		`{ products(first: $n) { totalCount } }`:                   `Variable \"$n\" is not defined`,
+		`{ products { totalCount { x } } }`:                        `totalCount`,
+		`{ a: settings { pageLength } a: products { totalCount }}`: `conflict`,
+	} {
+		a := s.send(t, by(newPost(t, query, nil), admin()))
+		require.NotEmpty(t, a.Errors, query)
+		require.Equal(t, store.Invalid, a.Errors[0].Extensions.Code, query)
+		require.Contains(t, a.Body.String(), suggestion, query)
+	}
+	require.Empty(t, s.log.String(), "mistakes of callers are not logged as ours")
+}
+
+// A client that went away has no answer to wait for, and is no failure.
+func TestAClientThatGoesAway(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		r := by(newPost(t, `{ products { totalCount } }`, nil).WithContext(ctx), admin())
+		w := httptest.NewRecorder()
+		require.NotPanics(t, func() { s.handler.ServeHTTP(w, r) })
+		require.NotContains(t, w.Body.String(), store.Internal)
+		require.NotContains(t, s.log.String(), "panic")
+		require.NotContains(t, s.log.String(), "a resolver failed")
+		if w.Body.Len() > 0 {
+			require.True(t, json.Valid(w.Body.Bytes()), "%s", w.Body)
+		}
+	})
+}

@@ -1,0 +1,146 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func TestEveryCodeHasAMeaning(t *testing.T) {
+	for _, code := range store.Codes() {
+		m, ok := meanings[code]
+		require.True(t, ok, "meanings has no entry for %s", code)
+		require.GreaterOrEqual(t, m.status, 400, "%s", code)
+		require.NotEmpty(t, m.title, "%s", code)
+	}
+	require.Len(t, meanings, len(store.Codes()), "and for nothing else")
+}
+
+// answer is what WriteError writes for a path.
+type answer struct {
+	*httptest.ResponseRecorder
+	errors []errorBody
+	log    string
+}
+
+func write(t *testing.T, path string, err error) answer {
+	t.Helper()
+	var log bytes.Buffer
+	api := New(nil, slog.New(slog.NewTextHandler(&log, nil)))
+	w := httptest.NewRecorder()
+	api.WriteError(w, httptest.NewRequest(http.MethodGet, path, nil), err)
+	var body struct{ Errors []errorBody }
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &body), "%s", w.Body)
+	return answer{w, body.Errors, log.String()}
+}
+
+func TestEveryCodeIsRenderedInBothFamilies(t *testing.T) {
+	for _, code := range store.Codes() {
+		t.Run(string(code), func(t *testing.T) {
+			status := meanings[code].status
+			for path, want := range map[string]any{"/catalog/x": fmt.Sprint(status), "/v2/x": float64(status), "/x": float64(status)} {
+				got := write(t, path, &store.Error{Code: code, Detail: "Something is not as it should be."})
+				require.Equal(t, status, got.Code, "%s", path)
+				require.Equal(t, "application/json", got.Header().Get("Content-Type"))
+				require.Len(t, got.errors, 1)
+				require.Equal(t, want, got.errors[0].Status, "%s", path)
+				require.NotEmpty(t, got.errors[0].Title, "%s", path)
+				require.Equal(t, "Something is not as it should be.", got.errors[0].Detail)
+				require.Equal(t, code == store.Unauthenticated, got.Header().Get("WWW-Authenticate") == "Bearer")
+				require.Equal(t, code == store.RateLimited || code == store.Unavailable, got.Header().Get("Retry-After") != "", "Retry-After")
+			}
+		})
+	}
+}
+
+// The titles that the contract and the clients show.
+func TestDocumentedTitles(t *testing.T) {
+	for _, test := range []struct {
+		path string
+		err  *store.Error
+		want string
+	}{
+		{"/catalog/x", &store.Error{Code: store.Unprocessable}, "There was a problem processing your request."},
+		{"/catalog/x", &store.Error{Code: store.Internal}, "There was a problem processing your request."},
+		{"/catalog/x", &store.Error{Code: store.Invalid}, "Bad Request"},
+		{"/v2/x", &store.Error{Code: store.Internal}, "Internal server error"},
+		{"/v2/x", &store.Error{Code: store.Invalid}, "Bad Request"},
+		{"/v2/x", &store.Error{Code: store.Unprocessable, Title: "Duplicate code"}, "Duplicate code"},
+		{"/catalog/x", &store.Error{Code: store.Unprocessable, Title: "Duplicate code"}, "Duplicate code"},
+	} {
+		test.err.Detail = "It is so."
+		require.Equal(t, test.want, write(t, test.path, test.err).errors[0].Title, "%s of %s", test.err.Code, test.path)
+	}
+}
+
+// A member is spelled as REST spells it.
+func TestMembersInDetails(t *testing.T) {
+	for _, test := range []struct {
+		path []string
+		want string
+	}{
+		{nil, "It is so."},
+		{[]string{"first"}, "page[limit] It is so."},
+		{[]string{"last"}, "page[limit] It is so."},
+		{[]string{"offset"}, "page[offset] It is so."},
+		{[]string{"after"}, "page[after] It is so."},
+		{[]string{"before"}, "page[before] It is so."},
+		{[]string{"pageLength"}, "page_length It is so."},
+		{[]string{"changes", "0", "expectedAvailable"}, "changes.0.expected_available It is so."},
+		{[]string{"filter"}, "Could not parse the supplied filter: it It is so."},
+	} {
+		err := &store.Error{Code: store.Invalid, Path: test.path, Detail: "It is so"}
+		require.Equal(t, test.want, write(t, "/v2/x", err).errors[0].Detail, "%v", test.path)
+	}
+}
+
+func TestSeveralErrorsTravelTogether(t *testing.T) {
+	got := write(t, "/v2/x", store.Errors{
+		{Code: store.Unprocessable, Path: []string{"pageLength"}, Detail: "must be smaller"},
+		{Code: store.Unprocessable, Path: []string{"currency"}, Detail: "must be one"},
+	})
+	require.Equal(t, http.StatusUnprocessableEntity, got.Code)
+	require.Equal(t, []errorBody{
+		{float64(422), "Unprocessable Entity", "page_length must be smaller."},
+		{float64(422), "Unprocessable Entity", "currency must be one."},
+	}, got.errors)
+}
+
+// 405, 413 and the like have no code of their own.
+func TestAStatusThatNoCodeHas(t *testing.T) {
+	err := &auth.StatusError{Status: http.StatusRequestEntityTooLarge, Err: &store.Error{Code: store.Invalid, Detail: "It is too large."}}
+	require.Equal(t, []errorBody{{float64(413), "Request Entity Too Large", "It is too large."}}, write(t, "/v2/x", err).errors)
+	got := write(t, "/catalog/x", err)
+	require.Equal(t, http.StatusRequestEntityTooLarge, got.Code)
+	require.Equal(t, []errorBody{{"413", "Request Entity Too Large", "It is too large."}}, got.errors)
+}
+
+// What is unexpected is logged, and not shown.
+func TestTheInsideStaysInside(t *testing.T) {
+	secret := errors.New("SELECT password FROM /var/lib/secret")
+	for _, path := range []string{"/catalog/x", "/v2/x"} {
+		got := write(t, path, fmt.Errorf("reading: %w", secret))
+		require.Equal(t, http.StatusInternalServerError, got.Code)
+		require.Equal(t, "An internal error has occurred.", got.errors[0].Detail)
+		require.NotContains(t, got.Body.String(), "SELECT")
+		require.Contains(t, got.log, secret.Error())
+	}
+	require.Empty(t, write(t, "/v2/x", &store.Error{Code: store.NotFound, Detail: "It is not there."}).log, "what the caller can mend is not logged")
+}
+
+func TestARetryAfterThatIsSetIsKept(t *testing.T) {
+	w := httptest.NewRecorder()
+	w.Header().Set("Retry-After", "30")
+	New(nil, slog.New(slog.DiscardHandler)).WriteError(w, httptest.NewRequest(http.MethodGet, "/v2/x", nil), &store.Error{Code: store.RateLimited, Detail: "Later."})
+	require.Equal(t, "30", w.Header().Get("Retry-After"))
+}

@@ -1,0 +1,124 @@
+package rest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+func TestParseFilterReads(t *testing.T) {
+	one := func(operator, attribute string, values ...string) []condition {
+		return []condition{{operator, attribute, values}}
+	}
+	ten := strings.Repeat("eq(sku,A):", 9) + "eq(sku,A)"
+	for _, test := range []struct {
+		name, text string
+		want       []condition
+	}{
+		{"a condition", `eq(sku,A1)`, one("eq", "sku", "A1")},
+		{"several values", `in(sku,A1,B2,C3)`, one("in", "sku", "A1", "B2", "C3")},
+		{"an attribute with dots, dashes and digits", `eq(extensions.x-1.y_2,A)`, one("eq", "extensions.x-1.y_2", "A")},
+		{"what only looks at the grammar", `NE(Colour,red)`, one("NE", "Colour", "red")},
+		{"two conditions", `eq(sku,A):in(tags,b,c)`, []condition{{"eq", "sku", []string{"A"}}, {"in", "tags", []string{"b", "c"}}}},
+		{"space around the parts", " eq ( sku\t, A 1 , B ) : eq(tags,c) ", []condition{{"eq", "sku", []string{"A 1", "B"}}, {"eq", "tags", []string{"c"}}}},
+		{"colons in a value", `gt(updated_at,2024-01-01T12:34:56.789)`, one("gt", "updated_at", "2024-01-01T12:34:56.789")},
+		{"a colon and a parenthesis in a value", `eq(name,"a):eq(b,c")`, one("eq", "name", "a):eq(b,c")},
+		{"quoted", `eq(name,"a b")`, one("eq", "name", "a b")},
+		{"quoted space is kept", `eq(name," a ")`, one("eq", "name", " a ")},
+		{"an empty text", `eq(name,"")`, one("eq", "name", "")},
+		{"escaped quotes and backslashes", `eq(name,"a \"b\" \\ c")`, one("eq", "name", `a "b" \ c`)},
+		{"another character escaped", `eq(name,"\a")`, one("eq", "name", "a")},
+		{"a backslash outside of quotes", `eq(name,a\b)`, one("eq", "name", `a\b`)},
+		{"letters of the world", `eq(name,筆刷 é 🔨)`, one("eq", "name", "筆刷 é 🔨")},
+		{"a star", `like(sku,*A*)`, one("like", "sku", "*A*")},
+		{"a line break", "eq(name,a\nb)", one("eq", "name", "a\nb")},
+		{"bytes that are no text", "eq(name,\xff\x00)", one("eq", "name", "\xff\x00")},
+		{"the same condition twice", `eq(sku,A):eq(sku,A)`, []condition{{"eq", "sku", []string{"A"}}, {"eq", "sku", []string{"A"}}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := parseFilter(test.text)
+			require.NoError(t, err)
+			require.Equal(t, test.want, got)
+		})
+	}
+	got, err := parseFilter(ten)
+	require.NoError(t, err)
+	require.Len(t, got, store.MaxFilterTerms)
+}
+
+func TestParseFilterRefuses(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"nothing", ``, `has nothing at byte 0, where an operator such as eq or in is due`},
+		{"space", `  `, `has nothing at byte 2, where an operator such as eq or in is due`},
+		{"a parenthesis", `(`, `has nothing at byte 0, where an operator such as eq or in is due`},
+		{"only an operator", `eq`, `ends where '(' is due after the operator eq`},
+		{"another parenthesis", `eq[sku,A]`, `has '[' at byte 2, where '(' is due after the operator eq`},
+		{"no attribute", `eq(`, `has nothing at byte 3, where an attribute such as sku is due`},
+		{"an empty attribute", `eq(,A)`, `has nothing at byte 3, where an attribute such as sku is due`},
+		{"an attribute alone", `eq(sku`, `ends where ',' is due after sku or one of its values, or the closing ')'`},
+		{"no value", `eq(sku,`, `has no value at byte 7; write "" for an empty one`},
+		{"an empty value", `eq(sku,)`, `has no value at byte 7; write "" for an empty one`},
+		{"an empty value between others", `in(sku,A,,B)`, `has no value at byte 9; write "" for an empty one`},
+		{"an empty value at the end", `in(sku,A,)`, `has no value at byte 9; write "" for an empty one`},
+		{"a value of space", `eq(sku,  )`, `has no value at byte 9; write "" for an empty one`},
+		{"no closing parenthesis", `eq(sku,A`, `ends where ',' is due after sku or one of its values, or the closing ')'`},
+		{"a parenthesis too many", `eq(sku,A))`, `has ')' at byte 9, where ':' is due between two conditions, or the filter's end`},
+		{"a parenthesis in a value", `eq(sku,A(B))`, `has '(' at byte 8, where ',' is due after sku or one of its values, or the closing ')'`},
+		{"a quote in a value", `eq(sku,A"B")`, `has '"' at byte 8, where ',' is due after sku or one of its values, or the closing ')'`},
+		{"more after a quoted value", `eq(sku,"A"B)`, `has 'B' at byte 10, where ',' is due after sku or one of its values, or the closing ')'`},
+		{"a quote that is never closed", `eq(sku,"A)`, `has a quote at byte 7 that is never closed`},
+		{"a quote closed by an escaped one", `eq(sku,"A\")`, `has a quote at byte 7 that is never closed`},
+		{"a quote that ends in a backslash", `eq(sku,"A\`, `has a quote at byte 7 that is never closed`},
+		{"nothing after a colon", `eq(sku,A):`, `has nothing at byte 10, where an operator such as eq or in is due`},
+		{"two colons", `eq(sku,A)::eq(sku,B)`, `has nothing at byte 10, where an operator such as eq or in is due`},
+		{"a comma between two", `eq(sku,A),eq(sku,B)`, `has ',' at byte 9, where ':' is due between two conditions, or the filter's end`},
+		{"eleven conditions", strings.Repeat("eq(sku,A):", 10) + "eq(sku,A)", `joins more than 10 conditions`},
+		{"too long", strings.Repeat("x", maxFilterBytes+1), `is 65537 bytes long; at most 65536 are read`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := parseFilter(test.text)
+			require.Empty(t, got)
+			require.Equal(t, &store.Error{Code: store.Invalid, Path: []string{"filter"}, Detail: test.want}, err)
+		})
+	}
+}
+
+// What the grammar takes need not mean anything.
+func TestAFilterOfProductsMeansSomethingOrSaysWhyNot(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"eq", `eq(sku,A)`, ""},
+		{"in", `in(id,A,B)`, ""},
+		{"bounds", `gt(id,A):le(updated_at,2024-01-01)`, ""},
+		{"an unknown operator", `like(sku,*A*)`, `uses the unknown operator "like"; known are eq, in, gt, ge, lt and le`},
+		{"an operator in capitals", `EQ(sku,A)`, `uses the unknown operator "EQ"; known are eq, in, gt, ge, lt and le`},
+		{"an unknown attribute", `eq(price,1)`, `names the unknown attribute "price"; known are id, name, sku, slug, manufacturer_part_num, upc_ean, product_types, tags`},
+		{"a sort key that eq does not know", `eq(updated_at,2024-01-01)`, `names the unknown attribute "updated_at"; known are id, name, sku, slug, manufacturer_part_num, upc_ean, product_types, tags`},
+		{"eq with id", `eq(id,A)`, `compares id by eq, which takes every attribute but id; write in(id,…)`},
+		{"eq with two values", `eq(sku,A,B)`, `gives eq(sku,…) 2 values; it takes one, and in(sku,…) several`},
+		{"a bound with two values", `gt(id,A,B)`, `gives gt(id,…) 2 values; it takes one`},
+		{"a bound on what does not sort", `gt(sku,A)`, `compares "sku" by gt, which only takes id, created_at or updated_at`},
+		{"a time that is none", `ge(created_at,2024-13-01)`, `compares created_at with "2024-13-01", which is no time; write it as 2012-05-30T00:00:00.000Z`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			filter, err := productFilter(test.text)
+			if test.want == "" {
+				require.NoError(t, err)
+				require.NotNil(t, filter)
+				return
+			}
+			require.Equal(t, &store.Error{Code: store.Invalid, Path: []string{"filter"}, Detail: test.want}, err)
+		})
+	}
+}
+
+func TestNoFilterIsNone(t *testing.T) {
+	filter, err := productFilter("")
+	require.NoError(t, err)
+	require.Nil(t, filter)
+	bounds, err := listBounds("")
+	require.NoError(t, err)
+	require.Nil(t, bounds)
+}

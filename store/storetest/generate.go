@@ -1,0 +1,78 @@
+package storetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// Generate is the promise of store.Generate: a shop that imports without a
+// fault, and is the same each time.
+func Generate(t *testing.T, e Engine) {
+	t.Run("the same number and seed make the same shop", func(t *testing.T) {
+		require.Equal(t, generated(t, 120, 1), generated(t, 120, 1))
+		require.NotEqual(t, generated(t, 120, 1), generated(t, 120, 2))
+	})
+	t.Run("there is at least one product", func(t *testing.T) {
+		require.Error(t, store.Generate(&bytes.Buffer{}, 0, 1))
+	})
+	t.Run("a writer that fails is told", func(t *testing.T) {
+		full := errors.New("the disk is full")
+		require.ErrorIs(t, store.Generate(failingWriter{full}, 1000, 1), full)
+	})
+	t.Run("a shop of any size is imported and published", generateAny(e))
+	t.Run("a shop has some of everything", generateMix)
+}
+
+func generateAny(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := e.Open(t), e.SQL(t)
+		for _, products := range []int{1, 2, 9, 14, 20, 63, 520} {
+			wipe(t, db)
+			text := generated(t, products, uint64(products))
+			report := imported(t, s, text)
+			require.Equal(t, products, report.Resources["product"])
+			require.Zero(t, imported(t, s, text).Changed)
+			publish(t, s, catalogOf(t, text))
+			want := newModel(t, text, catalogOf(t, text)).list(store.ProductQuery{})
+			require.Len(t, listed(t, viewOf(t, s, store.ShopperContext{}), store.ProductQuery{}), len(want), "of %d products", products)
+		}
+	}
+}
+
+func generateMix(t *testing.T) {
+	const products = 5000
+	count := map[string]int{}
+	curated, biggest, nodes := 0, 0, 0
+	for line := range strings.Lines(generated(t, products, 1)) {
+		count[kindOf(line)]++
+		for name, sign := range map[string]string{"draft": `"status":"draft"`, "bundle": `["bundle"]`, "parent": `["parent"]`, "child": `["child"]`, "translated": `"locales":{`, "EUR": `"EUR":{`, "USD": `"USD":{`} {
+			count[name] += strings.Count(line, sign)
+		}
+		if kindOf(line) == "node" {
+			var node modelLine
+			require.NoError(t, json.Unmarshal([]byte(line), &node))
+			nodes++
+			biggest = max(biggest, len(node.Relationships.Products.Data))
+			if n := len(node.Attributes.CuratedProducts); n > 0 && n <= 5 {
+				curated++
+			}
+		}
+	}
+	for kind, want := range map[string]int{"file": products, "product": products, "stock": products, "product-price": products, "hierarchy": 2, "pricebook": 1, "catalog": 1, "catalog_rule": 1,
+		"USD": products, "EUR": products / 2, "parent": products / 50, "child": 3 * products / 50} {
+		require.Equal(t, want, count[kind], kind)
+	}
+	for kind, percent := range map[string]float64{"draft": 3, "bundle": 5, "translated": 10} {
+		require.InDelta(t, percent, 100*float64(count[kind])/products, 1.5, kind)
+	}
+	require.Equal(t, nodes, curated, "nodes with curated products")
+	require.InDelta(t, 0.6*0.94*products, biggest, 20, "60% of the products but children")
+	require.InDelta(t, 10+1+1+4, nodes, 1)
+}

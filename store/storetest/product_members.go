@@ -1,0 +1,74 @@
+package storetest
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// ProductMembers is the promise that a product has the members of the
+// contract (spec: Catalog product) and no others. golden is a file with their
+// names, a line each.
+func ProductMembers(golden string) func(*testing.T, Engine) {
+	return func(t *testing.T, e Engine) {
+		text, err := os.ReadFile(golden)
+		require.NoError(t, err)
+		want := strings.Fields(string(text))
+		var always []string // whatever the product: all but curated_product, to the second level
+		for _, name := range want {
+			if strings.Count(name, ".") < 2 && name != "attributes.curated_product" {
+				always = append(always, name)
+			}
+		}
+		s := published(t, e)
+		all := map[string]bool{}
+		for _, currency := range []string{"USD", "EUR", "JPY"} {
+			v := viewOf(t, s, store.ShopperContext{Currency: currency})
+			slice, err := v.Products(t.Context(), store.ProductQuery{NodeID: "tools"})
+			require.NoError(t, err)
+			products := slice.Items
+			for _, id := range append(listed(t, v, store.ProductQuery{}), "easel-oak", "frame") {
+				products = append(products, product(t, v, id))
+			}
+			for _, product := range products {
+				names := map[string]bool{}
+				memberNames("", body(t, product), names)
+				maps.Copy(all, names)
+				for _, name := range always {
+					require.True(t, names[name], "%s has no member %s", product.ID(), name)
+				}
+			}
+		}
+		require.Equal(t, want, slices.Sorted(maps.Keys(all)))
+	}
+}
+
+// openMembers hold members that the contract does not name.
+var openMembers = []string{"attributes.components", "attributes.custom_inputs", "attributes.extensions", "attributes.price", "attributes.shopper_attributes",
+	"attributes.tiers", "meta.bread_crumbs", "meta.bundle_configuration.selected_options", "meta.child_variations", "meta.component_products", "meta.original_price",
+	"meta.original_display_price", "meta.price_modifiers", "meta.tiers", "meta.variation_matrix", "meta.variations"}
+
+func memberNames(path string, value any, into map[string]bool) {
+	if path != "" && !strings.HasSuffix(path, "[]") {
+		into[path] = true
+	}
+	if slices.Contains(openMembers, path) {
+		return
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			memberNames(strings.TrimPrefix(path+"."+name, "."), member, into)
+		}
+	case []any:
+		for _, item := range value {
+			memberNames(path+"[]", item, into)
+		}
+	}
+}
