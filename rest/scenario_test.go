@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -174,6 +173,3 @@ func ask(handler http.Handler, method, target string) *httptest.ResponseRecorder
 	handler.ServeHTTP(w, httptest.NewRequest(method, target, nil))
 	return w
 }
-
-// sorted is a list's ids where their order is not the matter.
-func sorted(ids []string) []string { return slices.Sorted(slices.Values(ids)) }

@@ -12,13 +12,13 @@ import (
 
 func TestSettings(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
-		before, err := s.store.Settings(t.Context())
-		require.NoError(t, err)
 		put := func(name, body string, status int, holds ...string) scenario {
 			return scenario{name: name, method: "PUT", path: "/v2/settings", body: body, status: status, holds: holds}
 		}
 		t.Run("refused", func(t *testing.T) {
+			s := open(t, e, shop(), at(storetest.NewClock(noon)))
+			before, err := s.store.Settings(t.Context())
+			require.NoError(t, err)
 			const object = `The body must be a JSON object: {\"data\": {…}}.`
 			runScenarios(t, s, []scenario{
 				put("no body", "", 400, object),
@@ -48,6 +48,7 @@ func TestSettings(t *testing.T) {
 			require.Equal(t, before, after, "what is refused changes nothing")
 		})
 		t.Run("done, one after the other", func(t *testing.T) {
+			s := open(t, e, shop(), at(storetest.NewClock(noon)))
 			runScenarios(t, s, []scenario{
 				put("one member", `{"data":{"type":"settings","page_length":2}}`, 200, `"page_length":2,"currency":"USD","locale":"en"`),
 				{name: "the page length counts at once", path: "/v2/inventories", ids: stocked[:2], holds: []string{`"limit":2`}},

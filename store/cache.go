@@ -27,6 +27,8 @@ const (
 	cachedList    = 'l' // *listHead, by list
 	cachedChunk   = 'c' // ordinals or keys, by list, sort and chunk
 	cachedFilter  = 'q' // ordinals that a filter leaves of a list, in order
+	cachedIndex   = 'i' // packedHashes, by attribute and chunk
+	cachedRank    = 'k' // rank, by operator and id
 	cachedPlace   = 'o' // place, by product id
 	cachedProduct = 'p' // *released, by language and currency, and ordinal
 	cachedFile    = 'f' // *File, by id

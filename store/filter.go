@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -42,7 +44,7 @@ func NewTerm(attribute, operator string, values []string) (Term, error) {
 	}
 	switch {
 	case operator != "eq" && operator != "in":
-		return term, invalid(path, "compares %s by %q; known are eq and in", attribute, short(operator))
+		return term, invalid(path, "uses the unknown operator %q on %s; known are eq and in", short(operator), attribute)
 	case operator == "eq" && attribute == "id":
 		return term, invalid(path, "compares id by eq, which takes every attribute but id; write in(id,…)")
 	case operator == "eq" && len(values) != 1:
@@ -114,47 +116,89 @@ func newEntry(value string, ordinal uint32) (entry [indexEntry]byte) {
 	return entry
 }
 
-// indexed returns the products of which the attribute has a value, in order.
-func (v *View) indexed(ctx context.Context, attribute, value string) (ordinals, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedFilter, name: attribute + "=" + value}
-	if kept, ok := cached[ordinals](v.cache, key); ok {
-		return kept, nil
+// The chunks of an attribute's index are numbered from 0; under directoryChunk
+// stand the hashes they begin with, so that any values are found in two
+// statements.
+const directoryChunk = -1
+
+// packedHashes is a directory, or a chunk as it is kept.
+type packedHashes []byte
+
+func (p packedHashes) size() int { return 24 + len(p) }
+
+// starts is how many chunks of a directory begin below a hash, or at it too.
+func (p packedHashes) starts(hash [indexHash]byte, orAt bool) int {
+	return sort.Search(len(p)/indexHash, func(i int) bool {
+		order := bytes.Compare(p[i*indexHash:(i+1)*indexHash], hash[:])
+		return order > 0 || order == 0 && !orAt
+	})
+}
+
+// indexChunks reads chunks of an attribute's index.
+func (v *View) indexChunks(ctx context.Context, attribute string, numbers []int) (map[int]packedHashes, error) {
+	found := make(map[int]packedHashes, len(numbers))
+	key := cacheKey{release: v.Release.ID, kind: cachedIndex, name: attribute}
+	var missing []int
+	for _, key.number = range numbers {
+		if kept, ok := cached[packedHashes](v.cache, key); ok {
+			found[key.number] = kept
+		} else {
+			missing = append(missing, key.number)
+		}
 	}
-	hash := hashValue(value)
-	// The run of one hash begins in the last chunk that starts before it and
-	// goes on through the chunks that start with it.
-	bodies, err := collect(ctx, v.store.reader, func(rows *sql.Rows) ([]byte, error) {
-		var first, body []byte
-		var chunk int
-		err := rows.Scan(&first, &chunk, &body)
-		return body, err
-	}, `
-		SELECT first, chunk, body FROM (
-		    SELECT first, chunk, body FROM release_index
-		    WHERE release_id = $1 AND attribute = $2 AND first < $3
-		    ORDER BY first DESC, chunk DESC LIMIT 1) AS before
-		UNION ALL
-		SELECT first, chunk, body FROM release_index
-		WHERE release_id = $1 AND attribute = $2 AND first >= $3 AND first < $4
-		ORDER BY first, chunk`, v.Release.ID, attribute, hash[:], afterHash(hash))
+	err := chunked(missing, 1024, func(numbers []int) error {
+		list, args := in([]any{v.Release.ID, attribute}, numbers)
+		_, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (body packedHashes, err error) {
+			err = rows.Scan(&key.number, (*[]byte)(&body))
+			found[key.number] = body
+			v.cache.keep(key, body)
+			return body, err
+		}, `SELECT chunk, body FROM release_index WHERE release_id = $1 AND attribute = $2 AND chunk IN (`+list+`)`, args...)
+		return err
+	})
+	return found, err
+}
+
+// indexed returns the products of which the attribute has one of the values,
+// in order.
+func (v *View) indexed(ctx context.Context, attribute string, values ...string) (ordinals, error) {
+	directories, err := v.indexChunks(ctx, attribute, []int{directoryChunk})
+	if err != nil {
+		return nil, err
+	}
+	directory := directories[directoryChunk]
+	var numbers []int
+	hashes := make([][indexHash]byte, len(values))
+	for i, value := range values {
+		hashes[i] = hashValue(value)
+		// The run of a hash begins in the last chunk that starts below it, and
+		// goes on through the chunks that start at it.
+		for n := max(0, directory.starts(hashes[i], false)-1); n < directory.starts(hashes[i], true); n++ {
+			numbers = append(numbers, n)
+		}
+	}
+	chunks, err := v.indexChunks(ctx, attribute, unique(numbers))
 	if err != nil {
 		return nil, err
 	}
 	found := ordinals{}
-	for _, body := range bodies {
-		for entry := range slices.Chunk(body, indexEntry) {
-			if [indexHash]byte(entry) == hash {
-				found = append(found, binary.BigEndian.Uint32(entry[indexHash:]))
-			}
+	for _, number := range unique(numbers) {
+		for _, hash := range hashes {
+			found = append(found, chunks[number].find(hash)...)
 		}
 	}
-	v.cache.keep(key, found)
-	return found, nil
+	slices.Sort(found)
+	return slices.Compact(found), nil
 }
 
-// afterHash is the smallest value above every entry of a hash.
-func afterHash(hash [indexHash]byte) []byte {
-	return append(slices.Clone(hash[:]), 0xff, 0xff, 0xff, 0xff, 0xff)
+// find returns the ordinals under a hash in a chunk.
+func (p packedHashes) find(hash [indexHash]byte) (found ordinals) {
+	n := len(p) / indexEntry
+	at := sort.Search(n, func(i int) bool { return bytes.Compare(p[i*indexEntry:i*indexEntry+indexHash], hash[:]) >= 0 })
+	for ; at < n && [indexHash]byte(p[at*indexEntry:]) == hash; at++ {
+		found = append(found, binary.BigEndian.Uint32(p[at*indexEntry+indexHash:]))
+	}
+	return found
 }
 
 // matching returns the products that a term keeps, in order.
@@ -163,16 +207,7 @@ func (v *View) matching(ctx context.Context, term Term) (ordinals, error) {
 		places, err := v.placesByID(ctx, term.Values)
 		return ordered(places), err
 	}
-	var union ordinals
-	for _, value := range unique(term.Values) {
-		found, err := v.indexed(ctx, term.Attribute, value)
-		if err != nil {
-			return nil, err
-		}
-		union = append(union, found...)
-	}
-	slices.Sort(union)
-	return slices.Compact(union), nil
+	return v.indexed(ctx, term.Attribute, unique(term.Values)...)
 }
 
 // intersect keeps what both sorted lists have.
@@ -224,8 +259,25 @@ func (v *View) interval(ctx context.Context, r Range) (interval, error) {
 
 // rank is the rank of the first product whose id is at or above a value.
 func (v *View) rank(ctx context.Context, operator, id string) (int64, error) {
+	key := cacheKey{release: v.Release.ID, kind: cachedRank, name: operator + id}
+	if kept, ok := cached[rank](v.cache, key); ok {
+		return int64(kept), nil
+	}
+	found, err := v.readRank(ctx, operator, id)
+	if err == nil {
+		v.cache.keep(key, rank(found))
+	}
+	return found, err
+}
+
+// rank is a place in the order of ids.
+type rank int64
+
+func (rank) size() int { return 8 }
+
+func (v *View) readRank(ctx context.Context, operator, id string) (int64, error) {
 	ordinal, found, err := one(ctx, v.store.reader, scalar[int], `
-		SELECT ordinal FROM release_product
+		SELECT ordinal FROM release_place
 		WHERE release_id = $1 AND product_id `+operator+` $2 ORDER BY product_id LIMIT 1`, v.Release.ID, id)
 	if err != nil || !found {
 		return math.MaxInt64, err

@@ -343,14 +343,16 @@ func (w *importWriter) detach(ctx context.Context, nodeID string, productIDs []s
 
 // insertRows inserts many rows a statement.
 func (t *tx) insertRows(ctx context.Context, table string, columns []string, rows [][]any) error {
+	return t.insertRowsBut(ctx, table, columns, "", rows)
+}
+
+// insertRowsBut inserts with a clause for what to do about rows that are
+// there.
+func (t *tx) insertRowsBut(ctx context.Context, table string, columns []string, clause string, rows [][]any) error {
 	for _, size := range []int{32, 4, 1} {
-		text := insertText(table, columns, size)
+		text := insertText(table, columns, size) + clause
 		for len(rows) >= size {
-			args := make([]any, 0, size*len(columns))
-			for _, row := range rows[:size] {
-				args = append(args, row...)
-			}
-			if _, err := t.exec(ctx, text, args...); err != nil {
+			if _, err := t.exec(ctx, text, slices.Concat(rows[:size]...)...); err != nil {
 				return err
 			}
 			rows = rows[size:]

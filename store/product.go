@@ -347,7 +347,7 @@ func (v *View) placesByID(ctx context.Context, ids []string) (map[string]place, 
 			err = rows.Scan(&id, &at)
 			places[id] = at
 			return at, err
-		}, `SELECT product_id, ordinal FROM release_product WHERE release_id = $1 AND product_id IN (`+list+`)`, args...)
+		}, `SELECT product_id, ordinal FROM release_place WHERE release_id = $1 AND product_id IN (`+list+`)`, args...)
 		return places, err
 	})
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -12,11 +13,11 @@ import (
 
 // writeRelease writes what was planned: files, products, nodes, lists.
 func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release *Release, progress PublishProgress) error {
-	w := &releaseWriter{store: s, actor: actor, plan: p, release: release, index: map[string][][indexEntry]byte{}}
+	w := &releaseWriter{store: s, actor: actor, plan: p, release: release, index: map[string][][indexEntry]byte{}, added: map[[16]byte]int64{}}
 	for _, step := range []func(context.Context) error{
 		w.files,
 		func(ctx context.Context) error { return w.products(ctx, progress) },
-		w.nodes, w.lists, w.sortKeys, w.indexes,
+		w.places, w.nodes, w.lists, w.sortKeys, w.indexes, w.hashes,
 	} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
@@ -30,15 +31,17 @@ type releaseWriter struct {
 	actor     Actor
 	plan      *plan
 	release   *Release
-	documents int64 // numbered so far
+	documents int64              // numbered so far
+	added     map[[16]byte]int64 // documents that are new with this release, by hash
+	fresh     map[[16]byte]int64 // those of the batch that is being written
 	index     map[string][][indexEntry]byte
 }
 
 // batch writes in a transaction of its own, and shows that the build lives.
 func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *tx) error) error {
 	numbered := w.documents
-	return w.store.update(ctx, w.actor, func(ctx context.Context, t *tx) error {
-		w.documents = numbered
+	err := w.store.update(ctx, w.actor, func(ctx context.Context, t *tx) error {
+		w.documents, w.fresh = numbered, map[[16]byte]int64{}
 		n, err := t.exec(ctx, `UPDATE release SET touched_at = $2 WHERE id = $1 AND state = $3`, w.release.ID, micros(t.now), releaseBuilding)
 		if err != nil {
 			return err
@@ -48,6 +51,10 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 		}
 		return write(ctx, t)
 	})
+	if err == nil {
+		maps.Copy(w.added, w.fresh)
+	}
+	return err
 }
 
 // keep returns the ids under which documents are kept, storing those that are
@@ -66,13 +73,11 @@ func (w *releaseWriter) keep(ctx context.Context, t *tx, bodies [][]byte) ([]int
 		if _, ok := known[hash]; !ok {
 			w.documents++
 			known[hash] = w.release.ID<<documentBits | w.documents
+			w.fresh[hash] = known[hash]
 			fresh = append(fresh, []any{known[hash], slices.Clone(hash[:]), string(bodies[i])})
 		}
 	}
 	if err := t.insertRows(ctx, "document", []string{"id", "hash", "body"}, fresh); err != nil {
-		if w.store.dialect.classify(err) == faultDuplicate {
-			return nil, errRaced // another catalog just published the same text
-		}
 		return nil, err
 	}
 	ids := make([]int64, len(hashes))
@@ -92,7 +97,15 @@ func (w *releaseWriter) known(ctx context.Context, t *tx, hashes [][16]byte) (ma
 		hash []byte
 	}
 	known := make(map[[16]byte]int64, len(hashes))
-	err := chunked(unique(hashes), 512, func(hashes [][16]byte) error {
+	var others [][16]byte
+	for _, hash := range unique(hashes) {
+		if id, ok := w.added[hash]; ok {
+			known[hash] = id
+		} else {
+			others = append(others, hash)
+		}
+	}
+	err := chunked(others, 512, func(hashes [][16]byte) error {
 		values := make([]any, len(hashes))
 		for i := range hashes {
 			values[i] = hashes[i][:]
@@ -100,7 +113,7 @@ func (w *releaseWriter) known(ctx context.Context, t *tx, hashes [][16]byte) (ma
 		list, args := in(nil, values)
 		found, err := collect(ctx, t.session, func(rows *sql.Rows) (d document, err error) {
 			return d, rows.Scan(&d.id, &d.hash)
-		}, `SELECT id, hash FROM document WHERE hash IN (`+list+`)`, args...)
+		}, `SELECT document_id, hash FROM document_hash WHERE hash IN (`+list+`)`, args...)
 		for _, d := range found {
 			known[[16]byte(d.hash)] = d.id
 		}
@@ -252,6 +265,51 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 	add("product_types", unique(a.ProductTypes)...)
 }
 
+// sortedBatch is how many rows that come in the order of their key, and so
+// next to each other, are written in one transaction.
+const sortedBatch = 5000
+
+// places writes where each product stands, in the order of the ids: entered
+// one by one as products are written, they would touch a page each.
+func (w *releaseWriter) places(ctx context.Context) error {
+	var rows [][]any
+	flush := func() error {
+		err := w.batch(ctx, func(ctx context.Context, t *tx) error {
+			return t.insertRows(ctx, "release_place", []string{"release_id", "product_id", "ordinal"}, rows)
+		})
+		rows = rows[:0]
+		return err
+	}
+	for handle, ordinal := range w.plan.ordinals {
+		if ordinal < 0 {
+			continue
+		}
+		rows = append(rows, []any{w.release.ID, w.plan.ids.at(uint32(handle)), ordinal})
+		if len(rows) == sortedBatch {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// hashes lets later releases find the documents that are new with this one,
+// in the order of the hashes, likewise. Another publication may have entered
+// the same text meanwhile; then that one is shared from here on.
+func (w *releaseWriter) hashes(ctx context.Context) error {
+	hashes := slices.SortedFunc(maps.Keys(w.added), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) })
+	return chunked(hashes, sortedBatch, func(hashes [][16]byte) error {
+		rows := make([][]any, len(hashes))
+		for i, hash := range hashes {
+			rows[i] = []any{hashes[i][:], w.added[hash]}
+		}
+		return w.batch(ctx, func(ctx context.Context, t *tx) error {
+			return t.insertRowsBut(ctx, "document_hash", []string{"hash", "document_id"}, ` ON CONFLICT (hash) DO NOTHING`, rows)
+		})
+	})
+}
+
 func (w *releaseWriter) nodes(ctx context.Context) error {
 	place := 0
 	return chunked(w.plan.tree.nodes, publishBatch, func(nodes []*CatalogNode) error {
@@ -360,19 +418,20 @@ func (w *releaseWriter) indexes(ctx context.Context) error {
 	for _, attribute := range slices.Sorted(maps.Keys(w.index)) {
 		entries := w.index[attribute]
 		slices.SortFunc(entries, func(a, b [indexEntry]byte) int { return slices.Compare(a[:], b[:]) })
-		number := 0
+		var directory []byte
 		var rows [][]any
 		for chunk := range slices.Chunk(entries, indexChunkSize) {
 			body := make([]byte, 0, len(chunk)*indexEntry)
 			for _, entry := range chunk {
 				body = append(body, entry[:]...)
 			}
-			rows = append(rows, []any{w.release.ID, attribute, slices.Clone(chunk[0][:]), number, body})
-			number++
+			rows = append(rows, []any{w.release.ID, attribute, len(rows), body})
+			directory = append(directory, chunk[0][:indexHash]...)
 		}
+		rows = append(rows, []any{w.release.ID, attribute, directoryChunk, directory})
 		if err := chunked(rows, 128, func(rows [][]any) error {
 			return w.batch(ctx, func(ctx context.Context, t *tx) error {
-				return t.insertRows(ctx, "release_index", []string{"release_id", "attribute", "first", "chunk", "body"}, rows)
+				return t.insertRows(ctx, "release_index", []string{"release_id", "attribute", "chunk", "body"}, rows)
 			})
 		}); err != nil {
 			return err

@@ -53,9 +53,9 @@ func (s *Store) dropRelease(ctx context.Context, actor Actor, id int64) error {
 		return err
 	}
 	for _, part := range []struct{ table, key string }{
-		{"release_product", "ordinal"}, {"release_price", "ordinal, currency"}, {"release_node", "ordinal"},
+		{"release_product", "ordinal"}, {"release_place", "product_id"}, {"release_price", "ordinal, currency"}, {"release_node", "ordinal"},
 		{"release_file", "file_id"}, {"release_list", "list"}, {"release_chunk", "list, sort, chunk"},
-		{"release_index", "attribute, first, chunk"}, {"release", "id"},
+		{"release_index", "attribute, chunk"}, {"release", "id"},
 	} {
 		owner := "release_id"
 		if part.table == "release" {
@@ -105,6 +105,11 @@ func (s *Store) dropDocuments(ctx context.Context, actor Actor) error {
 					return err
 				}
 				list, args := in(nil, ids)
+				if _, err := t.exec(ctx, `
+					DELETE FROM document_hash
+					WHERE hash IN (SELECT hash FROM document WHERE id IN (`+list+`))`, args...); err != nil {
+					return err
+				}
 				_, err = t.exec(ctx, `DELETE FROM document WHERE id IN (`+list+`)`, args...)
 				return err
 			})

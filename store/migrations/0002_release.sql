@@ -18,7 +18,11 @@ CREATE TABLE document (
     hash BYTEA NOT NULL,
     body TEXT NOT NULL
 );
-CREATE UNIQUE INDEX document_by_hash ON document (hash);
+
+CREATE TABLE document_hash (
+    hash        BYTEA NOT NULL PRIMARY KEY,
+    document_id BIGINT NOT NULL
+) /* WITHOUT ROWID */;
 
 CREATE TABLE release_product (
     release_id BIGINT NOT NULL,
@@ -28,7 +32,13 @@ CREATE TABLE release_product (
     crumbs     BIGINT NOT NULL,
     PRIMARY KEY (release_id, ordinal)
 ) /* WITHOUT ROWID */;
-CREATE UNIQUE INDEX release_product_by_id ON release_product (release_id, product_id);
+
+CREATE TABLE release_place (
+    release_id BIGINT NOT NULL,
+    product_id TEXT COLLATE "C" NOT NULL,
+    ordinal    BIGINT NOT NULL,
+    PRIMARY KEY (release_id, product_id)
+) /* WITHOUT ROWID */;
 
 CREATE TABLE release_price (
     release_id   BIGINT NOT NULL,
@@ -81,8 +91,7 @@ CREATE TABLE release_chunk (
 CREATE TABLE release_index (
     release_id BIGINT NOT NULL,
     attribute  TEXT COLLATE "C" NOT NULL,
-    first      BYTEA NOT NULL,
     chunk      BIGINT NOT NULL,
     body       BYTEA NOT NULL,
-    PRIMARY KEY (release_id, attribute, first, chunk)
+    PRIMARY KEY (release_id, attribute, chunk)
 ) /* WITHOUT ROWID */;

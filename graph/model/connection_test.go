@@ -1,0 +1,48 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph/model"
+	"portico/store"
+)
+
+func TestAConnectionDressesASlice(t *testing.T) {
+	counted := 0
+	slice := &store.Slice[string]{Items: []string{"a", "b"}, Cursors: []string{"ca", "cb"}, Limit: 2, Offset: 4, HasNext: true, HasPrevious: true,
+		Total: func(context.Context) (int, error) { counted++; return 9, nil }}
+	c := model.NewConnection(slice, strings.ToUpper)
+	require.Equal(t, []string{"A", "B"}, c.Nodes)
+	require.Equal(t, []model.Edge[string]{{Cursor: "ca", Node: "A"}, {Cursor: "cb", Node: "B"}}, c.Edges)
+	require.Equal(t, model.PageInfo{HasNextPage: true, HasPreviousPage: true, StartCursor: ptr("ca"), EndCursor: ptr("cb")}, c.PageInfo)
+	require.Equal(t, []int{2, 4}, []int{c.Limit, c.Offset})
+	require.Zero(t, counted, "nobody asked for the total")
+	total, err := c.TotalCount(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 9, total)
+}
+
+func TestAnEmptyConnection(t *testing.T) {
+	failure := errors.New("away")
+	c := model.NewConnection(&store.Slice[string]{Limit: 25, Total: func(context.Context) (int, error) { return 0, failure }}, strings.ToUpper)
+	require.Equal(t, []string{}, c.Nodes, "an empty list, not null")
+	require.Equal(t, []model.Edge[string]{}, c.Edges)
+	require.Nil(t, c.PageInfo.StartCursor)
+	require.Nil(t, c.PageInfo.EndCursor)
+	_, err := c.TotalCount(t.Context())
+	require.ErrorIs(t, err, failure)
+}
+
+func TestAUserErrorNamesTheMemberOfTheInput(t *testing.T) {
+	fault := &model.UserError{Error: &store.Error{Code: store.Unprocessable, Path: []string{"changes", "0", "quantity"}, Detail: "must be at least 1, not 0"}}
+	require.Equal(t, []string{"input", "changes", "0", "quantity"}, fault.Field())
+	require.Equal(t, "changes.0.quantity must be at least 1, not 0.", fault.Message())
+	whole := &model.UserError{Error: &store.Error{Code: store.Conflict, Detail: "Another write came first."}}
+	require.Equal(t, []string{}, whole.Field(), "an empty list, not null")
+	require.Equal(t, "Another write came first.", whole.Message())
+}

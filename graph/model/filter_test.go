@@ -1,0 +1,87 @@
+package model_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"portico/graph/model"
+	"portico/store"
+)
+
+func ptr[T any](value T) *T { return &value }
+
+func eq(value string) *model.TextFilter { return &model.TextFilter{Eq: &value} }
+
+func TestAFilterInTheStoresWords(t *testing.T) {
+	noon := time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name   string
+		filter *model.ProductFilter
+		want   string
+	}{
+		{"none", nil, ""},
+		{"an empty one", &model.ProductFilter{}, ""},
+		{"each attribute by its name", &model.ProductFilter{Name: eq("a"), Sku: eq("b"), Slug: eq("c"), ManufacturerPartNum: eq("d"), UpcEan: eq("e"), ProductTypes: eq("f"), Tags: eq("g")},
+			`eq(name,["a"]):eq(sku,["b"]):eq(slug,["c"]):eq(manufacturer_part_num,["d"]):eq(upc_ean,["e"]):eq(product_types,["f"]):eq(tags,["g"])`},
+		{"ids, global and own", &model.ProductFilter{ID: &model.IDFilter{In: []string{"a", store.GlobalID(store.TypeProduct, "b")}}}, `in(id,["a" "b"])`},
+		{"several values", &model.ProductFilter{Sku: &model.TextFilter{In: []string{"a", "b"}}}, `in(sku,["a" "b"])`},
+		{"and", &model.ProductFilter{Tags: eq("a"), And: []*model.ProductFilter{{Tags: eq("b")}, {And: []*model.ProductFilter{{Tags: eq("c")}}}}}, `eq(tags,["a"]):eq(tags,["b"]):eq(tags,["c"])`},
+		{"bounds", &model.ProductFilter{Bounds: &model.ListBounds{ID: &model.IDBounds{Gt: ptr("a"), Le: ptr("z")}, UpdatedAt: &model.DateTimeBounds{Ge: &noon, Lt: &noon}}},
+			`gt(id,a):le(id,z):ge(updated_at,1717070400000000):lt(updated_at,1717070400000000)`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			filter, err := c.filter.Filter()
+			require.NoError(t, err)
+			require.Equal(t, c.want, filter.String())
+		})
+	}
+}
+
+func TestAFilterThatContradictsItself(t *testing.T) {
+	for name, filter := range map[string]*model.ProductFilter{
+		"eq and in":         {Sku: &model.TextFilter{Eq: ptr("a"), In: []string{"a"}}},
+		"neither":           {Sku: &model.TextFilter{}},
+		"in nothing":        {Sku: &model.TextFilter{In: []string{}}},
+		"no ids":            {ID: &model.IDFilter{}},
+		"somewhere further": {And: []*model.ProductFilter{{}, {And: []*model.ProductFilter{{Sku: &model.TextFilter{}}}}}},
+	} {
+		_, err := filter.Filter()
+		require.True(t, store.HasCode(err, store.Invalid), name)
+		require.Equal(t, []string{"filter"}, store.AsErrors(err)[0].Path, name)
+	}
+}
+
+// Add and Ranges are each other's inverse: REST adds what Ranges reads.
+func TestBoundsAreReadAsTheyWereAdded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bounds, added := &model.ListBounds{}, []store.Range{}
+		for range rapid.IntRange(0, 12).Draw(t, "ranges") {
+			r := store.Range{Attribute: rapid.SampledFrom([]store.SortBy{store.SortID, store.SortCreatedAt, store.SortUpdatedAt}).Draw(t, "attribute"),
+				Operator: rapid.SampledFrom([]string{"gt", "ge", "lt", "le"}).Draw(t, "operator")}
+			if r.Attribute == store.SortID {
+				r.ID = rapid.StringMatching(`[a-z0-9-]{1,8}`).Draw(t, "id")
+			} else {
+				r.Time = time.UnixMilli(rapid.Int64Range(0, 1<<41).Draw(t, "time")).UTC()
+			}
+			fresh := true
+			for _, before := range added {
+				fresh = fresh && (before.Attribute != r.Attribute || before.Operator != r.Operator)
+			}
+			require.Equal(t, fresh, bounds.Add(r), "%v", r)
+			if fresh {
+				added = append(added, r)
+			}
+		}
+		require.ElementsMatch(t, added, bounds.Ranges())
+	})
+	require.Empty(t, (*model.ListBounds)(nil).Ranges())
+}
+
+func TestOrders(t *testing.T) {
+	require.Equal(t, store.Sort{}, (*model.ListOrder)(nil).Sort())
+	require.Equal(t, store.Sort{By: store.SortID}, (&model.ListOrder{Field: store.SortID, Direction: model.Ascending}).Sort())
+	require.Equal(t, store.Sort{By: store.SortUpdatedAt, Descending: true}, (&model.ListOrder{Field: store.SortUpdatedAt, Direction: model.Descending}).Sort())
+}
