@@ -28,8 +28,8 @@ func deepShop(t *testing.T) string {
 // Beyond offset 10,000 links.next goes over to page[after], and every list can
 // be read to its end.
 func TestLinksLeadBeyondTheBoundOfOffsets(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a shop of 10,000 products takes seconds to import")
+	if testing.Short() || raceDetector {
+		t.Skip("a shop of 10,000 products takes seconds to import, and under the race detector minutes; nothing in it is concurrent")
 	}
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		if e.Name != "sqlite" {

@@ -53,6 +53,10 @@ type dialect interface {
 	// explain makes a query tell its plan.
 	explain(query string) string
 
+	// analyze is the statement that tells the planner what some tables hold
+	// now; empty where it plans as well without.
+	analyze(tables []string) string
+
 	// describe names the database without its secrets.
 	describe(config Config) string
 }
@@ -178,6 +182,7 @@ func (sqliteDialect) classify(err error) fault {
 
 func (sqliteDialect) oneWriter() bool               { return true }
 func (sqliteDialect) snapshot() *sql.TxOptions      { return nil }
+func (sqliteDialect) analyze([]string) string       { return "" }
 func (sqliteDialect) explain(query string) string   { return "EXPLAIN QUERY PLAN " + query }
 func (sqliteDialect) describe(config Config) string { return "SQLite " + config.sqliteFile() }
 
@@ -244,6 +249,9 @@ func (postgresDialect) classify(err error) fault {
 func (postgresDialect) oneWriter() bool { return false }
 func (postgresDialect) snapshot() *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+}
+func (postgresDialect) analyze(tables []string) string {
+	return "ANALYZE " + strings.Join(tables, ", ")
 }
 func (postgresDialect) explain(query string) string { return "EXPLAIN " + query }
 func (postgresDialect) describe(config Config) string {

@@ -77,6 +77,11 @@ func (f ProductFilter) check() error {
 	if n := len(f.Terms) + len(f.Ranges); n > MaxFilterTerms {
 		return invalid([]string{"filter"}, "joins %d conditions; at most %d can be joined", n, MaxFilterTerms)
 	}
+	for _, r := range f.Ranges {
+		if err := r.check(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/base64"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -26,6 +27,11 @@ func CanonicalID(id string) (canonical string, ok bool) {
 		return strings.ToLower(id), true
 	}
 	return id, true
+}
+
+// idsOnly leaves out what is no id, and so names nothing.
+func idsOnly(ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !idPattern.MatchString(id) })
 }
 
 // newID is a UUIDv7: unique, and in order of creation.

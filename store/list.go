@@ -67,6 +67,14 @@ func NewRange(attribute, operator, value string) (Range, error) {
 	return r, nil
 }
 
+// check is INVALID for an id that no database keeps.
+func (r Range) check() error {
+	if !cleanText(r.ID) {
+		return invalid([]string{"filter"}, "compares id with text that is not UTF-8 without NUL")
+	}
+	return nil
+}
+
 func (r Range) value() any {
 	if r.Attribute == SortID {
 		return r.ID
@@ -115,6 +123,11 @@ func list[T any](ctx context.Context, s *Store, l listing[T], query ListQuery) (
 	b, err := query.Page.check(settings.PageLength)
 	if err != nil {
 		return nil, err
+	}
+	for _, r := range query.Ranges {
+		if err := r.check(); err != nil {
+			return nil, err
+		}
 	}
 	where, args := l.where(query.Ranges)
 	total := func(ctx context.Context) (int, error) {

@@ -263,7 +263,7 @@ func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint3
 		SELECT p.ordinal, p.product_id, p.documents, p.crumbs, price.pricebook_id, price.amount, price.includes_tax
 		FROM release_product p
 		LEFT JOIN release_price price
-		       ON price.release_id = p.release_id AND price.ordinal = p.ordinal AND price.currency = $2
+		       ON price.release_id = $1 AND price.ordinal IN (`+list+`) AND price.currency = $2 AND price.ordinal = p.ordinal
 		WHERE p.release_id = $1 AND p.ordinal IN (`+list+`)`, args...)
 	if err != nil {
 		return err
@@ -339,7 +339,7 @@ func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Prod
 // placesByID returns where products stand in the release.
 func (v *View) placesByID(ctx context.Context, ids []string) (map[string]place, error) {
 	key := cacheKey{release: v.Release.ID, kind: cachedPlace}
-	return fetch(v.cache, key, ids, func(ids []string) (map[string]place, error) {
+	return fetch(v.cache, key, idsOnly(ids), func(ids []string) (map[string]place, error) {
 		places := make(map[string]place, len(ids))
 		list, args := in([]any{v.Release.ID}, ids)
 		_, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (at place, err error) {
@@ -401,7 +401,7 @@ func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 // FilesByID returns several files of the release; an unknown one is left out.
 func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, error) {
 	key := cacheKey{release: v.Release.ID, kind: cachedFile}
-	return fetch(v.cache, key, ids, func(ids []string) (map[string]*File, error) {
+	return fetch(v.cache, key, idsOnly(ids), func(ids []string) (map[string]*File, error) {
 		files := make(map[string]*File, len(ids))
 		list, args := in([]any{v.Release.ID}, ids)
 		read, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (*File, error) {

@@ -54,7 +54,23 @@ func (s *Store) Publish(ctx context.Context, actor Actor, catalogID string, prog
 	if err != nil {
 		return nil, err
 	}
+	if err := s.analyzeReleases(ctx); err != nil {
+		return nil, err
+	}
 	return release, s.finishRelease(ctx, actor, release)
+}
+
+// analyzeReleases has the planner know a new release before anyone reads it:
+// from old statistics it would guess that a release is a few rows, and read
+// all of it for a page.
+func (s *Store) analyzeReleases(ctx context.Context) error {
+	statement := s.dialect.analyze([]string{"document", "document_hash", "release_product", "release_place", "release_price",
+		"release_file", "release_list", "release_chunk", "release_index"})
+	if statement == "" {
+		return nil
+	}
+	_, err := s.write.ExecContext(ctx, statement)
+	return err
 }
 
 // plan is what a release will hold, worked out in memory: products are

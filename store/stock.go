@@ -40,19 +40,18 @@ func scanStock(rows *sql.Rows) (*Stock, error) {
 
 // Stock returns the stock of a product; NOT_FOUND when it has no record.
 func (s *Store) Stock(ctx context.Context, productID string) (*Stock, error) {
-	stock, found, err := one(ctx, s.reader, scanStock,
-		`SELECT `+stockColumns+` FROM stock WHERE product_id = $1`, productID)
-	if err == nil && !found {
-		return nil, notFound(nil, "There is no stock record for the product %q.", productID)
+	byID, err := s.StocksByID(ctx, []string{productID})
+	if err == nil && byID[productID] == nil {
+		return nil, notFound(nil, "There is no stock record for the product %q.", short(productID))
 	}
-	return stock, err
+	return byID[productID], err
 }
 
 // StocksByID returns the stock of several products; one without a record is
 // left out.
 func (s *Store) StocksByID(ctx context.Context, productIDs []string) (map[string]*Stock, error) {
 	byID := make(map[string]*Stock, len(productIDs))
-	err := chunked(productIDs, 512, func(ids []string) error {
+	err := chunked(idsOnly(productIDs), 512, func(ids []string) error {
 		list, args := in(nil, ids)
 		stocks, err := collect(ctx, s.reader, scanStock,
 			`SELECT `+stockColumns+` FROM stock WHERE product_id IN (`+list+`)`, args...)
@@ -204,6 +203,9 @@ func checkStockChanges(changes []StockChange) error {
 }
 
 func (c *StockChange) check() (faults Errors) {
+	if !idPattern.MatchString(c.ProductID) {
+		faults = append(faults, invalid([]string{"productId"}, "must be %s, not %q", idRule, short(c.ProductID)))
+	}
 	least := 1
 	switch {
 	case !slices.Contains(StockActions(), c.Action):
@@ -364,7 +366,7 @@ func scanStockTransaction(rows *sql.Rows) (*StockTransaction, error) {
 // ledgers, newest first, at most limit for each.
 func (s *Store) StockTransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*StockTransaction, error) {
 	byProduct := make(map[string][]*StockTransaction, len(productIDs))
-	err := chunked(productIDs, 512, func(ids []string) error {
+	err := chunked(idsOnly(productIDs), 512, func(ids []string) error {
 		list, args := in([]any{limit}, ids)
 		lines, err := collect(ctx, s.reader, scanStockTransaction, `
 			SELECT `+stockTransactionColumns+` FROM (
