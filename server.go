@@ -187,7 +187,7 @@ func (a *app) handler() http.Handler {
 	mux.HandleFunc("GET /schema.graphql", serveSchema)
 	mux.Handle("GET "+web.HealthPath, web.Health())
 	mux.Handle("GET "+web.ReadyPath, web.Ready(a.store.Ping))
-	return web.Chain(mux,
+	return web.Chain(rest.CleanPath(mux),
 		web.RequestID,
 		web.Recover(a.log, api.WriteError),
 		a.tokens.Middleware,

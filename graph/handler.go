@@ -55,7 +55,9 @@ func presenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 		shown := graphql.DefaultErrorPresenter(ctx, err)
 		var own *gqlerror.Error
 		if errors.As(err, &own) && own.Unwrap() == nil { // the executor's own word on the request
-			shown.Extensions = map[string]any{"code": store.Invalid}
+			if _, told := own.Extensions["code"].(store.Code); !told {
+				shown.Extensions = map[string]any{"code": store.Invalid}
+			}
 			return shown
 		}
 		first := store.AsErrors(err)[0]

@@ -19,6 +19,7 @@ const (
 	maxTokens     = 15_000
 	maxDepth      = 20
 	maxSelections = 5_000     // fields, each fragment counted wherever it is spread
+	maxRepeats    = 1_000     // fields of one name, which validation compares pair by pair
 	maxFields     = 1_000_000 // fields of the answer, as far as the page sizes tell
 )
 
@@ -39,17 +40,37 @@ func (limiter) MutateOperationParameters(_ context.Context, request *graphql.Raw
 	if err != nil {
 		return nil // the parser will say so itself
 	}
-	m := &measure{document: document, variables: request.Variables, fragments: map[string]*size{}}
+	m := &measure{document: document, variables: request.Variables, fragments: map[string]*size{}, repeats: map[string]int{}}
+	// What is not used is validated all the same, and so it counts.
 	for _, operation := range document.Operations {
-		if request.OperationName != "" && operation.Name != request.OperationName {
-			continue
-		}
 		m.operation = operation
-		if fault := m.selections(operation.SelectionSet).check(); fault != nil {
+		total := m.selections(operation.SelectionSet)
+		if request.OperationName != "" && operation.Name != request.OperationName {
+			total.fields = 0 // it does not run
+		}
+		if fault := total.check(); fault != nil {
 			return fault
 		}
 	}
+	for _, fragment := range document.Fragments {
+		if fault := m.fragment(fragment.Name).check(); fault != nil {
+			return fault
+		}
+	}
+	for name, n := range m.repeats {
+		if n > maxRepeats {
+			return tooCostly(fmt.Sprintf("selects %q %d times", name, n), maxRepeats, "select it once where it is needed")
+		}
+	}
 	return nil
+}
+
+// tooCostly refuses a document.
+func tooCostly(what string, most int, way string) *gqlerror.Error {
+	return &gqlerror.Error{
+		Message:    fmt.Sprintf("The document %s; at most %d are allowed: %s.", what, most, way),
+		Extensions: map[string]any{"code": store.Unprocessable},
+	}
 }
 
 // size is what a selection set comes to.
@@ -76,10 +97,7 @@ func (s size) check() *gqlerror.Error {
 		{"could answer %d fields", s.fields, maxFields, "ask for smaller pages"},
 	} {
 		if bound.n > bound.most {
-			return &gqlerror.Error{
-				Message:    fmt.Sprintf("The document "+bound.what+"; at most %d are allowed: %s.", bound.n, bound.most, bound.way),
-				Extensions: map[string]any{"code": store.Unprocessable},
-			}
+			return tooCostly(fmt.Sprintf(bound.what, bound.n), bound.most, bound.way)
 		}
 	}
 	return nil
@@ -91,6 +109,7 @@ type measure struct {
 	operation *ast.OperationDefinition
 	variables map[string]any
 	fragments map[string]*size
+	repeats   map[string]int // by the name in the answer, each fragment counted once
 }
 
 func (m *measure) selections(set ast.SelectionSet) (total size) {
@@ -108,6 +127,7 @@ func (m *measure) selections(set ast.SelectionSet) (total size) {
 }
 
 func (m *measure) field(field *ast.Field) size {
+	m.repeats[field.Alias]++
 	below := m.selections(field.SelectionSet)
 	return size{
 		depth:      below.depth + 1,
@@ -125,7 +145,7 @@ func (m *measure) rows(field *ast.Field) int {
 		}
 		text := argument.Value.Raw
 		if argument.Value.Kind == ast.Variable {
-			text = fmt.Sprint(m.variables[text])
+			text = m.variable(text)
 		}
 		if n, err := strconv.Atoi(text); err == nil {
 			return min(store.MaxPageLength, max(1, n))
@@ -137,6 +157,17 @@ func (m *measure) rows(field *ast.Field) int {
 		return store.DefaultPageLength
 	}
 	return 1
+}
+
+// variable is the value that a variable has, or its default.
+func (m *measure) variable(name string) string {
+	if value, given := m.variables[name]; given {
+		return fmt.Sprint(value)
+	}
+	if definition := m.operation.VariableDefinitions.ForName(name); definition != nil && definition.DefaultValue != nil {
+		return definition.DefaultValue.Raw
+	}
+	return ""
 }
 
 // fragment measures a fragment; one that spreads itself is left to validation.

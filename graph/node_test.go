@@ -10,9 +10,9 @@ import (
 	"portico/store/storetest"
 )
 
-func TestANodeByItsID(t *testing.T) {
+func nodesByID() []scenario {
 	tools := `{"catalogNode":{"uuid":"tools"}}`
-	onTheHandmadeShop(t, []scenario{
+	return []scenario{
 		{name: "uuid", query: `{ catalogNode(id: "tools") { uuid } }`, data: tools},
 		{name: "global id", query: `{ catalogNode(id: ` + global("CatalogNode", "tools") + `) { uuid } }`, data: tools},
 		{name: "a hierarchy as a node", query: `{ catalogNode(id: "workshop") { uuid name slug description hasChildren parent { uuid } hierarchy { uuid } breadcrumbs { uuid } } }`,
@@ -43,12 +43,12 @@ func TestANodeByItsID(t *testing.T) {
 		{name: "a variable without a value", query: `query($id: ID!) { catalogNode(id: $id) { uuid } }`, codes: invalid},
 		{name: "a bad page of products leaves the rest", query: `{ catalogNode(id: "tools") { products(first: 0) { totalCount } } settings { pageLength } }`,
 			data: `{"catalogNode":null,"settings":{"pageLength":25}}`, codes: unprocessable, argument: "first"},
-	})
+	}
 }
 
-func TestListsOfNodes(t *testing.T) {
+func nodeLists() []scenario {
 	list := func(arguments string) string { return `{ catalogNodes(` + arguments + `) { nodes { uuid } } }` }
-	onTheHandmadeShop(t, []scenario{
+	return []scenario{
 		{name: "by name, without hierarchies", query: `{ catalogNodes { totalCount nodes { uuid } } }`,
 			data: `{"catalogNodes":{"totalCount":5,"nodes":[{"uuid":"empty"},{"uuid":"hand-tools"},{"uuid":"paints"},{"uuid":"sale"},{"uuid":"tools"}]}}`},
 		{name: "below a node", query: list(`filter: {parentId: "tools"}`), data: `{"catalogNodes":{"nodes":[{"uuid":"hand-tools"}]}}`},
@@ -66,14 +66,14 @@ func TestListsOfNodes(t *testing.T) {
 			"children":{"totalCount":2,"nodes":[{"uuid":"paints","children":{"nodes":[]}},{"uuid":"tools","children":{"nodes":[{"uuid":"hand-tools"}]}}]},"products":{"totalCount":7,"nodes":[{"uuid":"kit"}]}}]}}`},
 		{name: "a hierarchy's products, filtered and sorted", query: `{ hierarchies(first: 1) { nodes { products(filter: {sku: {in: ["ANVIL", "GLUE"]}}, orderBy: {field: ID}) { nodes { uuid } } } } }`,
 			data: `{"hierarchies":{"nodes":[{"products":{"nodes":[{"uuid":"anvil"},{"uuid":"glue"}]}}]}}`},
-	})
+	}
 }
 
-func TestAnythingByItsGlobalID(t *testing.T) {
+func anythingByGlobalID() []scenario {
 	product, node, hierarchy, file, stock := global("Product", "anvil"), global("CatalogNode", "tools"), global("Hierarchy", "workshop"), global("File", "photo-1"), global("Stock", "anvil")
 	members := `{ __typename id ... on Product { sku mainImage { id } } ... on CatalogNode { name } ... on Hierarchy { name } ... on File { fileName } ... on Stock { total } }`
 	garbage := []string{"is not a global id", "take it from the id of a type that implements Node"}
-	onTheHandmadeShop(t, []scenario{
+	return []scenario{
 		{name: "a product", query: `{ node(id: ` + product + `) ` + members + ` }`, data: `{"node":{"__typename":"Product","id":` + product + `,"sku":"ANVIL","mainImage":{"id":` + file + `}}}`},
 		{name: "a node", query: `{ node(id: ` + node + `) ` + members + ` }`, data: `{"node":{"__typename":"CatalogNode","id":` + node + `,"name":"Tools"}}`},
 		{name: "a hierarchy", query: `{ node(id: ` + hierarchy + `) ` + members + ` }`, data: `{"node":{"__typename":"Hierarchy","id":` + hierarchy + `,"name":"Workshop"}}`},
@@ -97,7 +97,7 @@ func TestAnythingByItsGlobalID(t *testing.T) {
 		{name: "101", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": repeated(store.GlobalID("Product", "anvil"), 101)}, codes: unprocessable, argument: "ids", holds: []string{"at most 100, not 101"}},
 		{name: "100", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": repeated(store.GlobalID("Product", "anvil"), 100)}},
 		{name: "a null among them", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": []any{nil}}, codes: invalid},
-	})
+	}
 }
 
 // Whatever has an id is found again by it, as what it was: clients keep rows

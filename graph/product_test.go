@@ -9,10 +9,10 @@ import (
 
 const lamp = "c0ffee00-0000-4000-8000-00000000000a"
 
-func TestAProductByOneOfItsNames(t *testing.T) {
+func productsByName() []scenario {
 	anvil := `{"product":{"uuid":"anvil"}}`
 	one := []string{"exactly one of id, sku and slug"}
-	onTheHandmadeShop(t, []scenario{
+	return []scenario{
 		{name: "uuid", query: `{ product(id: "anvil") { uuid } }`, data: anvil},
 		{name: "global id", query: `{ product(id: ` + global("Product", "anvil") + `) { uuid } }`, data: anvil},
 		{name: "variable", query: `query($id: ID!) { product(id: $id) { uuid } }`, variables: variables{"id": "anvil"}, data: anvil},
@@ -37,11 +37,11 @@ func TestAProductByOneOfItsNames(t *testing.T) {
 		{name: "another type's global id", query: `{ product(id: ` + global("CatalogNode", "tools") + `) { uuid } }`, data: `{"product":null}`},
 		{name: "a number as id", query: `{ product(id: 5) { uuid } }`, data: `{"product":null}`},
 		{name: "an object as id", query: `{ product(id: {a: 1}) { uuid } }`, codes: invalid},
-	})
+	}
 }
 
-func TestAProductTellsAllThereIs(t *testing.T) {
-	onTheHandmadeShop(t, []scenario{
+func productMembers() []scenario {
+	return []scenario{
 		{name: "its own members", query: `{ product(id: "anvil") { id uuid name description sku slug status commodityType upcEan manufacturerPartNum externalRef
 			tags productTypes priceModifiers baseProduct curatedProduct createdAt updatedAt publishedAt language catalogId catalogSource } }`,
 			data: `{"product":{"id":"UHJvZHVjdDphbnZpbA","uuid":"anvil","name":"Anvil","description":"Heavy & \"loud\".\nÉtats-Unis 🔨 <b>bold</b>",
@@ -78,11 +78,11 @@ func TestAProductTellsAllThereIs(t *testing.T) {
 			data: `{"product":{"name":"Pinceau","description":"Pour peindre.","language":"fr"}}`},
 		{name: "a language it has not", headers: []string{"Accept-Language", "sv"}, query: `{ product(id: "brush") { name language } }`, data: `{"product":{"name":"Brush","language":"en"}}`},
 		{name: "any language", headers: []string{"Accept-Language", "*"}, query: `{ product(id: "brush") { name language } }`, data: `{"product":{"name":"Brush","language":"en"}}`},
-	})
+	}
 }
 
-func TestTheEdgesOfAProduct(t *testing.T) {
-	onTheHandmadeShop(t, []scenario{
+func productEdges() []scenario {
+	return []scenario{
 		{name: "a parent and its live children", query: `{ product(id: "easel") { baseProduct parent { uuid } children { uuid parent { uuid } baseProductId } } }`,
 			data: `{"product":{"baseProduct":true,"parent":null,"children":[{"uuid":"easel-oak","parent":{"uuid":"easel"},"baseProductId":"easel"}]}}`},
 		{name: "a child is where its parent is", query: `{ product(id: "easel-oak") { nodes { uuid } } }`, data: `{"product":{"nodes":[{"uuid":"paints"}]}}`},
@@ -101,12 +101,12 @@ func TestTheEdgesOfAProduct(t *testing.T) {
 			data: `{"product":{"stock":{"uuid":"anvil","total":9,"available":7,"allocated":2,"product":{"uuid":"anvil"}}}}`},
 		{name: "the products of a product's node", query: `{ product(id: "kit") { nodes { products(first: 2) { totalCount nodes { uuid curatedProduct } } } } }`,
 			data: `{"product":{"nodes":[{"products":{"totalCount":5,"nodes":[{"uuid":"chalk","curatedProduct":true},{"uuid":"anvil","curatedProduct":true}]}}]}}`},
-	})
+	}
 }
 
 const all = `{"uuid":"glue"},{"uuid":"kit"},{"uuid":"anvil"},{"uuid":"brush"},{"uuid":"chalk"},{"uuid":"` + lamp + `"},{"uuid":"easel"},{"uuid":"jar"}`
 
-func TestListsOfProducts(t *testing.T) {
+func productLists() []scenario {
 	rows := func(ids ...string) string {
 		text := ""
 		for i, id := range ids {
@@ -118,7 +118,7 @@ func TestListsOfProducts(t *testing.T) {
 		return `{"products":{"nodes":[` + text + `]}}`
 	}
 	list := func(arguments string) string { return `{ products(` + arguments + `) { nodes { uuid } } }` }
-	onTheHandmadeShop(t, []scenario{
+	return []scenario{
 		{name: "every listed product once, by last update", query: `{ products { totalCount nodes { uuid } } }`, data: `{"products":{"totalCount":8,"nodes":[` + all + `]}}`},
 		{name: "a null filter is none", query: list(`filter: null, orderBy: null, first: null`), data: rows("glue", "kit", "anvil", "brush", "chalk", lamp, "easel", "jar")},
 		{name: "an empty filter is none", query: list(`filter: {}, first: 2`), data: rows("glue", "kit")},
@@ -157,7 +157,7 @@ func TestListsOfProducts(t *testing.T) {
 		{name: "no time", query: list(`filter: {bounds: {updatedAt: {gt: "yesterday"}}}`), codes: invalid, holds: []string{"2012-05-30T00:00:00.000Z"}},
 		{name: "a number for a time", query: list(`filter: {bounds: {updatedAt: {gt: 5}}}`), codes: invalid, holds: []string{"2012-05-30T00:00:00.000Z"}},
 		{name: "a list for a time", query: `query($at: DateTime) { products(filter: {bounds: {updatedAt: {gt: $at}}}) { totalCount } }`, variables: variables{"at": []int{1}}, codes: invalid},
-	})
+	}
 }
 
 func repeated(value any, n int) []any {

@@ -59,6 +59,30 @@ func onTheHandmadeShop(t *testing.T, scenarios []scenario) {
 	})
 }
 
+// What is asked, noun by noun; the tables stand in the nouns' own files.
+func TestQueries(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		for _, table := range []struct {
+			name      string
+			scenarios []scenario
+		}{
+			{"a product by one of its names", productsByName()},
+			{"a product tells all there is", productMembers()},
+			{"the edges of a product", productEdges()},
+			{"lists of products", productLists()},
+			{"a node by its id", nodesByID()},
+			{"lists of nodes", nodeLists()},
+			{"anything by its global id", anythingByGlobalID()},
+			{"the stock of a product", stockByProduct()},
+			{"lists of stock", stockLists()},
+		} {
+			t.Run(table.name, func(t *testing.T) { runScenarios(t, s, table.scenarios) })
+		}
+		require.Empty(t, s.log.String(), "nothing unexpected")
+	})
+}
+
 // The ways in which things go wrong, by what a client sees.
 var (
 	invalid       = []store.Code{store.Invalid}

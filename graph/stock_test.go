@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-func TestStock(t *testing.T) {
-	onTheHandmadeShop(t, []scenario{
+func stockByProduct() []scenario {
+	return []scenario{
 		{name: "by uuid", query: `{ stock(productId: "anvil") { id uuid total available allocated createdAt updatedAt product { uuid sku } } }`,
 			data: `{"stock":{"id":"U3RvY2s6YW52aWw","uuid":"anvil","total":9,"available":7,"allocated":2,"createdAt":"2023-03-01T00:00:00.000Z","updatedAt":"2023-03-04T00:00:00.000Z","product":{"uuid":"anvil","sku":"ANVIL"}}}`},
 		{name: "by the product's global id", query: `{ stock(productId: ` + global("Product", "anvil") + `) { uuid } }`, data: `{"stock":{"uuid":"anvil"}}`},
@@ -23,10 +23,10 @@ func TestStock(t *testing.T) {
 			data: `{"stock":{"a":[{"id":"ledger-5"}],"b":[{"id":"ledger-5"},{"id":"ledger-4"}]}}`},
 		{name: "too few lines", query: `{ stock(productId: "anvil") { transactions(first: 0) { id } } }`, codes: unprocessable, argument: "first", data: `{"stock":null}`},
 		{name: "too many lines", query: `{ stock(productId: "anvil") { transactions(first: 101) { id } } }`, codes: unprocessable, argument: "first", holds: []string{"between 1 and 100, not 101"}},
-	})
+	}
 }
 
-func TestListsOfStock(t *testing.T) {
+func stockLists() []scenario {
 	list := func(arguments string) string { return `{ stocks(` + arguments + `) { totalCount nodes { uuid } } }` }
 	rows := func(total string, ids ...string) string {
 		if len(ids) == 0 {
@@ -34,7 +34,7 @@ func TestListsOfStock(t *testing.T) {
 		}
 		return `{"stocks":{"totalCount":` + total + `,"nodes":[{"uuid":"` + strings.Join(ids, `"},{"uuid":"`) + `"}]}}`
 	}
-	onTheHandmadeShop(t, []scenario{
+	return []scenario{
 		{name: "all, drafts too", query: `{ stocks { totalCount nodes { uuid total available allocated } timestamps { createdAt updatedAt } } }`,
 			data: `{"stocks":{"totalCount":4,"nodes":[{"uuid":"anvil","total":9,"available":7,"allocated":2},{"uuid":"brush","total":3,"available":0,"allocated":3},
 			{"uuid":"chalk","total":0,"available":0,"allocated":0},{"uuid":"drill-draft","total":7,"available":7,"allocated":0}],
@@ -52,7 +52,7 @@ func TestListsOfStock(t *testing.T) {
 		{name: "products that are in the catalog", query: `{ stocks { nodes { product { uuid } } } }`, data: `{"stocks":{"nodes":[{"product":{"uuid":"anvil"}},{"product":{"uuid":"brush"}},{"product":{"uuid":"chalk"}},{"product":null}]}}`},
 		{name: "no time", query: list(`filter: {updatedAt: {gt: "later"}}`), codes: invalid, data: "null"},
 		{name: "a cursor of products", query: `query($after: String) { stocks(after: $after) { totalCount } }`, variables: variables{"after": "eyJsIjoiYSJ9"}, codes: mismatch, argument: "after"},
-	})
+	}
 }
 
 func TestStockTransactions(t *testing.T) {

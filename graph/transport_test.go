@@ -215,7 +215,7 @@ func TestMistakesSuggestWhatWasMeant(t *testing.T) {
 		`{ products(filter: {tag: {eq: "a"}}) { totalCount } }`: `Did you mean`,
 		`{ stocks(orderBy: {field: CREATED}) { totalCount } }`:  `Did you mean`,
 		`{ settings }`: `Did you mean \"settings { ... }\"?`,
-		`{ node(id: "a") { ... on Produkt { sku } } }`:             `Did you mean`,
+		`{ node(id: "a") { ... on Produkt { sku } } }`:             `Unknown type \"Produkt\"`,
 		`mutation { setingsUpdate(input: {}) { __typename } }`:     `Did you mean \"settingsUpdate\"?`,
 		`query($f: ProductFiltr) { products { totalCount } }`:      `Unknown type \"ProductFiltr\"`,
 		`query($n: Int!) { products(first: $n) { totalCount } }`:   `n`,

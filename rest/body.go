@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
+	"strings"
 
 	"portico/internal/auth"
 	"portico/store"
@@ -39,6 +41,9 @@ func readData(w http.ResponseWriter, r *http.Request, into any) error {
 	}
 	var mistyped *json.UnmarshalTypeError
 	if err := json.Unmarshal(body, into); errors.As(err, &mistyped) {
+		if digits, ok := strings.CutPrefix(mistyped.Value, "number "); ok && mistyped.Type.Kind() == reflect.Int && strings.Trim(digits, "-0123456789") == "" {
+			return &store.Error{Code: store.Unprocessable, Path: []string{mistyped.Field}, Detail: "is out of any range: " + digits}
+		}
 		return badParameter(mistyped.Field, "must be a %s, not a %s", jsonName(mistyped.Type.String()), mistyped.Value)
 	} else if err != nil {
 		return &store.Error{Code: store.Invalid, Detail: "The body is not the JSON that is expected."}

@@ -35,7 +35,7 @@ func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", graph.NewHandler(resolver, log))
 	mux.Handle("/", rest.New(resolver, log).Handler())
-	return &surface{s, mux}
+	return &surface{s, rest.CleanPath(mux)}
 }
 
 // load imports a shop and publishes its catalogs.

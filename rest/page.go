@@ -26,7 +26,7 @@ type params struct {
 // parseParams reads page[limit], page[offset], page[after], page[before],
 // sort, filter and include; others are nobody's business.
 func parseParams(r *http.Request) (*params, error) {
-	values, err := url.ParseQuery(r.URL.RawQuery)
+	values, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B")) // a raw ; is no separator
 	if err != nil {
 		return nil, &store.Error{Code: store.Invalid, Detail: "The query string is not URL-encoded: a % must be followed by two hexadecimal digits."}
 	}

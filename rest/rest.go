@@ -6,6 +6,7 @@ package rest
 import (
 	"log/slog"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 
@@ -53,26 +54,36 @@ func (a *API) Handler() http.Handler {
 		}
 		byPath[r.path][r.method] = r
 	}
-	for path, methods := range byPath {
-		mux.Handle(pattern(path), a.methods(methods))
+	for address, methods := range byPath {
+		mux.Handle(pattern(address), a.methods(methods))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		a.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + " here; the documented paths begin with /catalog/ and /v2/."})
 	})
+	return CleanPath(mux)
+}
+
+// CleanPath lets a path end in a slash, and hold empty segments, as clients
+// write it: a mux would answer those with a redirect in HTML. It belongs in
+// front of any mux that routes to the surfaces.
+func CleanPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if path := strings.TrimRight(r.URL.Path, "/"); path != r.URL.Path && path != "" {
-			trimmed := *r.URL
-			trimmed.Path, trimmed.RawPath = path, strings.TrimRight(trimmed.RawPath, "/")
+		if clean := path.Clean("/" + r.URL.Path); clean != r.URL.Path {
+			cleaned := *r.URL
+			cleaned.Path, cleaned.RawPath = clean, ""
+			if r.URL.RawPath != "" {
+				cleaned.RawPath = path.Clean("/" + r.URL.RawPath)
+			}
 			r = r.Clone(r.Context())
-			r.URL = &trimmed
+			r.URL = &cleaned
 		}
-		mux.ServeHTTP(w, r)
+		next.ServeHTTP(w, r)
 	})
 }
 
 // pattern is a path in the mux's words: /a/{id}.
-func pattern(path string) string {
-	segments := strings.Split(path, "/")
+func pattern(address string) string {
+	segments := strings.Split(address, "/")
 	for i, segment := range segments {
 		if name, ok := strings.CutPrefix(segment, ":"); ok {
 			segments[i] = "{" + name + "}"

@@ -196,7 +196,7 @@ func (postgresDialect) open(ctx context.Context, config Config) (read, write *sq
 		return nil, nil, nil, errors.New("the database URL is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
 	}
 	if config.Readers > 0 {
-		poolConfig.MaxConns = int32(config.Readers)
+		poolConfig.MaxConns = int32(max(3, config.Readers)) // publishing reads a snapshot while it writes
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
 	if err != nil {

@@ -30,12 +30,10 @@ type released struct {
 	body   []byte // the contract's shape, whole, for a product that is not curated
 	insert int    // where curated_product goes
 
-	once sync.Once
-	typed
+	once     sync.Once
+	document productDocument // what the body says, once it was asked for
+	damage   error
 }
-
-// typed is what the body says.
-type typed struct{ document productDocument }
 
 func (r *released) size() int { return 3*len(r.body) + 400 }
 
@@ -85,13 +83,13 @@ func (r *released) assemble(document, crumbs string, v *View) error {
 	return nil
 }
 
-// read decodes the body on first use.
+// read decodes the body on first use. A body that was damaged in the database
+// is nothing a reader can go on with.
 func (r *released) read() *productDocument {
-	r.once.Do(func() {
-		if err := json.Unmarshal(r.body, &r.document); err != nil {
-			panic(fmt.Sprintf("the document of the product %s is damaged: %v", r.id, err))
-		}
-	})
+	r.once.Do(func() { r.damage = json.Unmarshal(r.body, &r.document) })
+	if r.damage != nil {
+		panic(fmt.Sprintf("the document of the product %s is damaged: %v", r.id, r.damage))
+	}
 	return &r.document
 }
 

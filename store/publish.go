@@ -485,30 +485,39 @@ func (s *Store) startRelease(ctx context.Context, actor Actor, release *Release)
 	return id, err
 }
 
-// finishRelease is the flip: from here on the release is served.
+// finishRelease is the flip: from here on the release is served, unless a
+// later one of the catalog was finished first, which then stays.
 func (s *Store) finishRelease(ctx context.Context, actor Actor, release *Release) error {
 	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		// The catalog's row is locked from here on, so that flips come one by one.
 		if _, err := t.exec(ctx, `
-			UPDATE release SET superseded_at = $2
-			WHERE id = (SELECT release_id FROM catalog WHERE id = $1)`, release.CatalogID, micros(t.now)); err != nil {
+			UPDATE catalog SET release_id = $2
+			WHERE id = $1 AND (release_id IS NULL OR release_id < $2)`, release.CatalogID, release.ID); err != nil {
 			return err
 		}
 		n, err := t.exec(ctx, `
-			UPDATE release SET state = $2, locales = $3, products = $4, published_at = $5 WHERE id = $1`,
-			release.ID, releasePublished, strings.Join(release.Locales, " "), release.Products, micros(t.now))
+			UPDATE release SET state = $2, locales = $3, products = $4, published_at = $5
+			WHERE id = $1 AND state = $6`,
+			release.ID, releasePublished, strings.Join(release.Locales, " "), release.Products, micros(t.now), releaseBuilding)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			return &Error{Code: Conflict, Detail: "The release was swept while it was built, because it had not moved for long; publish again."}
+			return errSwept
 		}
 		release.PublishedAt = t.now
-		if _, err := t.exec(ctx, `UPDATE catalog SET release_id = $2 WHERE id = $1`, release.CatalogID, release.ID); err != nil {
+		if _, err := t.exec(ctx, `
+			UPDATE release SET superseded_at = $2
+			WHERE catalog_id = $1 AND state = $3 AND superseded_at = 0
+			  AND id <> (SELECT release_id FROM catalog WHERE id = $1)`, release.CatalogID, micros(t.now), releasePublished); err != nil {
 			return err
 		}
 		return s.changed(ctx, t, topicCatalog)
 	})
 }
+
+// errSwept says that a build was taken for dead.
+var errSwept = &Error{Code: Conflict, Detail: "The release was swept while it was built, because it had not moved for long; publish again."}
 
 // releaseKept is how long a superseded release stays for those who page
 // through it, as far as it is among the releasesKept newest of its catalog.

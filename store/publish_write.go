@@ -47,7 +47,7 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 			return err
 		}
 		if n == 0 {
-			return &Error{Code: Conflict, Detail: "The release was swept while it was built, because it had not moved for long; publish again."}
+			return errSwept
 		}
 		return write(ctx, t)
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"time"
 )
@@ -88,12 +89,12 @@ func (h *listHead) size() int { return 48 + 4*len(h.curated) }
 // last, ties by id.
 type ordinals []uint32
 
-func (o ordinals) size() int { return 24 + 4*len(o) }
+func (o ordinals) size() int { return emptyChunk + 4*len(o) }
 
 // keys are sort keys by ordinal: microseconds, or the rank of the id.
 type keys []int64
 
-func (k keys) size() int { return 24 + 8*len(k) }
+func (k keys) size() int { return emptyChunk + 8*len(k) }
 
 func packOrdinals(list []uint32) []byte {
 	body := make([]byte, 0, 4*len(list))
@@ -162,8 +163,14 @@ func (v *View) listHeads(ctx context.Context, lists []string) (map[string]*listH
 // chunks reads the parts of a list that are numbered from first to last.
 func chunks[T sized](ctx context.Context, v *View, list string, sort SortBy, first, last int, unpack func([]byte) T) ([]T, error) {
 	found, err := chunksOf(ctx, v, []string{list}, sort, first, last, unpack)
+	if err == nil && slices.ContainsFunc(found[list], func(part T) bool { return part.size() <= emptyChunk }) {
+		err = errReleaseGone
+	}
 	return found[list], err
 }
+
+// emptyChunk is the size of a part that a list does not have.
+const emptyChunk = 24
 
 // chunksOf reads the same parts of several lists, in one statement. Parts
 // that a list does not have are left empty.

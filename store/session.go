@@ -17,7 +17,8 @@ type session struct {
 		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 		PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 	}
-	prepared *statements // nil where the driver keeps statements itself
+	prepared *statements       // nil where the driver keeps statements itself
+	explain  func(error) error // says what an engine's error means; nil leaves it
 }
 
 // statements are the prepared ones of a session that lasts. All texts come
@@ -77,21 +78,29 @@ func (s session) query(ctx context.Context, query string, args ...any) (*sql.Row
 func collect[T any](ctx context.Context, s session, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := s.query(ctx, query, args...)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", firstLine(query), err)
+		return nil, s.failed(query, err)
 	}
 	defer rows.Close()
 	var list []T
 	for rows.Next() {
 		item, err := scan(rows)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", firstLine(query), err)
+			return nil, s.failed(query, err)
 		}
 		list = append(list, item)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", firstLine(query), err)
+		return nil, s.failed(query, err)
 	}
 	return list, nil
+}
+
+// failed names the statement that an error came from.
+func (s session) failed(query string, err error) error {
+	if s.explain != nil {
+		err = s.explain(err)
+	}
+	return fmt.Errorf("%s: %w", firstLine(query), err)
 }
 
 // one reads the first row of a query; found is false when there is none.

@@ -71,7 +71,7 @@ func (c SettingsChange) check() error {
 	if c.PageLength != nil && (*c.PageLength < MinPageLength || *c.PageLength > MaxPageLength) {
 		faults = append(faults, unprocessable([]string{"pageLength"}, "must be between %d and %d, not %d", MinPageLength, MaxPageLength, *c.PageLength))
 	}
-	if c.Currency != nil && !currency.IsValid(*c.Currency) {
+	if c.Currency != nil && (*c.Currency == "" || !currency.IsValid(*c.Currency)) {
 		faults = append(faults, unprocessable([]string{"currency"}, "must be an ISO 4217 code such as USD, not %q", *c.Currency))
 	}
 	if c.Locale != nil {

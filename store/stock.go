@@ -271,7 +271,8 @@ func (t *tx) transactStock(ctx context.Context, change StockChange) (*StockTrans
 		toAvailable, toAllocated := change.deltas(available)
 		after, found, err := one(ctx, t.session, scanStock, `
 			UPDATE stock
-			SET available = available + $2, allocated = allocated + $3, updated_at = $4
+			SET available = available + $2, allocated = allocated + $3,
+			    updated_at = CASE WHEN updated_at > $4 THEN updated_at ELSE $4 END
 			WHERE product_id = $1
 			  AND available + $2 >= 0 AND allocated + $3 >= 0
 			  AND available + $2 + allocated + $3 <= $5
@@ -336,7 +337,9 @@ func (t *tx) writeLedger(ctx context.Context, change StockChange, after *Stock, 
 	line := &StockTransaction{
 		ID: newID(), ProductID: change.ProductID, Action: change.Action, Quantity: change.Quantity,
 		AvailableDelta: toAvailable, AllocatedDelta: toAllocated,
-		Reason: change.Reason, Reference: change.Reference, Actor: t.actor, CreatedAt: t.now, Stock: after,
+		Reason: change.Reason, Reference: change.Reference, Actor: t.actor, Stock: after,
+		CreatedAt: after.UpdatedAt, // which never goes back, whatever waited for whom
+
 	}
 	return line, t.insertStockTransaction(ctx, line)
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"sync"
@@ -70,7 +71,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if s.read, s.write, s.closer, err = engine.open(ctx, config); err != nil {
 		return nil, err
 	}
-	s.reader = session{on: s.read}
+	s.reader = session{on: s.read, explain: s.explainRead}
 	if engine.oneWriter() {
 		s.reader.prepared = newStatements()
 	}
@@ -85,6 +86,18 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	}
 	go s.poll()
 	return s, nil
+}
+
+// explainRead tells a database that is away, or a store that was closed, from
+// a fault of ours.
+func (s *Store) explainRead(err error) error {
+	if isClosed(s.closing) {
+		return fmt.Errorf("%w: %w", errClosed, err)
+	}
+	if s.dialect.classify(err) == faultAway {
+		return fmt.Errorf("%w: %w", errAway, err)
+	}
+	return err
 }
 
 // Close waits for the write under way, refuses the ones that wait, and

@@ -106,12 +106,23 @@ func (s *Store) explainWrite(err error) error {
 		return nil
 	}
 	switch {
+	case isClosed(s.closing):
+		return fmt.Errorf("%w: %w", errClosed, err)
 	case s.lost(err):
 		return &Error{Code: Conflict, Detail: "Other writes kept changing the same rows; nothing was written, try again."}
 	case s.dialect.classify(err) == faultAway:
 		return fmt.Errorf("%w: %w", errAway, err)
 	}
 	return err
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // errRaced is a write's own word that another came between.

@@ -47,7 +47,11 @@ func positioned[T any](v *View, name string, page Page, total int, read func(sta
 	if err != nil {
 		return nil, err
 	}
-	slice := &Slice[T]{Items: items, Limit: b.limit, Offset: w.start, HasPrevious: w.start > 0, HasNext: w.end < total,
+	offset := w.start
+	if page.Offset != nil {
+		offset = b.offset // also past the end
+	}
+	slice := &Slice[T]{Items: items, Limit: b.limit, Offset: offset, HasPrevious: w.start > 0, HasNext: w.end < total,
 		Total: func(context.Context) (int, error) { return total, nil }}
 	slice.Cursors = make([]string, len(items))
 	for i := range items {

@@ -3,6 +3,8 @@ package model
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"github.com/graph-gophers/dataloader/v7"
@@ -51,6 +53,17 @@ func Load[T, V any](ctx context.Context, g *Group[T], edge, key string, batch fu
 	return value, err
 }
 
+// guarded turns a panic of a batch, which runs on a goroutine of its own, into
+// an error for everyone who waits for it.
+func guarded[T, V any](ctx context.Context, members []T, batch func(context.Context, []T) (map[string]V, error)) (found map[string]V, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a batch: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return batch(ctx, members)
+}
+
 // loader returns the edge's, filled as soon as it is made.
 func loader[T, V any](ctx context.Context, g *Group[T], edge string, batch func(context.Context, []T) (map[string]V, error)) *dataloader.Loader[string, V] {
 	g.mu.Lock()
@@ -59,7 +72,7 @@ func loader[T, V any](ctx context.Context, g *Group[T], edge string, batch func(
 		return made
 	}
 	fetch := func(ctx context.Context, keys []string) []*dataloader.Result[V] {
-		found, err := batch(ctx, g.members)
+		found, err := guarded(ctx, g.members, batch)
 		results := make([]*dataloader.Result[V], len(keys))
 		for i, key := range keys {
 			value, ok := found[key]

@@ -221,7 +221,7 @@ func readPlans(e Engine, h *shelves) func(*testing.T) {
 func wasteful(plan []string) string {
 	keys := map[string]string{
 		"release_product": "ordinal", "release_place": "product_id", "release_price": "ordinal", "release_chunk": "chunk", "release_file": "file_id",
-		"release_list": "list", "release_index": "chunk", "document": "id", "stock": "product_id",
+		"release_list": "list", "release_index": "attribute", "document": "id", "stock": "product_id",
 	}
 	table := ""
 	for _, step := range plan {

@@ -1,0 +1,283 @@
+package rest_test
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// drawNodeProducts makes up a request for a node's products. At most one
+// thing is wrong with it: which of two faults is told is nobody's promise.
+func drawNodeProducts(d *dice) *twin {
+	l := d.list("GET /catalog/nodes/:id/relationships/products")
+	q := &twin{method: "GET", headers: l.shopper()}
+	node := l.id(store.TypeCatalogNode, pick(d, d.known.nodes...))
+	var resume *place
+	request := func(l *drawn) {
+		l.where = store.LocalID(node)
+		l.order()
+		l.productFilter()
+	}
+	if places := d.cursors[l.coordinate]; len(places) > 0 && d.chance(35) {
+		p := pick(d, places...)
+		resume, request = &p, p.repeat
+		node = strings.Fields(p.where)[0]
+	}
+	again := l.replayable(request)
+	fault := ""
+	if d.chance(25) {
+		fault = pick(d, "page", "page", "page", "filter", "filter", "include", "node", "node", "who")
+	}
+	switch fault {
+	case "page":
+		l.badPage()
+	case "filter":
+		l.badProductFilter()
+	case "node":
+		node = d.unknownNode()
+		l.page(nil)
+	default:
+		l.page(resume)
+	}
+	if fault == "who" {
+		q.who = d.stranger()
+	}
+	include := l.includes(fault == "include")
+	l.declared, l.variables["id"] = append(l.declared, "$id: ID!"), node
+	q.target = l.address("/catalog/nodes/" + url.PathEscape(node) + "/relationships/products")
+	q.document = l.document(`%s { catalogNode(id: $id) { products%s { totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor } nodes { ` + productMembers(include) + ` } } } }`)
+	q.variables = l.variables
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		list := data["catalogNode"].(map[string]any)["products"].(map[string]any)
+		l.samePage(t, rest, list, again)
+		rows, products := rest["data"].([]any), list["nodes"].([]any)
+		for i := range products {
+			require.Equal(t, wireProduct(products[i].(map[string]any)), withoutRESTOnly(rows[i].(map[string]any)))
+		}
+		sameIncluded(t, rest, products, include)
+	}
+	return q
+}
+
+// replayable runs what draws a list's order and filter, and returns what adds
+// the very same to another request.
+func (l *drawn) replayable(request func(*drawn)) func(*drawn) {
+	request(l)
+	query, arguments, declared, variables, where := url.Values{}, slices.Clone(l.arguments), slices.Clone(l.declared), map[string]any{}, l.where
+	for name, values := range l.query {
+		query[name] = slices.Clone(values)
+	}
+	for name, value := range l.variables {
+		variables[name] = value
+	}
+	return func(other *drawn) {
+		for name, values := range query {
+			other.query[name] = values
+		}
+		for name, value := range variables {
+			other.variables[name] = value
+		}
+		other.arguments, other.declared, other.where = slices.Clone(arguments), slices.Clone(declared), where
+	}
+}
+
+// productFilter draws a filter of up to three conditions, or none.
+func (l *drawn) productFilter() {
+	n := pick(l.dice, 0, 0, 0, 1, 1, 1, 2, 3)
+	if n == 0 {
+		return
+	}
+	var conditions []string
+	var inputs []any
+	for range n {
+		condition, input := l.productCondition()
+		conditions, inputs = append(conditions, condition), append(inputs, input)
+	}
+	separator := pick(l.dice, ":", " : ")
+	l.query.Set("filter", strings.Join(conditions, separator))
+	l.argument("filter", "ProductFilter", literal(map[string]any{"and": inputs}), map[string]any{"and": inputs})
+	l.where += " where " + fmt.Sprintf("%q", inputs)
+}
+
+func (l *drawn) productCondition() (condition string, input any) {
+	if l.chance(35) {
+		condition, key, operator, value := l.bound()
+		return condition, map[string]any{"bounds": map[string]any{key: map[string]any{operator: value}}}
+	}
+	attribute := pick(l.dice, store.FilterAttributes()...)
+	operator, values := "in", []any{}
+	if attribute != "id" && l.chance(50) {
+		operator = "eq"
+	}
+	var texts []string
+	for range 1 + l.IntN(4) {
+		value := l.value(attribute)
+		values, texts = append(values, value), append(texts, l.quote(value))
+		if operator == "eq" {
+			break
+		}
+	}
+	space := pick(l.dice, "", " ")
+	condition = operator + "(" + attribute + "," + space + strings.Join(texts, ","+space) + ")"
+	if operator == "eq" {
+		return condition, map[string]any{member(attribute): map[string]any{"eq": values[0]}}
+	}
+	return condition, map[string]any{member(attribute): map[string]any{"in": values}}
+}
+
+// member is an attribute in GraphQL's spelling.
+func member(attribute string) string {
+	parts := strings.Split(attribute, "_")
+	for i := 1; i < len(parts); i++ {
+		parts[i] = strings.ToUpper(parts[i][:1]) + parts[i][1:]
+	}
+	return strings.Join(parts, "")
+}
+
+// literal writes a value as a document has it. No member here is an enum.
+func literal(value any) string {
+	switch value := value.(type) {
+	case map[string]any:
+		var members []string
+		for name, member := range value {
+			members = append(members, name+": "+literal(member))
+		}
+		slices.Sort(members)
+		return "{" + strings.Join(members, ", ") + "}"
+	case []any:
+		items := make([]string, len(value))
+		for i, item := range value {
+			items[i] = literal(item)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case string:
+		return string(store.AppendString(nil, value))
+	}
+	return fmt.Sprint(value)
+}
+
+// badProductFilter draws a filter that is refused.
+func (l *drawn) badProductFilter() {
+	l.query.Del("filter")
+	l.arguments = slices.DeleteFunc(l.arguments, func(argument string) bool { return strings.HasPrefix(argument, "filter:") })
+	l.declared = slices.DeleteFunc(l.declared, func(variable string) bool { return strings.HasPrefix(variable, "$filter:") })
+	delete(l.variables, "filter")
+	many := strings.TrimSuffix(strings.Repeat("x,", 1_001), ",")
+	bad := pick(l.dice,
+		[2]string{"eq(sku", `{sku: {eq: }}`},
+		[2]string{"eq(sku,)", `{sku: {eq: }}`},
+		[2]string{`eq(sku,"A)`, `{sku: {eq: "A}}`},
+		[2]string{"eq sku A", `{sku}`},
+		[2]string{"eq(sku,A):", `{sku: {eq: "A"}, and: }`},
+		[2]string{"eq(sku,A)|eq(sku,B)", `{or: []}`},
+		[2]string{"eq(colour,red)", `{colour: {eq: "red"}}`},
+		[2]string{"eq(Name,A)", `{Name: {eq: "A"}}`},
+		[2]string{"like(name,*A*)", `{name: {like: "*A*"}}`},
+		[2]string{"EQ(name,A)", `{name: {EQ: "A"}}`},
+		[2]string{"eq(id,A)", `{id: {eq: "A"}}`},
+		[2]string{"eq(sku,A,B)", `{sku: {eq: ["A", "B"]}}`},
+		[2]string{"gt(name,A)", `{bounds: {name: {gt: "A"}}}`},
+		[2]string{"gt(updated_at,yesterday)", `{bounds: {updatedAt: {gt: "yesterday"}}}`},
+		[2]string{"gt(updated_at,2012-13-01)", `{bounds: {updatedAt: {gt: "2012-13-01"}}}`},
+		[2]string{"gt(id,a,b)", `{bounds: {id: {gt: ["a", "b"]}}}`},
+		[2]string{"in(sku," + many + ")", `{sku: {in: ["` + strings.ReplaceAll(many, ",", `","`) + `"]}}`},
+		[2]string{strings.TrimSuffix(strings.Repeat("eq(sku,A):", 11), ":"), `{and: [` + strings.Repeat(`{sku: {eq: "A"}} `, 11) + `]}`},
+		[2]string{"eq(sku,\x00)", `{sku: {eq: "\u0000"}}`},
+		[2]string{"gt(id,\x00)", `{bounds: {id: {gt: "\u0000"}}}`},
+	)
+	l.query.Set("filter", bad[0])
+	l.arguments = append(l.arguments, "filter: "+bad[1])
+}
+
+// includes draws what is included; a bad one is a resource that there is not.
+func (l *drawn) includes(bad bool) (names []string) {
+	names = slices.DeleteFunc([]string{"component_products", "main_image", "files"}, func(string) bool { return l.chance(60) })
+	l.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	if bad {
+		names = append(names, pick(l.dice, "prices", "main_images", "Files"))
+	}
+	if len(names) > 0 {
+		l.query.Set("include", strings.Join(names, pick(l.dice, ",", ", ")))
+	}
+	return names
+}
+
+// samePage holds rows, totals and links against each other, and keeps the
+// cursors for later.
+func (l *drawn) samePage(t require.TestingT, rest, list map[string]any, again func(*drawn)) {
+	var ids []string
+	for _, row := range rest["data"].([]any) {
+		ids = append(ids, row.(map[string]any)["id"].(string))
+	}
+	var uuids []string
+	for _, node := range list["nodes"].([]any) {
+		uuids = append(uuids, node.(map[string]any)["uuid"].(string))
+	}
+	require.Equal(t, uuids, ids, "the same rows in the same order")
+	meta := rest["meta"].(map[string]any)
+	require.Equal(t, list["totalCount"], meta["results"].(map[string]any)["total"], "the same total")
+	info, links := list["pageInfo"].(map[string]any), rest["links"].(map[string]any)
+	require.Equal(t, info["hasNextPage"].(bool) && len(ids) > 0, links["next"] != nil, "a next page on both")
+	if links["prev"] != nil {
+		require.True(t, info["hasPreviousPage"].(bool), "a previous page on both")
+	}
+	if len(ids) == 0 {
+		return
+	}
+	edges := list["edges"].([]any)
+	var places []place
+	for _, edge := range []any{edges[0], edges[len(edges)-1], edges[l.IntN(len(edges))]} {
+		cursor := edge.(map[string]any)["cursor"].(string)
+		places = append(places, place{parameter: cursor, cursor: cursor})
+	}
+	if next, ok := links["next"].(string); ok {
+		address, err := url.Parse(next)
+		require.NoError(t, err)
+		if parameter := address.Query().Get("page[after]"); parameter != "" {
+			cursor, _, _ := strings.Cut(parameter, ".")
+			require.Equal(t, info["endCursor"], cursor, "the link and the cursor lead to the same place")
+			places = append(places, place{parameter: parameter, cursor: cursor})
+		}
+	}
+	l.keep(again, places...)
+}
+
+// sameIncluded holds what is included against the edges of all rows.
+func sameIncluded(t require.TestingT, rest map[string]any, products []any, names []string) {
+	if len(names) == 0 {
+		require.NotContains(t, rest, "included")
+		return
+	}
+	images, files, components := []any{}, []any{}, []any{}
+	add := func(list *[]any, resource map[string]any) {
+		if !slices.ContainsFunc(*list, func(known any) bool { return known.(map[string]any)["id"] == resource["id"] }) {
+			*list = append(*list, resource)
+		}
+	}
+	for _, node := range products {
+		product := node.(map[string]any)
+		if image, ok := product["mainImage"].(map[string]any); ok && slices.Contains(names, "main_image") {
+			add(&images, wireFile(image))
+		}
+		for _, file := range product["files"].([]any) {
+			if slices.Contains(names, "files") {
+				add(&files, wireFile(file.(map[string]any)["file"].(map[string]any)))
+			}
+		}
+		if slices.Contains(names, "component_products") {
+			for _, component := range product["componentProducts"].([]any) {
+				add(&components, wireProduct(component.(map[string]any)))
+			}
+		}
+	}
+	included := rest["included"].(map[string]any)
+	for _, component := range included["component_products"].([]any) {
+		withoutRESTOnly(component.(map[string]any))
+	}
+	require.Equal(t, map[string]any{"main_images": images, "files": files, "component_products": components}, included)
+}

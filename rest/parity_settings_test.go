@@ -1,0 +1,71 @@
+package rest_test
+
+import (
+	"encoding/json"
+
+	"github.com/stretchr/testify/require"
+)
+
+// drawSettings asks for the settings.
+func drawSettings(d *dice) *twin {
+	q := &twin{method: "GET", target: pick(d, "/v2/settings", "/v2/settings/"), document: `{ settings { pageLength currency locale } }`}
+	if d.chance(20) {
+		q.who = d.stranger()
+	}
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		require.Equal(t, wireSettings(data["settings"].(map[string]any)), rest["data"])
+	}
+	return q
+}
+
+// wireSettings are GraphQL's settings in REST's shape; the limits are the
+// same everywhere.
+func wireSettings(s map[string]any) map[string]any {
+	return map[string]any{"type": "settings", "id": "settings", "page_length": s["pageLength"], "currency": s["currency"], "locale": s["locale"],
+		"page_length_max": json.Number("100"), "page_offset_limit": json.Number("10000")}
+}
+
+// drawSettingsUpdate changes some settings, to good values or bad ones.
+func drawSettingsUpdate(d *dice) *twin {
+	q := &twin{method: "PUT", target: "/v2/settings"}
+	const document = `mutation($input: SettingsUpdateInput!) { settingsUpdate(input: $input) { settings { pageLength currency locale } userErrors { field code message } } }`
+	good := map[string][]any{"page_length": {1, 2, 25, 100, 1 + d.IntN(100), nil}, "currency": {"USD", "EUR", "JPY", nil}, "locale": {"en", "fr", "fr-CA", nil}}
+	broken := map[string][]any{"page_length": {0, 101, -1, 1 << 30}, "currency": {"dollars", "", "usd"}, "locale": {"!", "not a tag"}}
+	mistyped := map[string][]any{"page_length": {"abc", 1.5, true, []any{}, map[string]any{}}, "currency": {map[string]any{}, []any{map[string]any{}}}, "locale": {map[string]any{}}}
+	from, wrong := good, false
+	switch {
+	case d.chance(15):
+		from = broken
+	case d.chance(10):
+		from, wrong = mistyped, true
+	case d.chance(10):
+		q.who = d.stranger()
+	}
+	data, input := map[string]any{}, map[string]any{}
+	for _, name := range []string{"page_length", "currency", "locale"} {
+		if d.chance(60) || wrong && name == "page_length" {
+			data[name] = pick(d, from[name]...)
+			input[member(name)] = data[name]
+		}
+		if wrong {
+			break
+		}
+	}
+	if d.chance(30) { // what can only be read is passed over
+		data["type"], data["page_length_max"], data["unknown"] = "settings", 7, true
+	}
+	body := any(map[string]any{"data": data})
+	if d.chance(20) && len(data) > 0 {
+		body = data
+	}
+	text, _ := json.Marshal(body) // plain values
+	q.body, q.document, q.variables = string(text), document, map[string]any{"input": input}
+	if q.who == asAdmin && d.chance(8) {
+		q.body, q.raw = pick(d, "", "{", "[]", `"settings"`, `{"data":[]}`, `{"data":5}`), "{"
+	}
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		payload := data["settingsUpdate"].(map[string]any)
+		require.Equal(t, wireSettings(payload["settings"].(map[string]any)), rest["data"])
+	}
+	return q
+}

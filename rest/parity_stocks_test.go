@@ -1,0 +1,99 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+)
+
+// drawStocks makes up a request for the list of stock.
+func drawStocks(d *dice) *twin {
+	l := d.list("GET /v2/inventories")
+	q := &twin{method: "GET"}
+	var resume *place
+	request := func(l *drawn) {
+		l.where = "stock"
+		l.order()
+		l.stockFilter()
+	}
+	if places := d.cursors[l.coordinate]; len(places) > 0 && d.chance(35) {
+		p := pick(d, places...)
+		resume, request = &p, p.repeat
+	}
+	fault := ""
+	if d.chance(25) {
+		fault = pick(d, "page", "page", "filter", "who")
+	}
+	if fault == "filter" {
+		resume, request = nil, (*drawn).badStockFilter
+	}
+	again := l.replayable(request)
+	if fault == "page" {
+		l.badPage()
+	} else {
+		l.page(resume)
+	}
+	if fault == "who" {
+		q.who = d.stranger()
+	}
+	q.target = l.address("/v2/inventories")
+	q.document = l.document(`%s { stocks%s { totalCount timestamps { createdAt updatedAt } pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor } nodes { uuid total available allocated } } }`)
+	q.variables = l.variables
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		list := data["stocks"].(map[string]any)
+		l.samePage(t, rest, list, again)
+		require.Equal(t, each(list["nodes"], wireStock), rest["data"])
+		times := list["timestamps"].(map[string]any)
+		require.Equal(t, map[string]any{"created_at": times["createdAt"], "updated_at": times["updatedAt"]}, rest["meta"].(map[string]any)["timestamps"])
+	}
+	return q
+}
+
+func wireStock(s map[string]any) any {
+	return map[string]any{"id": s["uuid"], "type": "stock", "total": s["total"], "available": s["available"], "allocated": s["allocated"]}
+}
+
+// stockFilter draws bounds, each on another key or of another kind.
+func (l *drawn) stockFilter() {
+	n := pick(l.dice, 0, 0, 1, 1, 2, 3)
+	var conditions []string
+	bounds := map[string]any{}
+	for range n {
+		condition, key, operator, value := l.bound()
+		of, ok := bounds[key].(map[string]any)
+		if !ok {
+			of = map[string]any{}
+			bounds[key] = of
+		}
+		if of[operator] != nil {
+			continue
+		}
+		of[operator] = value
+		conditions = append(conditions, condition)
+	}
+	if len(conditions) == 0 {
+		return
+	}
+	l.query.Set("filter", strings.Join(conditions, ":"))
+	l.argument("filter", "ListBounds", literal(bounds), bounds)
+	text, _ := json.Marshal(bounds) // maps are written in order
+	l.where += fmt.Sprintf(" where %s", text)
+}
+
+// badStockFilter draws a filter that is refused.
+func (l *drawn) badStockFilter() {
+	bad := pick(l.dice,
+		[2]string{"gt(id", `{id: {gt: }}`},
+		[2]string{"eq(id,a)", `{id: {eq: "a"}}`},
+		[2]string{"in(id,a)", `{id: {in: ["a"]}}`},
+		[2]string{"gt(available,1)", `{available: {gt: 1}}`},
+		[2]string{"gt(updated_at,later)", `{updatedAt: {gt: "later"}}`},
+		[2]string{"gt(id,a):gt(id,b)", `{id: {gt: "a", gt: "b"}}`},
+		[2]string{"gt(id,a,b)", `{id: {gt: ["a", "b"]}}`},
+		[2]string{"gt(id,\x00)", `{id: {gt: "\u0000"}}`},
+	)
+	l.query.Set("filter", bad[0])
+	l.arguments = append(l.arguments, "filter: "+bad[1])
+}

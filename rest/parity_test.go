@@ -1,0 +1,246 @@
+package rest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/auth"
+	"portico/rest"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// parity is an operation in both languages. draw makes up a request to REST
+// and the GraphQL document that asks the same.
+type parity struct {
+	coordinate string // of the route
+	weight     int    // how often it is drawn, against the others
+	draw       func(*dice) *twin
+}
+
+// parities has an entry for every route.
+func parities() []parity {
+	return []parity{
+		{"GET /catalog/nodes/:id/relationships/products", 55, drawNodeProducts},
+		{"GET /v2/inventories", 30, drawStocks},
+		{"GET /v2/settings", 3, drawSettings},
+		{"PUT /v2/settings", 12, drawSettingsUpdate},
+	}
+}
+
+// twin is one request in both languages.
+type twin struct {
+	method, target, body string   // to REST
+	headers              []string // to both, in pairs
+	document             string   // to GraphQL
+	variables            map[string]any
+	raw                  string // to GraphQL, in place of document and variables
+	who                  asker
+
+	// same holds two answers without errors against each other: REST's body
+	// and GraphQL's data, decoded with json.Number.
+	same func(t require.TestingT, rest, data map[string]any)
+}
+
+// asker is who asks: an admin, nobody, someone whose token is no good, or one
+// whose scopes do not suffice.
+type asker int
+
+const (
+	asAdmin asker = iota
+	asNobody
+	asFailure
+	asPoor
+)
+
+// status is what each code is over HTTP, once more and by itself (DESIGN 4).
+func status(code store.Code) int {
+	return map[store.Code]int{
+		store.Invalid: 400, store.Unauthenticated: 401, store.Forbidden: 403, store.NotFound: 404, store.Conflict: 409,
+		store.CursorMismatch: 400, store.CursorExpired: 410, store.Unprocessable: 422, store.RateLimited: 429,
+		store.Unavailable: 503, store.Internal: 500,
+	}[code]
+}
+
+// The requests of a run, on each engine and shop.
+const parityRequests = 1_100
+
+func TestBothSurfacesSayTheSame(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("PORTICO_PARITY_SEED"); text != "" {
+		var err error
+		seed, err = strconv.ParseUint(text, 10, 64)
+		require.NoError(t, err)
+	}
+	t.Logf("PORTICO_PARITY_SEED=%d repeats this run", seed)
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		for name, file := range map[string]string{"handmade": shop(), "generated": generate(t, 220)} {
+			t.Run(name, func(t *testing.T) {
+				s := open(t, e, file, at(storetest.NewClock(noon)))
+				d := newDice(t, seed, file)
+				statuses := map[int]int{}
+				for n := range parityRequests {
+					q := d.parity().draw(d)
+					statuses[requireSame(t, s, q, fmt.Sprintf("request %d of PORTICO_PARITY_SEED=%d", n, seed))]++
+				}
+				t.Logf("answers by status: %v", statuses)
+				for _, status := range []int{200, 400, 401, 403, 404, 422} {
+					require.NotZero(t, statuses[status], "the requests drawn are of every kind; none was answered %d", status)
+				}
+				require.Greater(t, statuses[200], parityRequests/2, "most of the requests drawn are good ones")
+			})
+		}
+	})
+}
+
+func TestEveryRouteHasAParity(t *testing.T) {
+	var compared []string
+	for _, p := range parities() {
+		compared = append(compared, p.coordinate)
+	}
+	require.ElementsMatch(t, rest.Routes, compared)
+}
+
+// requireSame asks both surfaces and holds their answers against each other;
+// it returns the status.
+func requireSame(t *testing.T, s *surface, q *twin, name string) int {
+	t.Helper()
+	w := q.ask(s, httptest.NewRequestWithContext(t.Context(), q.method, q.target, strings.NewReader(q.body)))
+	body := q.raw
+	if body == "" {
+		text, err := json.Marshal(map[string]any{"query": q.document, "variables": q.variables})
+		require.NoError(t, err)
+		body = string(text)
+	}
+	v := q.ask(s, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", strings.NewReader(body)))
+	both := fmt.Sprintf("%s\n%s %s %s %q\nanswers %d %.3000s\n\n%s\nanswers %.3000s", name, q.method, q.target, q.body, q.headers, w.Code, w.Body, body, v.Body)
+
+	var graphql struct {
+		Data   map[string]any
+		Errors []struct {
+			Extensions struct{ Code store.Code }
+		}
+	}
+	decode(t, v.Body.Bytes(), &graphql, both)
+	var answer map[string]any
+	decode(t, w.Body.Bytes(), &answer, both)
+
+	var codes []store.Code
+	for _, e := range graphql.Errors {
+		codes = append(codes, e.Extensions.Code)
+	}
+	if len(codes) == 0 {
+		codes = faultsIn(graphql.Data)
+	}
+	if len(codes) == 0 {
+		require.Equal(t, http.StatusOK, w.Code, "%s", both)
+		require.NotPanics(t, func() { q.same(requirer{t, both}, answer, graphql.Data) }, "%s", both)
+		return w.Code
+	}
+	require.Equal(t, status(codes[0]), w.Code, "GraphQL says %s\n%s", codes[0], both)
+	if errs := answer["errors"].([]any); len(graphql.Errors) == 0 {
+		require.Len(t, errs, len(codes), "as many faults on both\n%s", both)
+	}
+	require.NotEqual(t, http.StatusInternalServerError, w.Code, "%s", both)
+	return w.Code
+}
+
+// requirer tells both answers with whatever it has to say.
+type requirer struct {
+	t    *testing.T
+	both string
+}
+
+func (r requirer) Errorf(format string, args ...any) {
+	r.t.Helper()
+	r.t.Errorf(format+"\n%s", append(args, r.both)...)
+}
+
+func (r requirer) FailNow() { r.t.FailNow() }
+
+// ask sends a request on somebody's behalf.
+func (q *twin) ask(s *surface, r *http.Request) *httptest.ResponseRecorder {
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(q.headers); i += 2 {
+		r.Header.Set(q.headers[i], q.headers[i+1])
+	}
+	handler := s.as(nil)
+	switch q.who {
+	case asAdmin:
+		handler = s.as(admin())
+	case asFailure:
+		r = r.WithContext(auth.WithFailure(r.Context(), &store.Error{Code: store.Unauthenticated, Detail: "The token has expired."}))
+	case asPoor:
+		handler = s.as(&auth.Principal{ClientID: "poor", Scopes: []string{"checkout:write"}})
+	}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	return w
+}
+
+// decode reads JSON with numbers as they are written.
+func decode(t *testing.T, text []byte, into any, both string) {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	require.NoError(t, decoder.Decode(into), "%s", both)
+}
+
+// faultsIn are the codes of what GraphQL says with its data: userErrors of a
+// payload, and null where REST has nothing to show.
+func faultsIn(data map[string]any) (codes []store.Code) {
+	for _, field := range data {
+		if field == nil {
+			return []store.Code{store.NotFound}
+		}
+		payload, _ := field.(map[string]any)
+		faults, _ := payload["userErrors"].([]any)
+		for _, fault := range faults {
+			codes = append(codes, store.Code(fault.(map[string]any)["code"].(string)))
+		}
+	}
+	return codes
+}
+
+// dice makes up requests.
+type dice struct {
+	*rand.Rand
+	known   known
+	cursors map[string][]place // where earlier answers stopped, by coordinate
+}
+
+func newDice(t *testing.T, seed uint64, shop string) *dice {
+	return &dice{rand.New(rand.NewPCG(seed, 0)), knownOf(t, shop), map[string][]place{}}
+}
+
+// parity draws an operation.
+func (d *dice) parity() parity {
+	total := 0
+	for _, p := range parities() {
+		total += p.weight
+	}
+	n := d.IntN(total)
+	for _, p := range parities() {
+		if n -= p.weight; n < 0 {
+			return p
+		}
+	}
+	panic("weights add up")
+}
+
+// chance is true in so many of a hundred cases.
+func (d *dice) chance(percent int) bool { return d.IntN(100) < percent }
+
+// pick draws one of several.
+func pick[T any](d *dice, of ...T) T { return of[d.IntN(len(of))] }

@@ -1,0 +1,183 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// productMembers selects all that the contract says of a product.
+func productMembers(include []string) string {
+	const members = `uuid name description sku slug status commodityType upcEan manufacturerPartNum externalRef tags productTypes priceModifiers
+		baseProduct baseProductId curatedProduct createdAt updatedAt publishedAt language catalogId catalogSource pricebookId saleId saleExpires tiers
+		price { amount currency includesTax } originalPrice { amount currency includesTax }
+		displayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } }
+		originalDisplayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } }
+		components { key name min max sortOrder options { id type quantity } } bundleConfiguration { selectedOptions }
+		customInputs extensions shopperAttributes variationMatrix childOptionIds
+		variations { id name sortOrder option { id name description sortOrder } options { id name description sortOrder } }
+		childVariations { id name sortOrder option { id name description sortOrder } options { id name description sortOrder } }
+		parent { uuid } children { uuid } files { attachedAt file { ...file } } mainImage { ...file }
+		breadcrumbs { node { uuid } ancestors { uuid } } `
+	text := members + `componentProducts { uuid }`
+	if slices.Contains(include, "component_products") {
+		text = members + `componentProducts { ` + members + ` componentProducts { uuid } }`
+	}
+	if i := slices.IndexFunc(include, func(name string) bool {
+		return !slices.Contains([]string{"component_products", "main_image", "files"}, name)
+	}); i >= 0 {
+		text += " " + include[i] // what REST cannot include is no edge either
+	}
+	return strings.ReplaceAll(text, "...file", `uuid fileName mimeType public href createdAt width height`)
+}
+
+// restOnly are members of the contract that say nothing, whose places REST
+// keeps; GraphQL leaves them out.
+var restOnly = []string{"component_products", "price_modifiers", "tiers"}
+
+// withoutRESTOnly takes them off.
+func withoutRESTOnly(product map[string]any) map[string]any {
+	meta := product["meta"].(map[string]any)
+	for _, name := range restOnly {
+		if empty, ok := meta[name].(map[string]any); ok && len(empty) == 0 {
+			delete(meta, name)
+		}
+	}
+	return product
+}
+
+// wireProduct is a product of GraphQL in REST's shape, member by member.
+func wireProduct(p map[string]any) map[string]any {
+	id := p["uuid"].(string)
+	attributes := map[string]any{
+		"name": p["name"], "description": p["description"], "sku": p["sku"], "slug": p["slug"], "status": p["status"],
+		"commodity_type": p["commodityType"], "upc_ean": p["upcEan"], "manufacturer_part_num": p["manufacturerPartNum"],
+		"external_ref": p["externalRef"], "tags": p["tags"], "price_modifiers": p["priceModifiers"],
+		"base_product": p["baseProduct"], "base_product_id": orEmpty(p["baseProductId"]),
+		"created_at": bare(p["createdAt"]), "updated_at": bare(p["updatedAt"]), "published_at": bare(p["publishedAt"]),
+		"custom_inputs": p["customInputs"], "extensions": p["extensions"], "shopper_attributes": p["shopperAttributes"], "tiers": p["tiers"],
+		"components": wireComponents(p["components"].([]any)), "price": map[string]any{},
+	}
+	if p["curatedProduct"] == true {
+		attributes["curated_product"] = true
+	}
+	if price := wirePrice(p["price"]); price != nil {
+		attributes["price"] = price
+	}
+	crumbs, crumbNodes := map[string]any{}, []any{}
+	for _, trail := range p["breadcrumbs"].([]any) {
+		node := trail.(map[string]any)["node"].(map[string]any)["uuid"].(string)
+		crumbs[node], crumbNodes = each(trail.(map[string]any)["ancestors"], func(a map[string]any) any { return a["uuid"] }), append(crumbNodes, node)
+	}
+	product := func(p map[string]any) any { return map[string]any{"id": p["uuid"], "type": "product"} }
+	self := func(edge string) any {
+		return map[string]any{"self": "/catalog/products/" + id + "/relationships/" + edge}
+	}
+	return map[string]any{
+		"id": id, "type": "product", "attributes": attributes,
+		"relationships": map[string]any{
+			"parent":   map[string]any{"data": orNull(p["parent"], product)},
+			"children": map[string]any{"data": each(p["children"], product), "links": self("children")},
+			"files": map[string]any{"data": each(p["files"], func(f map[string]any) any {
+				return map[string]any{"type": "file", "id": f["file"].(map[string]any)["uuid"], "created_at": bare(f["attachedAt"])}
+			})},
+			"main_image": map[string]any{"data": orNull(p["mainImage"], func(f map[string]any) any {
+				return map[string]any{"id": f["uuid"], "type": "main_image"}
+			})},
+			"component_products": map[string]any{"data": each(p["componentProducts"], product), "links": self("component-products")},
+		},
+		"meta": map[string]any{
+			"language": p["language"], "catalog_id": p["catalogId"], "catalog_source": p["catalogSource"], "pricebook_id": orEmpty(p["pricebookId"]),
+			"product_types": p["productTypes"], "sale_id": orEmpty(p["saleId"]), "sale_expires": bare(p["saleExpires"]),
+			"display_price": wireDisplay(p["displayPrice"]), "original_display_price": wireDisplay(p["originalDisplayPrice"]), "original_price": orNil(wirePrice(p["originalPrice"])),
+			"bundle_configuration": map[string]any{"selected_options": p["bundleConfiguration"].(map[string]any)["selectedOptions"]},
+			"variation_matrix":     p["variationMatrix"], "child_option_ids": p["childOptionIds"],
+			"variations": each(p["variations"], wireVariation), "child_variations": each(p["childVariations"], wireVariation),
+			"bread_crumbs": crumbs, "bread_crumb_nodes": crumbNodes,
+		},
+	}
+}
+
+func wireComponents(list []any) map[string]any {
+	components := map[string]any{}
+	for _, item := range list {
+		c := item.(map[string]any)
+		components[c["key"].(string)] = map[string]any{"name": c["name"], "min": c["min"], "max": c["max"], "sort_order": c["sortOrder"], "options": c["options"]}
+	}
+	return components
+}
+
+func wireVariation(v map[string]any) any {
+	option := func(o map[string]any) any {
+		return map[string]any{"id": o["id"], "name": o["name"], "description": o["description"], "sort_order": o["sortOrder"]}
+	}
+	variation := map[string]any{"id": v["id"], "name": v["name"], "sort_order": v["sortOrder"], "options": each(v["options"], option)}
+	if v["option"] != nil {
+		variation["option"] = option(v["option"].(map[string]any))
+	}
+	return variation
+}
+
+// wirePrice is a price by currency, with a number for an amount.
+func wirePrice(price any) map[string]any {
+	p, priced := price.(map[string]any)
+	if !priced {
+		return nil
+	}
+	return map[string]any{p["currency"].(string): map[string]any{"amount": json.Number(p["amount"].(string)), "includes_tax": p["includesTax"]}}
+}
+
+func orNil(price map[string]any) any {
+	if price == nil {
+		return nil
+	}
+	return price
+}
+
+func wireDisplay(price any) any {
+	return orNull(price, func(p map[string]any) any {
+		return map[string]any{"with_tax": p["withTax"], "without_tax": p["withoutTax"]}
+	})
+}
+
+func wireFile(f map[string]any) map[string]any {
+	meta := map[string]any{"timestamps": map[string]any{"created_at": orEmpty(f["createdAt"])}}
+	if f["width"] != nil {
+		meta["dimensions"] = map[string]any{"width": f["width"], "height": f["height"]}
+	}
+	return map[string]any{"type": "file", "id": f["uuid"], "file_name": f["fileName"], "mime_type": f["mimeType"], "public": f["public"],
+		"link": map[string]any{"href": f["href"]}, "meta": meta}
+}
+
+// each is a list in another shape.
+func each(list any, shape func(map[string]any) any) []any {
+	shaped := []any{}
+	for _, item := range list.([]any) {
+		shaped = append(shaped, shape(item.(map[string]any)))
+	}
+	return shaped
+}
+
+// orNull is one thing in another shape, or null.
+func orNull(value any, shape func(map[string]any) any) any {
+	if value == nil {
+		return nil
+	}
+	return shape(value.(map[string]any))
+}
+
+// orEmpty is a text, which under /catalog is empty where GraphQL's is null.
+func orEmpty(text any) any {
+	if text == nil {
+		return ""
+	}
+	return text
+}
+
+// bare is a time as /catalog writes it: without a zone.
+func bare(at any) any {
+	if at == nil {
+		return nil
+	}
+	return strings.TrimSuffix(at.(string), "Z")
+}
