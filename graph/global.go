@@ -18,6 +18,10 @@ func outOfBounds(member string, n, least, most int) error {
 	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be between %d and %d, not %d", least, most, n)}
 }
 
+func notGlobal(id string, path ...string) error {
+	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("is not a global id: %q; take it from the id of a type that implements Node", id)}
+}
+
 // nodesByGlobalID finds things of any type, each type in one batch, in the
 // order of the ids; nil for what is not there.
 func (r *Resolver) nodesByGlobalID(ctx context.Context, ids []string) ([]model.Node, error) {
@@ -25,8 +29,7 @@ func (r *Resolver) nodesByGlobalID(ctx context.Context, ids []string) ([]model.N
 	for i, global := range ids {
 		kind, id, ok := store.ParseGlobalID(global)
 		if !ok {
-			return nil, &store.Error{Code: store.Invalid, Path: []string{"ids", fmt.Sprint(i)},
-				Detail: fmt.Sprintf("is not a global id: %q; take it from the id of a type that implements Node", global)}
+			return nil, notGlobal(global, "ids", fmt.Sprint(i))
 		}
 		byType[kind] = append(byType[kind], id)
 	}
@@ -73,7 +76,7 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 		if kind == store.TypeCatalogNode {
 			into[store.GlobalID(kind, node.ID)] = node
 		} else if node.Kind == store.KindHierarchy {
-			into[node.GlobalID()] = &model.Hierarchy{CatalogNode: node.CatalogNode}
+			into[store.GlobalID(kind, node.ID)] = model.NewHierarchies([]*store.CatalogNode{node.CatalogNode})[0]
 		}
 	}
 	return err

@@ -99,6 +99,22 @@ func TestWhatIsNotUsedCountsTowardsTheLimits(t *testing.T) {
 	}
 }
 
+// A fragment's pages are as long as the variables of the operation that runs
+// say, not those of another one that spreads it too.
+func TestAnotherOperationsVariablesDoNotCount(t *testing.T) {
+	const fragments = ` fragment a on Query { catalogNodes(first: $n) { nodes { products(first: $n) { nodes { componentProducts { uuid sku name slug id } } } } } }`
+	for name, query := range map[string]string{
+		"before it": `query small($n: Int = 1) { ...a } query large($n: Int = 100) { ...a }` + fragments,
+		"behind it": `query large($n: Int = 100) { ...a } query small($n: Int = 1) { ...a }` + fragments,
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := serve(nil).send(t, by(newRaw(t, fmt.Sprintf(`{"query":%q,"operationName":"large"}`, query)), admin()))
+			require.NotEmpty(t, a.Errors)
+			require.Contains(t, a.Errors[0].Message, "ask for smaller pages", "%.300s", a.Body)
+		})
+	}
+}
+
 // Fields of one name are compared with each other, pair by pair: five thousand
 // take seconds. Nobody needs to repeat a field so often.
 func TestRepetitionIsRefusedBeforeItIsCompared(t *testing.T) {

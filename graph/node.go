@@ -28,6 +28,9 @@ func (r queryResolver) CatalogNodes(ctx context.Context, filter *generated.Catal
 		if filter.ParentID != nil {
 			wanted.ParentID = store.LocalID(*filter.ParentID)
 		}
+		if filter.Ids != nil {
+			wanted.IDs = []string{}
+		}
 		for _, id := range filter.Ids {
 			wanted.IDs = append(wanted.IDs, store.LocalID(id))
 		}
@@ -44,7 +47,7 @@ func (r queryResolver) Hierarchies(ctx context.Context, first *int, after *strin
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, func(n *store.CatalogNode) *model.Hierarchy { return &model.Hierarchy{CatalogNode: n} }), nil
+	return model.NewConnection(slice, dressed(slice.Items, model.NewHierarchies)), nil
 }
 
 // nodes is a page of nodes, as siblings.
@@ -71,7 +74,7 @@ func (r catalogNodeResolver) Hierarchy(ctx context.Context, obj *model.CatalogNo
 		return nil, err
 	}
 	root, err := v.Node(ctx, obj.HierarchyID)
-	return &model.Hierarchy{CatalogNode: root}, err
+	return single(root, err, model.NewHierarchies)
 }
 
 func (r catalogNodeResolver) Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error) {
@@ -101,39 +104,69 @@ func breadcrumbs(ctx context.Context, v *store.View, ids []string) ([]*model.Bre
 }
 
 func (r catalogNodeResolver) Children(ctx context.Context, obj *model.CatalogNode, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
+	return childrenOf(ctx, r.Resolver, obj.Group, obj.ID, func(n *model.CatalogNode) string { return n.ID }, page(first, after, last, before, offset))
+}
+
+// childrenOf lists the nodes below sibling nodes, which become siblings of
+// each other, whichever node they came with.
+func childrenOf[T any](ctx context.Context, r *Resolver, group *model.Group[T], id string, idOf func(T) string, page store.Page) (*model.CatalogNodeConnection, error) {
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return nodes(ctx, v, store.NodeFilter{ParentID: obj.ID}, page(first, after, last, before, offset))
+	if page.After != nil || page.Before != nil {
+		return nodes(ctx, v, store.NodeFilter{ParentID: id}, page)
+	}
+	return model.Load(ctx, group, "children"+pageKey(page), id, func(ctx context.Context, all []T) (map[string]*model.CatalogNodeConnection, error) {
+		slices := make([]*store.Slice[*store.CatalogNode], len(all))
+		var below []*store.CatalogNode
+		for i, parent := range all {
+			if slices[i], err = v.Nodes(ctx, store.NodeFilter{ParentID: idOf(parent)}, page); err != nil {
+				return nil, err
+			}
+			below = append(below, slices[i].Items...)
+		}
+		dress := dressed(below, model.NewNodes)
+		connections := make(map[string]*model.CatalogNodeConnection, len(all))
+		for i, parent := range all {
+			connections[idOf(parent)] = model.NewConnection(slices[i], dress)
+		}
+		return connections, nil
+	})
 }
 
+func pageKey(page store.Page) string { return productQuery{page: page}.key() }
+
 func (r catalogNodeResolver) Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	query := productQuery{filter, orderBy, page(first, after, last, before, offset)}
-	if after != nil || before != nil {
-		return r.productsOf(ctx, obj.ID, query)
+	return productsOfSiblings(ctx, r.Resolver, obj.Group, obj.ID, func(n *model.CatalogNode) string { return n.ID }, productQuery{filter, orderBy, page(first, after, last, before, offset)})
+}
+
+// productsOfSiblings lists the products of a node with those of its siblings;
+// only what follows a cursor is asked of one node alone.
+func productsOfSiblings[T any](ctx context.Context, r *Resolver, group *model.Group[T], id string, idOf func(T) string, q productQuery) (*model.ProductConnection, error) {
+	if q.page.After != nil || q.page.Before != nil {
+		return r.productsOf(ctx, id, q)
 	}
-	return model.Load(ctx, obj.Group, "products"+query.key(), obj.ID, func(ctx context.Context, all []*model.CatalogNode) (map[string]*model.ProductConnection, error) {
-		return r.productsOfNodes(ctx, idsOf(all, func(n *model.CatalogNode) []string { return one(n.ID) }), query)
+	return model.Load(ctx, group, "products"+q.key(), id, func(ctx context.Context, all []T) (map[string]*model.ProductConnection, error) {
+		return r.productsOfNodes(ctx, idsOf(all, func(n T) []string { return one(idOf(n)) }), q)
 	})
 }
 
 func (r hierarchyResolver) Children(ctx context.Context, obj *model.Hierarchy, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
-	v, err := r.view(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return nodes(ctx, v, store.NodeFilter{ParentID: obj.ID}, page(first, after, last, before, offset))
+	return childrenOf(ctx, r.Resolver, obj.Group, obj.ID, func(h *model.Hierarchy) string { return h.ID }, page(first, after, last, before, offset))
 }
 
 func (r hierarchyResolver) Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOf(ctx, obj.ID, productQuery{filter, orderBy, page(first, after, last, before, offset)})
+	return productsOfSiblings(ctx, r.Resolver, obj.Group, obj.ID, func(h *model.Hierarchy) string { return h.ID }, productQuery{filter, orderBy, page(first, after, last, before, offset)})
 }
 
 // Node finds anything by its global id.
 func (r queryResolver) Node(ctx context.Context, id string) (model.Node, error) {
 	if err := auth.Require(ctx, "Query.node"); err != nil {
 		return nil, err
+	}
+	if _, _, ok := store.ParseGlobalID(id); !ok {
+		return nil, notGlobal(id, "id")
 	}
 	list, err := r.nodesByGlobalID(ctx, []string{id})
 	if err != nil {

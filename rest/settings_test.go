@@ -34,7 +34,7 @@ func TestSettings(t *testing.T) {
 				put("a number for a text", `{"data":{"currency":840}}`, 400, "currency must be a string, not a number."),
 				put("under the bound", `{"data":{"page_length":0}}`, 422, "page_length must be between 1 and 100, not 0."),
 				put("over the bound", `{"data":{"page_length":101}}`, 422, "page_length must be between 1 and 100, not 101."),
-				put("beyond every integer", `{"data":{"page_length":99999999999999999999}}`, 422, "page_length must be between 1 and 100"),
+				put("beyond every integer", `{"data":{"page_length":99999999999999999999}}`, 422, "page_length is out of any range"),
 				put("an unknown currency", `{"data":{"currency":"XYZ"}}`, 422, "currency must be an ISO 4217 code", `\"XYZ\"`),
 				put("an empty currency", `{"data":{"currency":""}}`, 422, "currency must be an ISO 4217 code"),
 				put("an unknown locale", `{"data":{"locale":"english please"}}`, 422, "locale must be a BCP 47 tag"),

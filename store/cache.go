@@ -62,7 +62,7 @@ func newCache(config Config) *cache {
 	})}
 }
 
-// orOwn is the cache of an operation.
+// orOwn is the cache, or one for what is read ahead now.
 func (c *cache) orOwn() *cache {
 	if c == nil {
 		return &cache{}

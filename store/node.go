@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/text/collate"
@@ -106,8 +107,20 @@ func sortNodes(nodes []*CatalogNode) {
 	})
 }
 
-// tree reads the nodes of the view's release.
+// treeMemo keeps an operation's tree at hand.
+type treeMemo struct {
+	once sync.Once
+	tree *tree
+	err  error
+}
+
+// tree is the nodes of the view's release, read once in an operation.
 func (v *View) tree(ctx context.Context) (*tree, error) {
+	v.memo.once.Do(func() { v.memo.tree, v.memo.err = v.readTree(ctx) })
+	return v.memo.tree, v.memo.err
+}
+
+func (v *View) readTree(ctx context.Context) (*tree, error) {
 	key := cacheKey{release: v.Release.ID, kind: cachedTree}
 	if kept, ok := cached[*tree](v.cache, key); ok {
 		return kept, nil

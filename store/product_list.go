@@ -57,6 +57,9 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*Slice[*Produc
 func (v *View) ProductsOfNodes(ctx context.Context, nodeIDs []string, query ProductQuery) (map[string]*Slice[*Product], error) {
 	plain := len(query.Filter.Terms)+len(query.Filter.Ranges) == 0 && query.Sort == (Sort{}) && query.Page.After == nil && query.Page.Before == nil
 	if plain && len(nodeIDs) > 1 {
+		ahead := *v
+		ahead.cache = v.cache.orOwn()
+		v = &ahead
 		if err := v.fetchAhead(ctx, nodeIDs, query.Page); err != nil {
 			return nil, err
 		}

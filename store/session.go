@@ -78,26 +78,28 @@ func (s session) query(ctx context.Context, query string, args ...any) (*sql.Row
 func collect[T any](ctx context.Context, s session, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := s.query(ctx, query, args...)
 	if err != nil {
-		return nil, s.failed(query, err)
+		return nil, s.failed(ctx, query, err)
 	}
 	defer rows.Close()
 	var list []T
 	for rows.Next() {
 		item, err := scan(rows)
 		if err != nil {
-			return nil, s.failed(query, err)
+			return nil, s.failed(ctx, query, err)
 		}
 		list = append(list, item)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, s.failed(query, err)
+		return nil, s.failed(ctx, query, err)
 	}
 	return list, nil
 }
 
 // failed names the statement that an error came from.
-func (s session) failed(query string, err error) error {
-	if s.explain != nil {
+func (s session) failed(ctx context.Context, query string, err error) error {
+	if given := ctx.Err(); given != nil { // which each engine says in its own way
+		err = fmt.Errorf("%w: %w", given, err)
+	} else if s.explain != nil {
 		err = s.explain(err)
 	}
 	return fmt.Errorf("%s: %w", firstLine(query), err)

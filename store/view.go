@@ -30,6 +30,7 @@ type View struct {
 
 	store      *Store
 	cache      *cache
+	memo       *treeMemo
 	languages  []string // what to look for in a product's languages, best first
 	name       string   // of language and currency, for the cache
 	now        time.Time
@@ -50,7 +51,7 @@ func (s *Store) View(ctx context.Context, shopper ShopperContext) (*View, error)
 	if release == nil {
 		return nil, notFound(nil, "No catalog is published yet; import one, or publish it with: portico publish.")
 	}
-	v := &View{Release: release, Currency: shopper.Currency, store: s, cache: s.cache.orOwn(), now: s.now(), pageLength: settings.PageLength}
+	v := &View{Release: release, Currency: shopper.Currency, store: s, cache: s.cache, memo: &treeMemo{}, now: s.now(), pageLength: settings.PageLength}
 	if v.Currency == "" {
 		v.Currency = routing.currency(release.CatalogID, settings)
 	}

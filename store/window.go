@@ -93,8 +93,11 @@ func (v *View) follow(ctx context.Context, page Page) (*View, error) {
 			return nil, err
 		}
 	}
+	if own == v.Release {
+		return v, nil
+	}
 	earlier := *v
-	earlier.Release = own
+	earlier.Release, earlier.memo = own, &treeMemo{}
 	return &earlier, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/graph-gophers/dataloader/v7"
 )
@@ -88,7 +89,8 @@ func loader[T, V any](ctx context.Context, g *Group[T], edge string, batch func(
 		return results
 	}
 	n := len(g.keys)
-	made := dataloader.NewBatchedLoader(fetch, dataloader.WithBatchCapacity[string, V](n), dataloader.WithInputCapacity[string, V](n))
+	made := dataloader.NewBatchedLoader(fetch, dataloader.WithBatchCapacity[string, V](n), dataloader.WithInputCapacity[string, V](n),
+		dataloader.WithWait[string, V](time.Minute)) // never up: the next line fills the batch
 	made.LoadMany(ctx, g.keys)
 	g.loaders[edge] = made
 	return made

@@ -31,7 +31,7 @@ func MarshalDateTime(t time.Time) graphql.Marshaler {
 func UnmarshalDateTime(value any) (time.Time, error) {
 	text, ok := value.(string)
 	if !ok {
-		return time.Time{}, fmt.Errorf("must be a time such as 2012-05-30T00:00:00.000Z, not %v", value)
+		return time.Time{}, &store.Error{Code: store.Invalid, Detail: fmt.Sprintf("A time is written as 2012-05-30T00:00:00.000Z, not %v.", value)}
 	}
 	return store.ParseTime(text)
 }

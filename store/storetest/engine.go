@@ -6,6 +6,7 @@ package storetest
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -29,7 +30,7 @@ func Main(m *testing.M) {
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		<-interrupted
+		fmt.Fprintln(os.Stderr, "storetest: given up on", <-interrupted)
 		shared.stop()
 		os.Exit(1)
 	}()
