@@ -43,7 +43,7 @@ func (limiter) MutateOperationParameters(_ context.Context, request *graphql.Raw
 	m := &measure{document: document, variables: request.Variables, fragments: map[string]*size{}, repeats: map[string]int{}}
 	// What is not used is validated all the same, and so it counts.
 	for _, operation := range document.Operations {
-		m.operation = operation
+		m.operation, m.fragments = operation, map[string]*size{} // a fragment's pages follow the operation's variables
 		total := m.selections(operation.SelectionSet)
 		if request.OperationName != "" && operation.Name != request.OperationName {
 			total.fields = 0 // it does not run

@@ -109,7 +109,7 @@ func (r *released) ExternalRef() string           { return r.read().Attributes.E
 func (r *released) Tags() []string                { return r.read().Attributes.Tags }
 func (r *released) PriceModifiers() []string      { return r.read().Attributes.PriceModifiers }
 func (r *released) BaseProduct() bool             { return r.read().Attributes.BaseProduct }
-func (r *released) BaseProductID() string         { return r.read().Attributes.BaseProductID }
+func (r *released) BaseProductID() *string        { return set(r.read().Attributes.BaseProductID) }
 func (r *released) CreatedAt() time.Time          { return time.Time(r.read().Attributes.CreatedAt) }
 func (r *released) UpdatedAt() time.Time          { return time.Time(r.read().Attributes.UpdatedAt) }
 func (r *released) PublishedAt() time.Time        { return r.release.PublishedAt }

@@ -110,7 +110,7 @@ func stockRefusals(e Engine) func(*testing.T) {
 			{"no action", change("a", "", 1), store.Invalid, "action", []string{`""`}},
 			{"unknown product", change("ghost", store.StockIncrement, 1), store.NotFound, "productId", []string{"ghost"}},
 			{"unknown product to set", change("ghost", store.StockSet, 1), store.NotFound, "productId", []string{"ghost"}},
-			{"no product", change("", store.StockIncrement, 1), store.NotFound, "productId", nil},
+			{"no product", change("", store.StockIncrement, 1), store.Invalid, "productId", []string{"1 to 64"}},
 			{"another spelling", change("A", store.StockIncrement, 1), store.NotFound, "productId", []string{`"A"`}},
 		} {
 			t.Run(c.name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func (b balances) transact(batch []store.StockChange) (balances, store.Code) {
 
 func drawChange(t *rapid.T) store.StockChange {
 	change := store.StockChange{
-		ProductID: rapid.SampledFrom(strings.Split("aaabbbccc?", "")).Draw(t, "product"),
+		ProductID: rapid.SampledFrom(strings.Split("aaabbbcccz", "")).Draw(t, "product"),
 		Action:    rapid.SampledFrom(store.StockActions()).Draw(t, "action"),
 		Quantity:  rapid.OneOf(rapid.IntRange(1, 9), rapid.IntRange(1, 9), rapid.SampledFrom([]int{-1, 0, store.MaxStock, store.MaxStock + 1})).Draw(t, "quantity"),
 	}
