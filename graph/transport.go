@@ -134,7 +134,9 @@ func execute(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor,
 		return
 	}
 	responses, ctx := exec.DispatchOperation(r.Context(), operation)
-	writeResponse(w, responses(ctx))
+	if response := responses(ctx); response != nil { // nil when the caller went away
+		writeResponse(w, response)
+	}
 }
 
 // writeResponse writes the data as it is: it is JSON already.
