@@ -168,8 +168,6 @@ func (a *answer) read(t testing.TB, into any) {
 	require.NoError(t, json.Unmarshal(a.Data, into), "%s", a.Data)
 }
 
-func ptr[T any](value T) *T { return &value }
-
 // newRaw is a body as it stands, said to be JSON.
 func newRaw(t testing.TB, body string) *http.Request {
 	t.Helper()
