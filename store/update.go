@@ -44,6 +44,9 @@ func (s *Store) update(ctx context.Context, actor Actor, fn func(context.Context
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if isClosed(s.closing) {
+		return errClosed
+	}
 	if !s.dialect.oneWriter() {
 		return s.updateAlone(ctx, actor, fn)
 	}
@@ -55,7 +58,17 @@ func (s *Store) update(ctx context.Context, actor Actor, fn func(context.Context
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return <-job.done
+	select {
+	case err := <-job.done:
+		return err
+	case <-s.written: // the writer has ended; it may have answered just before
+	}
+	select {
+	case err := <-job.done:
+		return err
+	default:
+		return errClosed
+	}
 }
 
 // updateAlone gives the write a transaction of its own, and another try when

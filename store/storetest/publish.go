@@ -221,7 +221,7 @@ func publishUnlisted(v *store.View) func(*testing.T) {
 		require.NoError(t, err)
 		require.Len(t, found, 3)
 		require.Equal(t, "easel", found["easel-oak"].ParentID())
-		require.Equal(t, "easel", found["easel-oak"].BaseProductID())
+		require.Equal(t, "easel", *found["easel-oak"].BaseProductID())
 		require.Equal(t, "FRAME", found["frame"].SKU())
 		for _, key := range []store.ProductKey{{ID: "easel-oak"}, {SKU: "EASEL-OAK"}, {Slug: "easel-oak"}} {
 			oak, err := v.Product(t.Context(), key)
