@@ -225,10 +225,13 @@ func (postgresDialect) goose(Config) (goose.Dialect, []goose.ProviderOption, err
 func (postgresDialect) lockMigrations(Config) (func(), error) { return func() {}, nil }
 
 func (postgresDialect) classify(err error) fault {
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) { // whatever the reason that the server gave
+		return faultAway
+	}
 	var failure *pgconn.PgError
 	if !errors.As(err, &failure) {
-		var connect *pgconn.ConnectError
-		if errors.As(err, &connect) || errors.Is(err, pgx.ErrTxClosed) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
+		if errors.Is(err, pgx.ErrTxClosed) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
 			return faultAway
 		}
 		return faultOther

@@ -45,13 +45,16 @@ type Range struct {
 	Time      time.Time // the value otherwise
 }
 
-// RangeOperators are SQL's words for the contract's.
+// rangeOperators are SQL's words for the contract's.
 var rangeOperators = map[string]string{"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 
-// NewRange parses a bound: INVALID when the attribute is not a sort key, or
-// the value is not one of its values.
+// NewRange parses a bound: INVALID when the operator or the sort key is none,
+// or the value is not one of its values.
 func NewRange(attribute, operator, value string) (Range, error) {
 	r := Range{Attribute: SortBy(attribute), Operator: operator}
+	if rangeOperators[operator] == "" {
+		return r, invalid([]string{"filter"}, "compares %s by %q, which is none of gt, ge, lt and le", attribute, operator)
+	}
 	switch r.Attribute {
 	case SortID:
 		r.ID = value
@@ -64,7 +67,7 @@ func NewRange(attribute, operator, value string) (Range, error) {
 	default:
 		return r, invalid([]string{"filter"}, "compares %q by %s, which only takes id, created_at or updated_at", attribute, operator)
 	}
-	return r, nil
+	return r, r.check()
 }
 
 // check is INVALID for an id that no database keeps.

@@ -289,11 +289,20 @@ func (t *tx) transactStock(ctx context.Context, change StockChange) (*StockTrans
 		if err != nil {
 			return nil, err
 		}
-		if before != nil && now.Available != before.Available {
-			continue
+		if before != nil && now.Available != before.Available || change.fits(now) {
+			continue // another write came between
 		}
 		return nil, stockRefused(change, now)
 	}
+}
+
+// fits tells whether a balance takes the change, by the conditions of the
+// update in transactStock.
+func (c *StockChange) fits(now *Stock) bool {
+	toAvailable, toAllocated := c.deltas(now.Available)
+	available, allocated := now.Available+toAvailable, now.Allocated+toAllocated
+	return available >= 0 && allocated >= 0 && available+allocated <= MaxStock &&
+		(c.ExpectedAvailable == nil || *c.ExpectedAvailable == now.Available)
 }
 
 func (t *tx) stock(ctx context.Context, productID string) (*Stock, error) {

@@ -88,14 +88,17 @@ func (s *Store) updateAlone(ctx context.Context, actor Actor, fn func(context.Co
 	}
 }
 
-func (s *Store) tryAlone(ctx context.Context, actor Actor, fn func(context.Context, *tx) error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), updateDeadline)
+func (s *Store) tryAlone(caller context.Context, actor Actor, fn func(context.Context, *tx) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(caller), updateDeadline)
 	defer cancel()
 	transaction, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer transaction.Rollback()
+	if err := caller.Err(); err != nil { // it went while the write waited for a connection
+		return err
+	}
 	t := &tx{session: session{on: transaction}, now: s.now(), actor: actor}
 	if err := guard(func() error { return fn(ctx, t) }); err != nil {
 		return err
