@@ -355,6 +355,7 @@ type builtProduct struct {
 	source    *ProductSource
 	documents []builtDocument // the base one first
 	crumbs    []byte
+	crumbsID  int64 // the document that keeps them, once written
 	prices    map[string]Price
 }
 

@@ -13,7 +13,7 @@ import (
 
 // writeRelease writes what was planned: files, products, nodes, lists.
 func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release *Release, progress PublishProgress) error {
-	w := &releaseWriter{store: s, actor: actor, plan: p, release: release, index: map[string][][indexEntry]byte{}, added: map[[16]byte]int64{}}
+	w := &releaseWriter{store: s, actor: actor, plan: p, release: release, index: map[string][][indexEntry]byte{}, shared: map[[16]byte]int64{}}
 	for _, step := range []func(context.Context) error{
 		w.files,
 		func(ctx context.Context) error { return w.products(ctx, progress) },
@@ -32,16 +32,22 @@ type releaseWriter struct {
 	plan      *plan
 	release   *Release
 	documents int64              // numbered so far
-	added     map[[16]byte]int64 // documents that are new with this release, by hash
-	fresh     map[[16]byte]int64 // those of the batch that is being written
+	added     []addedDocument    // documents that are new with this release
+	fresh     []addedDocument    // those of the batch that is being written
+	shared    map[[16]byte]int64 // breadcrumbs, the only documents that products far apart have in common
 	index     map[string][][indexEntry]byte
+}
+
+type addedDocument struct {
+	hash [16]byte
+	id   int64
 }
 
 // batch writes in a transaction of its own, and shows that the build lives.
 func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *tx) error) error {
 	numbered := w.documents
 	err := w.store.update(ctx, w.actor, func(ctx context.Context, t *tx) error {
-		w.documents, w.fresh = numbered, map[[16]byte]int64{}
+		w.documents, w.fresh = numbered, w.fresh[:0]
 		n, err := t.exec(ctx, `UPDATE release SET touched_at = $2 WHERE id = $1 AND state = $3`, w.release.ID, micros(t.now), releaseBuilding)
 		if err != nil {
 			return err
@@ -52,7 +58,7 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 		return write(ctx, t)
 	})
 	if err == nil {
-		maps.Copy(w.added, w.fresh)
+		w.added = append(w.added, w.fresh...)
 	}
 	return err
 }
@@ -73,7 +79,7 @@ func (w *releaseWriter) keep(ctx context.Context, t *tx, bodies [][]byte) ([]int
 		if _, ok := known[hash]; !ok {
 			w.documents++
 			known[hash] = w.release.ID<<documentBits | w.documents
-			w.fresh[hash] = known[hash]
+			w.fresh = append(w.fresh, addedDocument{hash, known[hash]})
 			fresh = append(fresh, []any{known[hash], slices.Clone(hash[:]), string(bodies[i])})
 		}
 	}
@@ -99,7 +105,7 @@ func (w *releaseWriter) known(ctx context.Context, t *tx, hashes [][16]byte) (ma
 	known := make(map[[16]byte]int64, len(hashes))
 	var others [][16]byte
 	for _, hash := range unique(hashes) {
-		if id, ok := w.added[hash]; ok {
+		if id, ok := w.shared[hash]; ok {
 			known[hash] = id
 		} else {
 			others = append(others, hash)
@@ -200,6 +206,7 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 			for _, document := range product.documents[1:] {
 				locales[document.language] = true
 			}
+			w.shared[documentHash(product.crumbs)] = product.crumbsID
 			w.indexProduct(product)
 		}
 		done += len(b.products)
@@ -234,6 +241,7 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *tx, products []*bui
 		}
 		crumbs := ids[len(product.documents)]
 		ids = ids[len(product.documents)+1:]
+		product.crumbsID = crumbs
 		rows[i] = []any{w.release.ID, product.ordinal, product.source.ID, documents.String(), crumbs}
 		for _, code := range slices.Sorted(maps.Keys(product.prices)) {
 			price := product.prices[code]
@@ -298,11 +306,11 @@ func (w *releaseWriter) places(ctx context.Context) error {
 // in the order of the hashes, likewise. Another publication may have entered
 // the same text meanwhile; then that one is shared from here on.
 func (w *releaseWriter) hashes(ctx context.Context) error {
-	hashes := slices.SortedFunc(maps.Keys(w.added), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) })
-	return chunked(hashes, sortedBatch, func(hashes [][16]byte) error {
-		rows := make([][]any, len(hashes))
-		for i, hash := range hashes {
-			rows[i] = []any{hashes[i][:], w.added[hash]}
+	slices.SortFunc(w.added, func(a, b addedDocument) int { return bytes.Compare(a.hash[:], b.hash[:]) })
+	return chunked(w.added, sortedBatch, func(added []addedDocument) error {
+		rows := make([][]any, len(added))
+		for i := range added {
+			rows[i] = []any{added[i].hash[:], added[i].id}
 		}
 		return w.batch(ctx, func(ctx context.Context, t *tx) error {
 			return t.insertRowsBut(ctx, "document_hash", []string{"hash", "document_id"}, ` ON CONFLICT (hash) DO NOTHING`, rows)
