@@ -3,6 +3,8 @@ package graph
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 
 	"portico/graph/model"
@@ -121,6 +123,28 @@ func (r productResolver) Parent(ctx context.Context, obj *model.Product) (*model
 	}
 	parents, err := r.related(ctx, obj, "parent", func(p *model.Product) []string { return one(p.ParentID()) })
 	return first(parents), err
+}
+
+// maxOptions bounds the options of one choice.
+const maxOptions = 100
+
+func (r productResolver) ChildByOptions(ctx context.Context, obj *model.Product, optionIds []string) (*model.Product, error) {
+	if len(optionIds) == 0 || len(optionIds) > maxOptions {
+		return nil, &store.Error{Code: store.Unprocessable, Path: []string{"optionIds"},
+			Detail: fmt.Sprintf("must hold 1 to %d option ids, not %d", maxOptions, len(optionIds))}
+	}
+	children, err := r.related(ctx, obj, "childByOptions "+strings.Join(optionIds, " "), func(p *model.Product) []string { return one(p.ChildID(optionIds)) })
+	return first(children), err
+}
+
+func (r productResolver) Translations(ctx context.Context, obj *model.Product) ([]*store.ProductTranslation, error) {
+	return model.Load(ctx, obj.Group, "translations", obj.ID(), func(ctx context.Context, all []*model.Product) (map[string][]*store.ProductTranslation, error) {
+		v, err := r.view(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return v.TranslationsByID(ctx, idsOf(all, func(p *model.Product) []string { return one(p.ID()) }))
+	})
 }
 
 func (r productResolver) Children(ctx context.Context, obj *model.Product) ([]*model.Product, error) {

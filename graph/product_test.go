@@ -51,12 +51,12 @@ func productMembers() []scenario {
 			"language":"en","catalogId":"main","catalogSource":"pim"}}`},
 		{name: "what is not set", query: `{ product(id: "frame") { description commodityType upcEan manufacturerPartNum externalRef productTypes
 			pricebookId price { amount } displayPrice { withTax { amount } } originalPrice { amount } originalDisplayPrice { withTax { amount } } saleId saleExpires
-			tiers components { key } bundleConfiguration { selectedOptions } customInputs extensions shopperAttributes variations { id } childVariations { id }
+			tiers { name } modifiers { name } translations { language } childByOptions(optionIds: ["a"]) { uuid } components { key } bundleConfiguration { selectedOptions } customInputs extensions shopperAttributes variations { id } childVariations { id }
 			variationMatrix childOptionIds parent { uuid } children { uuid } files { attachedAt } mainImage { uuid } componentProducts { uuid } nodes { uuid }
 			breadcrumbs { node { uuid } } stock { total } } }`,
 			data: `{"product":{"description":"","commodityType":"","upcEan":"","manufacturerPartNum":"","externalRef":"","productTypes":[],
 			"pricebookId":null,"price":null,"displayPrice":null,"originalPrice":null,"originalDisplayPrice":null,"saleId":null,"saleExpires":null,
-			"tiers":{},"components":[],"bundleConfiguration":{"selectedOptions":{}},"customInputs":{},"extensions":{},"shopperAttributes":{},"variations":[],
+			"tiers":[],"modifiers":[],"translations":[{"language":"en"}],"childByOptions":null,"components":[],"bundleConfiguration":{"selectedOptions":{}},"customInputs":{},"extensions":{},"shopperAttributes":{},"variations":[],
 			"childVariations":[],"variationMatrix":{},"childOptionIds":[],"parent":null,"children":[],"files":[],"mainImage":null,"componentProducts":[],"nodes":[],
 			"breadcrumbs":[],"stock":null}}`},
 		{name: "no parent's id without a parent", query: `{ product(id: "frame") { baseProductId } }`, data: `{"product":{"baseProductId":null}}`},

@@ -104,10 +104,10 @@ func isKept(query string) bool {
 const everyMember = `id uuid name description sku slug status commodityType upcEan manufacturerPartNum externalRef tags productTypes priceModifiers
 	baseProduct baseProductId curatedProduct createdAt updatedAt publishedAt language catalogId catalogSource pricebookId
 	price { amount currency includesTax } displayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } }
-	originalPrice { amount } originalDisplayPrice { withTax { amount } } saleId saleExpires tiers components { key name min max sortOrder options { id type quantity } }
+	originalPrice { amount } originalDisplayPrice { withTax { amount } } saleId saleExpires tiers { name minimumQuantity price { amount } } modifiers { name modifierType amounts { amount } } components { key name min max sortOrder options { id type quantity } }
 	bundleConfiguration { selectedOptions } customInputs extensions shopperAttributes variations { id name } childVariations { id } variationMatrix childOptionIds`
 
-const everyEdge = everyMember + ` parent { uuid sku } children { uuid sku } files { attachedAt file { uuid href } } mainImage { uuid href }
+const everyEdge = everyMember + ` translations { language name } childByOptions(optionIds: ["oak"]) { uuid } parent { uuid sku } children { uuid sku } files { attachedAt file { uuid href } } mainImage { uuid href }
 	componentProducts { uuid sku } nodes { uuid name } breadcrumbs { node { uuid } ancestors { uuid name } } stock { total available allocated }`
 
 func TestTheCostOfAQueryDoesNotDependOnThePage(t *testing.T) {

@@ -9,7 +9,9 @@ import (
 // productMembers selects all that the contract says of a product.
 func productMembers(include []string) string {
 	const members = `uuid name description sku slug status commodityType upcEan manufacturerPartNum externalRef tags productTypes priceModifiers
-		baseProduct baseProductId curatedProduct createdAt updatedAt publishedAt language catalogId catalogSource pricebookId saleId saleExpires tiers
+		baseProduct baseProductId curatedProduct createdAt updatedAt publishedAt language catalogId catalogSource pricebookId saleId saleExpires
+		tiers { name minimumQuantity price { amount currency includesTax } displayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } } }
+		modifiers { name modifierType amounts { amount currency includesTax } }
 		price { amount currency includesTax } originalPrice { amount currency includesTax }
 		displayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } }
 		originalDisplayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } }
@@ -33,7 +35,7 @@ func productMembers(include []string) string {
 
 // restOnly are members of the contract that say nothing, whose places REST
 // keeps; GraphQL leaves them out.
-var restOnly = []string{"component_products", "price_modifiers", "tiers"}
+var restOnly = []string{"component_products"}
 
 // withoutRESTOnly takes them off.
 func withoutRESTOnly(product map[string]any) map[string]any {
@@ -55,7 +57,7 @@ func wireProduct(p map[string]any) map[string]any {
 		"external_ref": p["externalRef"], "tags": p["tags"], "price_modifiers": p["priceModifiers"],
 		"base_product": p["baseProduct"], "base_product_id": orEmpty(p["baseProductId"]),
 		"created_at": bare(p["createdAt"]), "updated_at": bare(p["updatedAt"]), "published_at": bare(p["publishedAt"]),
-		"custom_inputs": p["customInputs"], "extensions": p["extensions"], "shopper_attributes": p["shopperAttributes"], "tiers": p["tiers"],
+		"custom_inputs": p["customInputs"], "extensions": p["extensions"], "shopper_attributes": p["shopperAttributes"], "tiers": wireTiers(p["tiers"], "price", wirePrice),
 		"components": wireComponents(p["components"].([]any)), "price": map[string]any{},
 	}
 	if p["curatedProduct"] == true {
@@ -93,6 +95,7 @@ func wireProduct(p map[string]any) map[string]any {
 			"bundle_configuration": map[string]any{"selected_options": p["bundleConfiguration"].(map[string]any)["selectedOptions"]},
 			"variation_matrix":     p["variationMatrix"], "child_option_ids": p["childOptionIds"],
 			"variations": each(p["variations"], wireVariation), "child_variations": each(p["childVariations"], wireVariation),
+			"price_modifiers": wireModifiers(p["modifiers"]), "tiers": wireTiers(p["tiers"], "display_price", wireDisplay),
 			"bread_crumbs": crumbs, "bread_crumb_nodes": crumbNodes,
 		},
 	}
@@ -111,11 +114,7 @@ func wireVariation(v map[string]any) any {
 	option := func(o map[string]any) any {
 		return map[string]any{"id": o["id"], "name": o["name"], "description": o["description"], "sort_order": o["sortOrder"]}
 	}
-	variation := map[string]any{"id": v["id"], "name": v["name"], "sort_order": v["sortOrder"], "options": each(v["options"], option)}
-	if v["option"] != nil {
-		variation["option"] = option(v["option"].(map[string]any))
-	}
-	return variation
+	return map[string]any{"id": v["id"], "name": v["name"], "sort_order": v["sortOrder"], "option": orNull(v["option"], option), "options": each(v["options"], option)}
 }
 
 // wirePrice is a price by currency, with a number for an amount.
@@ -125,6 +124,31 @@ func wirePrice(price any) map[string]any {
 		return nil
 	}
 	return map[string]any{p["currency"].(string): map[string]any{"amount": json.Number(p["amount"].(string)), "includes_tax": p["includesTax"]}}
+}
+
+// wireTiers are tiers by name, with one further member.
+func wireTiers[T any](tiers any, name string, shape func(any) T) map[string]any {
+	byName := map[string]any{}
+	for _, item := range tiers.([]any) {
+		t := item.(map[string]any)
+		from := map[string]string{"price": "price", "display_price": "displayPrice"}[name]
+		byName[t["name"].(string)] = map[string]any{"minimum_quantity": t["minimumQuantity"], name: shape(t[from])}
+	}
+	return byName
+}
+
+func wireModifiers(modifiers any) map[string]any {
+	byName := map[string]any{}
+	for _, item := range modifiers.([]any) {
+		m, currencies := item.(map[string]any), map[string]any{}
+		for _, amount := range m["amounts"].([]any) {
+			for code, price := range wirePrice(amount) {
+				currencies[code] = price
+			}
+		}
+		byName[m["name"].(string)] = map[string]any{"modifier_type": strings.ToLower(m["modifierType"].(string)), "currencies": currencies}
+	}
+	return byName
 }
 
 func orNil(price map[string]any) any {

@@ -16,6 +16,8 @@ func TestEveryEngineKeepsThePromisesOfCatalogs(t *testing.T) {
 		{"export", storetest.Export},
 		{"publish", storetest.Publish},
 		{"prices", storetest.Prices},
+		{"sales", storetest.Sales},
+		{"variants", storetest.Variants},
 		{"locales", storetest.Locales},
 		{"releases", storetest.Releases},
 		{"filters", storetest.Filters},

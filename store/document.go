@@ -22,6 +22,7 @@ type links struct {
 	children   []string
 	components map[string]bool // of the products a bundle speaks of, the live ones
 	files      *packed         // all there are
+	variants   variants
 }
 
 func (l links) hasFile(id string) bool {
@@ -64,7 +65,7 @@ func (p *ProductSource) document(tag, base string, l links) []byte {
 	dst = p.appendRelationships(dst, l)
 	dst = append(dst, '}')
 	dst = append(appendName(dst, "meta"), '{')
-	return p.appendMeta(dst, language)
+	return p.appendMeta(dst, language, l)
 }
 
 func (p *ProductSource) appendAttributes(dst []byte, name, description string, l links) []byte {
@@ -91,8 +92,7 @@ func (p *ProductSource) appendAttributes(dst []byte, name, description string, l
 	dst = append(appendName(dst, "components"), encode(a.liveComponents(l.components))...)
 	dst = appendObject(dst, "custom_inputs", a.CustomInputs)
 	dst = appendObject(dst, "extensions", a.Extensions)
-	dst = appendObject(dst, "shopper_attributes", a.ShopperAttributes)
-	return append(appendName(dst, "tiers"), "{}"...)
+	return appendObject(dst, "shopper_attributes", a.ShopperAttributes)
 }
 
 // liveComponents leaves out options that are not live, and components that
@@ -185,13 +185,31 @@ func appendSelf(dst []byte, productID, edge string) []byte {
 	return append(AppendString(dst, "/catalog/products/"+productID+"/relationships/"+edge), '}')
 }
 
-func (p *ProductSource) appendMeta(dst []byte, language string) []byte {
+func (p *ProductSource) appendMeta(dst []byte, language string, l links) []byte {
 	dst = appendMember(dst, "language", language)
 	dst = appendMember(dst, "catalog_source", "pim")
 	dst = appendStrings(dst, "product_types", p.Attributes.ProductTypes)
-	return append(dst, `,"sale_id":"","sale_expires":null,"original_price":null,"original_display_price":null,`+
-		`"bundle_configuration":{"selected_options":{}},"component_products":{},"price_modifiers":{},"tiers":{},`+
-		`"variation_matrix":{},"variations":[],"child_variations":[],"child_option_ids":[]`...)
+	dst = append(appendName(dst, "component_products"), "{}"...)
+	dst = append(appendName(dst, "bundle_configuration"), `{"selected_options":`...)
+	dst = append(append(dst, encode(p.Attributes.selectedOptions(l.components))...), '}')
+	return l.variants.appendJSON(dst)
+}
+
+// selectedOptions is what a bundle holds unless the shopper chooses: of each
+// component the first live options, as many as it needs at least; quantities
+// by component and option.
+func (a *ProductAttributes) selectedOptions(live map[string]bool) map[string]map[string]int {
+	selected := map[string]map[string]int{}
+	for key, component := range a.liveComponents(live) {
+		if component.Min == 0 {
+			continue
+		}
+		selected[key] = map[string]int{}
+		for _, option := range component.Options[:min(component.Min, len(component.Options))] {
+			selected[key][option.ID] = option.Quantity
+		}
+	}
+	return selected
 }
 
 func boolean(b bool) string {
@@ -247,7 +265,6 @@ type productDocument struct {
 		CustomInputs        json.RawMessage      `json:"custom_inputs"`
 		Extensions          json.RawMessage      `json:"extensions"`
 		ShopperAttributes   json.RawMessage      `json:"shopper_attributes"`
-		Tiers               json.RawMessage      `json:"tiers"`
 	} `json:"attributes"`
 	Relationships struct {
 		Parent            linkSource  `json:"parent"`
@@ -257,16 +274,15 @@ type productDocument struct {
 		ComponentProducts linksSource `json:"component_products"`
 	} `json:"relationships"`
 	Meta struct {
-		Language            string              `json:"language"`
-		ProductTypes        []string            `json:"product_types"`
-		BreadCrumbNodes     []string            `json:"bread_crumb_nodes"`
-		SaleID              string              `json:"sale_id"`
-		SaleExpires         *bareTimestamp      `json:"sale_expires"`
-		BundleConfiguration BundleConfiguration `json:"bundle_configuration"`
-		Variations          []Variation         `json:"variations"`
-		ChildVariations     []Variation         `json:"child_variations"`
-		VariationMatrix     json.RawMessage     `json:"variation_matrix"`
-		ChildOptionIDs      [][]string          `json:"child_option_ids"`
+		Language            string                      `json:"language"`
+		ProductTypes        []string                    `json:"product_types"`
+		BreadCrumbNodes     []string                    `json:"bread_crumb_nodes"`
+		BundleConfiguration BundleConfiguration         `json:"bundle_configuration"`
+		Variations          []Variation                 `json:"variations"`
+		ChildVariations     []Variation                 `json:"child_variations"`
+		VariationMatrix     json.RawMessage             `json:"variation_matrix"`
+		PriceModifiers      map[string]modifierDocument `json:"price_modifiers"`
+		ChildOptionIDs      [][]string                  `json:"child_option_ids"`
 	} `json:"meta"`
 }
 

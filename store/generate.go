@@ -202,11 +202,11 @@ func (g *generator) relate(p *ProductSource, s sketch, r *rand.Rand, i int) {
 	switch {
 	case s.isParent:
 		a.BaseProduct, a.ProductTypes = true, []string{"parent"}
-		size := Variation{ID: g.id("variation", i), Name: "Size"}
+		size := variationSource{ID: g.id("variation", i), Name: "Size"}
 		for n, name := range vocabulary("sizes") {
 			size.Options = append(size.Options, VariationOption{g.id("option", i+1+n), name, "Size " + name, n})
 		}
-		a.Variations = []Variation{size}
+		a.Variations = []variationSource{size}
 	case s.parent >= 0:
 		a.BaseProductID, a.ProductTypes = g.id("product", s.parent), []string{"child"}
 		a.Options = []string{g.id("option", i)}

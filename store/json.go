@@ -48,6 +48,14 @@ func appendName(dst []byte, name string) []byte {
 	return append(append(append(dst, '"'), name...), '"', ':')
 }
 
+// appendKey is appendName for a name that is the merchant's.
+func appendKey(dst []byte, name string) []byte {
+	if last := dst[len(dst)-1]; last != '{' {
+		dst = append(dst, ',')
+	}
+	return append(AppendString(dst, name), ':')
+}
+
 // appendStrings appends `,"name":["a","b"]`.
 func appendStrings(dst []byte, name string, values []string) []byte {
 	dst = append(appendName(dst, name), '[')

@@ -1,6 +1,15 @@
 package store
 
-import "strconv"
+import (
+	"cmp"
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/text/language"
+)
 
 // Price is what a product costs in the view's currency.
 type Price struct {
@@ -20,25 +29,160 @@ type DisplayPrice struct {
 	WithoutTax *Money
 }
 
-// releasePrice works out the price of a product in each currency: of the
-// price books by priority, the first with a price in it.
-func releasePrices(ranked []pricebookRank, ofBook map[string]*priceSource) map[string]Price {
-	prices := map[string]Price{}
+// PriceTier is what one unit costs from so many units on.
+type PriceTier struct {
+	Name            string
+	MinimumQuantity int
+	Price           *Price
+	DisplayPrice    *DisplayPrice
+}
+
+// pricing is what a product costs in one currency while neither a sale
+// begins nor one ends: from From until just before Until, where 0 is ever.
+type pricing struct {
+	price, original          *Price // original is the price before the sale, nil outside one
+	display, originalDisplay *DisplayPrice
+	tiers                    []PriceTier // by minimum quantity
+	saleID                   string      // empty outside a sale
+	saleExpires              int64       // microseconds; 0 outside a sale, and for one without an end
+	from, until              int64       // microseconds
+}
+
+// holds tells whether the prices are those of a moment.
+func (p *pricing) holds(at int64) bool { return at >= p.from && (p.until == 0 || at < p.until) }
+
+// offer is what one price book asks for a product in one currency: a base
+// price, and sales that replace it for a time.
+type offer struct {
+	PricebookID string
+	Base        *asked // nil for what is only ever sold in a sale
+	Sales       []sale // the one that wins first
+}
+
+// asked is an amount with its tiers, as a release keeps it.
+type asked struct {
+	Minor       int64  `json:"amount"` // minor units
+	IncludesTax bool   `json:"includes_tax"`
+	Tiers       []tier `json:"tiers,omitempty"` // by minimum quantity
+}
+
+type tier struct {
+	Name            string `json:"name"`
+	MinimumQuantity int    `json:"minimum_quantity"`
+	Minor           int64  `json:"amount"`
+}
+
+// sale is a price for a time: from From until just before To, where 0 is ever.
+type sale struct {
+	ID   string `json:"id"`
+	From int64  `json:"from,omitempty"` // microseconds
+	To   int64  `json:"to,omitempty"`
+	asked
+}
+
+// length of a sale; one that is open on either side lasts longer than any
+// other.
+func (s *sale) length() int64 {
+	if s.From == 0 || s.To == 0 {
+		return 1<<63 - 1
+	}
+	return s.To - s.From
+}
+
+// sortSales puts sales in the order in which they win: the shortest first,
+// then the one that began last, then by name (DESIGN 8).
+func sortSales(sales []sale) {
+	slices.SortFunc(sales, func(a, b sale) int {
+		return cmp.Or(cmp.Compare(a.length(), b.length()), cmp.Compare(b.From, a.From), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// saleAt is the sale that holds at a moment, nil outside all of them; and the
+// edges of sales around the moment, 0 where there is none.
+func (o *offer) saleAt(at int64) (holding *sale, from, until int64) {
+	for i := range o.Sales {
+		s := &o.Sales[i]
+		for _, edge := range []int64{s.From, s.To} {
+			switch {
+			case edge == 0:
+			case edge <= at:
+				from = max(from, edge)
+			case until == 0 || edge < until:
+				until = edge
+			}
+		}
+		if holding == nil && at >= s.From && (s.To == 0 || at < s.To) {
+			holding = s
+		}
+	}
+	return holding, from, until
+}
+
+// amountAt is what the product costs at a moment, nil for no price; and until
+// when, 0 for ever.
+func (o *offer) amountAt(at int64) (now *asked, until int64) {
+	holding, _, until := o.saleAt(at)
+	if holding != nil {
+		return &holding.asked, until
+	}
+	return o.Base, until
+}
+
+// at works out what the product costs at a moment, written for a locale.
+func (o *offer) at(at int64, currency string, locale language.Tag) *pricing {
+	p := &pricing{}
+	var holding *sale
+	holding, p.from, p.until = o.saleAt(at)
+	current := o.Base
+	if holding != nil {
+		current = &holding.asked
+		p.saleID, p.saleExpires = holding.ID, holding.To
+		p.original, p.originalDisplay = o.shown(o.Base, currency, locale)
+	}
+	p.price, p.display = o.shown(current, currency, locale)
+	if current != nil {
+		for _, t := range current.Tiers {
+			shown := PriceTier{Name: t.Name, MinimumQuantity: t.MinimumQuantity}
+			shown.Price, shown.DisplayPrice = o.shown(&asked{Minor: t.Minor, IncludesTax: current.IncludesTax}, currency, locale)
+			p.tiers = append(p.tiers, shown)
+		}
+	}
+	return p
+}
+
+// shown is an amount as readers get it; nil for none.
+func (o *offer) shown(a *asked, currency string, locale language.Tag) (*Price, *DisplayPrice) {
+	if a == nil {
+		return nil, nil
+	}
+	price := &Price{Minor: a.Minor, Currency: currency, IncludesTax: a.IncludesTax, PricebookID: o.PricebookID}
+	money := newMoney(a.Minor, currency, locale)
+	if a.IncludesTax {
+		return price, &DisplayPrice{WithTax: money}
+	}
+	return price, &DisplayPrice{WithoutTax: money}
+}
+
+// offers works out what price books ask for a product, by currency: of the
+// books by priority, the first with a price in it; where none has one, the
+// first with a sale in it. A sale belongs to the price it replaces.
+func offers(ranked []pricebookRank, ofBook map[string]*priceSource) map[string]*offer {
+	found := map[string]*offer{}
 	for _, rank := range ranked {
 		source := ofBook[rank.ID]
 		if source == nil {
 			continue
 		}
-		for code, amount := range source.Attributes.Currencies {
-			if _, priced := prices[code]; !priced {
-				prices[code] = Price{Minor: amount.Amount, Currency: code, IncludesTax: amount.IncludesTax, PricebookID: rank.ID}
+		for code, o := range source.offers() {
+			if before := found[code]; before == nil || before.Base == nil && o.Base != nil {
+				found[code] = o
 			}
 		}
 	}
-	return prices
+	return found
 }
 
-// appendPrice appends the attribute price: {"USD":{"amount":1,"includes_tax":false}}.
+// appendJSON appends the attribute price: {"USD":{"amount":1,"includes_tax":false}}.
 func (p *Price) appendJSON(dst []byte) []byte {
 	if p == nil {
 		return append(dst, "{}"...)
@@ -57,4 +201,90 @@ func (d *DisplayPrice) appendJSON(dst []byte) []byte {
 	dst = d.WithTax.appendJSON(append(dst, `{"with_tax":`...))
 	dst = d.WithoutTax.appendJSON(append(dst, `,"without_tax":`...))
 	return append(dst, '}')
+}
+
+// appendTiers appends {"min_5":{"minimum_quantity":5,…}}, where rest is a
+// tier's further member.
+func appendTiers(dst []byte, tiers []PriceTier, rest func([]byte, PriceTier) []byte) []byte {
+	dst = append(dst, '{')
+	for _, t := range tiers {
+		dst = append(appendKey(dst, t.Name), `{"minimum_quantity":`...)
+		dst = strconv.AppendInt(dst, int64(t.MinimumQuantity), 10)
+		dst = append(rest(dst, t), '}')
+	}
+	return append(dst, '}')
+}
+
+// appendAttributes appends the attributes price and tiers.
+func (p *pricing) appendAttributes(dst []byte) []byte {
+	dst = p.price.appendJSON(appendName(dst, "price"))
+	return appendTiers(appendName(dst, "tiers"), p.tiers, func(dst []byte, t PriceTier) []byte {
+		return t.Price.appendJSON(appendName(dst, "price"))
+	})
+}
+
+// appendMeta appends the members of meta that depend on currency and clock.
+func (p *pricing) appendMeta(dst []byte) []byte {
+	pricebook, original := "", []byte("null")
+	if p.price != nil {
+		pricebook = p.price.PricebookID
+	}
+	if p.original != nil {
+		original = p.original.appendJSON(nil)
+	}
+	dst = appendMember(dst, "pricebook_id", pricebook)
+	dst = p.display.appendJSON(appendName(dst, "display_price"))
+	dst = append(appendName(dst, "original_price"), original...)
+	dst = p.originalDisplay.appendJSON(appendName(dst, "original_display_price"))
+	dst = appendMember(dst, "sale_id", p.saleID)
+	dst = appendName(dst, "sale_expires")
+	if expires := p.expires(); expires != nil {
+		dst = AppendString(dst, formatTimeBare(*expires))
+	} else {
+		dst = append(dst, "null"...)
+	}
+	return appendTiers(appendName(dst, "tiers"), p.tiers, func(dst []byte, t PriceTier) []byte {
+		return t.DisplayPrice.appendJSON(appendName(dst, "display_price"))
+	})
+}
+
+func (p *pricing) expires() *time.Time {
+	if p.saleExpires == 0 {
+		return nil
+	}
+	at := fromMicros(p.saleExpires)
+	return &at
+}
+
+// keptOffer is an offer as a release keeps it: the base price a row of
+// release_price, the sales one of release_sale.
+type keptOffer struct {
+	pricebook, tiers, saleBook, sales sql.NullString
+	amount                            sql.NullInt64
+	includesTax                       sql.NullBool
+}
+
+// offer reads it; an empty one, where the release has none.
+func (k *keptOffer) offer() (*offer, error) {
+	o := &offer{PricebookID: cmp.Or(k.pricebook.String, k.saleBook.String)}
+	if k.amount.Valid {
+		o.Base = &asked{Minor: k.amount.Int64, IncludesTax: k.includesTax.Bool}
+		if k.tiers.String != "" {
+			if err := json.Unmarshal([]byte(k.tiers.String), &o.Base.Tiers); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if k.sales.Valid {
+		return o, json.Unmarshal([]byte(k.sales.String), &o.Sales)
+	}
+	return o, nil
+}
+
+// keptTiers is what release_price keeps of the tiers: empty for none.
+func (a *asked) keptTiers() string {
+	if len(a.Tiers) == 0 {
+		return ""
+	}
+	return string(encode(a.Tiers))
 }

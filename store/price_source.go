@@ -1,6 +1,9 @@
 package store
 
-import "encoding/json"
+import (
+	"cmp"
+	"slices"
+)
 
 // pricebookSource names a price book.
 type pricebookSource struct {
@@ -28,9 +31,15 @@ type priceSource struct {
 
 // amountPrice is an amount in minor units of its currency.
 type amountPrice struct {
-	Amount      int64           `json:"amount"`
-	IncludesTax bool            `json:"includes_tax"`
-	Tiers       json.RawMessage `json:"tiers,omitempty"`
+	Amount      int64                 `json:"amount"`
+	IncludesTax bool                  `json:"includes_tax"`
+	Tiers       map[string]tierSource `json:"tiers,omitempty"`
+}
+
+// tierSource is what one unit costs from so many units on.
+type tierSource struct {
+	MinimumQuantity int   `json:"minimum_quantity"`
+	Amount          int64 `json:"amount"`
 }
 
 type saleSource struct {
@@ -50,7 +59,7 @@ type modifierSource struct {
 	ID         string `json:"id"`
 	Attributes struct {
 		Name         string                 `json:"name"`
-		ModifierType string                 `json:"modifier_type"`
+		ModifierType PriceModifierType      `json:"modifier_type"`
 		Currencies   map[string]amountPrice `json:"currencies"`
 	} `json:"attributes"`
 }
@@ -90,7 +99,7 @@ func (m *modifierSource) key() string { return m.ID }
 func (m *modifierSource) check(f *faults) {
 	f.id("id", &m.ID)
 	f.required("attributes.name", m.Attributes.Name, maxName)
-	f.oneOf("attributes.modifier_type", m.Attributes.ModifierType, "price_increment", "price_decrement", "price_equals")
+	f.oneOf("attributes.modifier_type", string(m.Attributes.ModifierType), string(PriceIncrement), string(PriceDecrement), string(PriceEquals))
 	f.amounts("attributes.currencies", m.Attributes.Currencies)
 }
 
@@ -101,9 +110,63 @@ func (f *faults) amounts(member string, amounts map[string]amountPrice) {
 	for code, price := range amounts {
 		f.currency(member+"."+code, code)
 		f.between(member+"."+code+".amount", int(price.Amount), 0, maxAmount)
-		f.object(member+"."+code+".tiers", &price.Tiers)
-		amounts[code] = price
+		quantities := map[int]string{}
+		for name, t := range price.Tiers {
+			tier := member + "." + code + ".tiers." + name
+			f.between(tier+".minimum_quantity", t.MinimumQuantity, 1, MaxStock)
+			f.between(tier+".amount", int(t.Amount), 0, maxAmount)
+			if twin, twice := quantities[t.MinimumQuantity]; twice {
+				f.add(tier+".minimum_quantity", "must differ from that of the tier %q, %d", max(name, twin), t.MinimumQuantity)
+			}
+			quantities[t.MinimumQuantity] = name
+		}
 	}
+}
+
+// offers are what the price book asks, by currency.
+func (p *priceSource) offers() map[string]*offer {
+	found := map[string]*offer{}
+	of := func(code string) *offer {
+		if found[code] == nil {
+			found[code] = &offer{PricebookID: p.Relationships.Pricebook.id()}
+		}
+		return found[code]
+	}
+	for code, amount := range p.Attributes.Currencies {
+		base := amount.asked()
+		of(code).Base = &base
+	}
+	for name, s := range p.Attributes.Sales {
+		for code, amount := range s.Currencies {
+			o := of(code)
+			o.Sales = append(o.Sales, sale{ID: name, From: s.Schedule.from(), To: s.Schedule.to(), asked: amount.asked()})
+		}
+	}
+	for _, o := range found {
+		sortSales(o.Sales)
+	}
+	return found
+}
+
+func (a amountPrice) asked() asked {
+	kept := asked{Minor: a.Amount, IncludesTax: a.IncludesTax}
+	for name, t := range a.Tiers {
+		kept.Tiers = append(kept.Tiers, tier{name, t.MinimumQuantity, t.Amount})
+	}
+	slices.SortFunc(kept.Tiers, func(a, b tier) int { return cmp.Compare(a.MinimumQuantity, b.MinimumQuantity) })
+	return kept
+}
+
+// from and to are the edges in microseconds, 0 where the schedule is open.
+
+func (s *scheduleSource) from() int64 { return edge(s.ValidFrom) }
+func (s *scheduleSource) to() int64   { return edge(s.ValidTo) }
+
+func edge(text string) int64 {
+	if text == "" {
+		return 0
+	}
+	return micros(checkedTime(text))
 }
 
 func (s *scheduleSource) check(f *faults, member string) {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,11 +20,11 @@ type Product struct {
 
 // released is a product of a release in one language and currency.
 type released struct {
-	id      string
-	ordinal uint32
-	release *Release
-	price   *Price
-	display *DisplayPrice
+	id       string
+	ordinal  uint32
+	release  *Release
+	language string // of the texts
+	*pricing
 
 	body   []byte // the contract's shape, whole, for a product that is not curated
 	insert int    // where curated_product goes
@@ -63,23 +62,11 @@ func (r *released) assemble(document, crumbs string, v *View) error {
 	dst = append(dst, attributes...)
 	dst = appendMember(dst, "published_at", formatTimeBare(v.Release.PublishedAt))
 	r.insert = len(dst)
-	dst = r.price.appendJSON(appendName(dst, "price"))
-	dst = append(dst, '}')
+	dst = append(r.pricing.appendAttributes(dst), '}')
 	dst = append(dst, rest...)
 	dst = append(append(dst, ','), crumbs...)
 	dst = appendMember(dst, "catalog_id", v.Release.CatalogID)
-	pricebook := ""
-	if r.price != nil {
-		pricebook = r.price.PricebookID
-		money := newMoney(r.price.Minor, r.price.Currency, v.Locale)
-		r.display = &DisplayPrice{WithoutTax: money}
-		if r.price.IncludesTax {
-			r.display = &DisplayPrice{WithTax: money}
-		}
-	}
-	dst = appendMember(dst, "pricebook_id", pricebook)
-	dst = r.display.appendJSON(appendName(dst, "display_price"))
-	r.body = append(dst, "}}"...)
+	r.body = append(r.pricing.appendMeta(dst), "}}"...)
 	return nil
 }
 
@@ -119,7 +106,7 @@ func (r *released) ShopperAttributes() json.RawMessage {
 	return r.read().Attributes.ShopperAttributes
 }
 func (r *released) ProductTypes() []string      { return r.read().Meta.ProductTypes }
-func (r *released) Language() string            { return r.read().Meta.Language }
+func (r *released) Language() string            { return r.language }
 func (r *released) CatalogID() string           { return r.release.CatalogID }
 func (r *released) Price() *Price               { return r.price }
 func (r *released) DisplayPrice() *DisplayPrice { return r.display }
@@ -132,14 +119,11 @@ func (r *released) PricebookID() *string {
 	return &r.price.PricebookID
 }
 
-// What "Who sees what" fills in: sales, tiers, variants. A document says none
-// of them as yet.
-
-func (r *released) OriginalPrice() *Price               { return nil }
-func (r *released) OriginalDisplayPrice() *DisplayPrice { return nil }
-func (r *released) SaleID() *string                     { return set(r.read().Meta.SaleID) }
-func (r *released) SaleExpires() *time.Time             { return (*time.Time)(r.read().Meta.SaleExpires) }
-func (r *released) Tiers() json.RawMessage              { return r.read().Attributes.Tiers }
+func (r *released) OriginalPrice() *Price               { return r.original }
+func (r *released) OriginalDisplayPrice() *DisplayPrice { return r.originalDisplay }
+func (r *released) SaleID() *string                     { return set(r.saleID) }
+func (r *released) SaleExpires() *time.Time             { return r.expires() }
+func (r *released) Tiers() []PriceTier                  { return r.tiers }
 func (r *released) BundleConfiguration() BundleConfiguration {
 	return r.read().Meta.BundleConfiguration
 }
@@ -205,8 +189,9 @@ func (v *View) products(ctx context.Context, places []uint32) ([]*released, erro
 	for i, place := range places {
 		key.number = int(place)
 		kept, ok := cached[*released](v.cache, key)
-		if !ok {
+		if !ok || !kept.holds(micros(v.now)) {
 			missing = append(missing, place)
+			continue
 		}
 		found[i] = kept
 	}
@@ -246,22 +231,27 @@ func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint3
 	rows, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (r row, err error) {
 		r.product = &released{release: v.Release}
 		var documents string
-		var pricebook sql.NullString
-		var amount sql.NullInt64
-		var tax sql.NullBool
-		if err := rows.Scan(&r.product.ordinal, &r.product.id, &documents, &r.crumbs, &pricebook, &amount, &tax); err != nil {
+		var kept keptOffer
+		if err := rows.Scan(&r.product.ordinal, &r.product.id, &documents, &r.crumbs,
+			&kept.pricebook, &kept.amount, &kept.includesTax, &kept.tiers, &kept.saleBook, &kept.sales); err != nil {
 			return r, err
 		}
-		if amount.Valid {
-			r.product.price = &Price{Minor: amount.Int64, Currency: v.Currency, IncludesTax: tax.Bool, PricebookID: pricebook.String}
+		offer, err := kept.offer()
+		if err != nil {
+			return r, err
 		}
-		r.document, err = v.chooseDocument(documents)
+		r.product.pricing = offer.at(micros(v.now), v.Currency, v.Locale)
+		chosen, err := v.chooseDocument(documents)
+		r.document, r.product.language = chosen.document, chosen.language
 		return r, err
 	}, `
-		SELECT p.ordinal, p.product_id, p.documents, p.crumbs, price.pricebook_id, price.amount, price.includes_tax
+		SELECT p.ordinal, p.product_id, p.documents, p.crumbs,
+		       price.pricebook_id, price.amount, price.includes_tax, price.tiers, sale.pricebook_id, sale.sales
 		FROM release_product p
 		LEFT JOIN release_price price
 		       ON price.release_id = $1 AND price.ordinal IN (`+list+`) AND price.currency = $2 AND price.ordinal = p.ordinal
+		LEFT JOIN release_sale sale
+		       ON sale.release_id = $1 AND sale.ordinal IN (`+list+`) AND sale.currency = $2 AND sale.ordinal = p.ordinal
 		WHERE p.release_id = $1 AND p.ordinal IN (`+list+`)`, args...)
 	if err != nil {
 		return err
@@ -283,18 +273,21 @@ func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint3
 	return nil
 }
 
-// chooseDocument reads "12 fr=13 de=14": the base document's id, then those
-// of other languages.
-func (v *View) chooseDocument(documents string) (int64, error) {
-	fields := strings.Fields(documents)
+// chooseDocument picks the document in the best language there is; the base
+// one comes first.
+func (v *View) chooseDocument(documents string) (keptTranslation, error) {
+	list, err := keptTranslations(documents, v.Release.Locale)
+	if err != nil || len(list) == 0 {
+		return keptTranslation{}, err
+	}
 	for _, want := range v.languages {
-		for _, field := range fields[1:] {
-			if tag, id, _ := strings.Cut(field, "="); tag == want {
-				return strconv.ParseInt(id, 10, 64)
+		for _, k := range list[1:] {
+			if k.language == want {
+				return k, nil
 			}
 		}
 	}
-	return strconv.ParseInt(fields[0], 10, 64)
+	return list[0], nil
 }
 
 func (s *Store) documents(ctx context.Context, ids []int64) (map[int64]string, error) {

@@ -35,7 +35,7 @@ type ProductAttributes struct {
 	CreatedAt           string                `json:"created_at"`
 	UpdatedAt           string                `json:"updated_at"`
 	Locales             map[string]LocaleText `json:"locales,omitempty"` // by BCP 47 tag
-	Variations          []Variation           `json:"variations,omitempty"`
+	Variations          []variationSource     `json:"variations,omitempty"`
 	Options             []string              `json:"options,omitempty"` // of a child: the option ids it stands for
 	Components          map[string]Component  `json:"components,omitempty"`
 	CustomInputs        json.RawMessage       `json:"custom_inputs,omitempty"`
@@ -50,21 +50,12 @@ type LocaleText struct {
 	Description string `json:"description,omitempty"`
 }
 
-// Variation is a way in which the children of a product differ.
-type Variation struct {
+// variationSource is a way in which the children of a product differ.
+type variationSource struct {
 	ID        string            `json:"id"`
 	Name      string            `json:"name"`
 	SortOrder int               `json:"sort_order"`
-	Option    *VariationOption  `json:"option,omitempty"` // the one a child stands for; only in documents
 	Options   []VariationOption `json:"options"`
-}
-
-// VariationOption is one value of a variation.
-type VariationOption struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	SortOrder   int    `json:"sort_order"`
 }
 
 // Component is a part of a bundle: between Min and Max of its options.
@@ -135,10 +126,8 @@ func (p *ProductSource) check(f *faults) {
 		f.text("attributes.locales."+tag+".name", text.Name, maxName)
 		f.text("attributes.locales."+tag+".description", text.Description, maxDescription)
 	}
-	for i := range a.Variations {
-		a.Variations[i].check(f, "attributes.variations."+itoa(i))
-	}
 	f.ids("attributes.options", a.Options)
+	f.variations("attributes.variations", a.Variations)
 	for key, component := range a.Components {
 		component.check(f, "attributes.components."+key)
 	}
@@ -160,7 +149,24 @@ func (p *ProductSource) check(f *faults) {
 	}
 }
 
-func (v *Variation) check(f *faults, member string) {
+// variations holds that an option belongs to one variation of the product, or
+// a choice of options would not tell a child.
+func (f *faults) variations(member string, variations []variationSource) {
+	seen := map[string]string{}
+	for i := range variations {
+		v := &variations[i]
+		v.check(f, member+"."+itoa(i))
+		for j, option := range v.Options {
+			at := member + "." + itoa(i) + ".options." + itoa(j) + ".id"
+			if before := seen[option.ID]; before != "" && option.ID != "" {
+				f.add(at, "must be of one variation only; %q is that of %s too", option.ID, before)
+			}
+			seen[option.ID] = at
+		}
+	}
+}
+
+func (v *variationSource) check(f *faults, member string) {
 	f.id(member+".id", &v.ID)
 	f.required(member+".name", v.Name, maxName)
 	for i := range v.Options {

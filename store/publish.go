@@ -5,8 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +22,8 @@ const publishBatch = 1000
 // short transactions, so that it keeps nobody waiting. NOT_FOUND for an
 // unknown catalog.
 //
-// Memory grows by some 400 bytes a live product; their texts stay on disk.
+// Memory grows by about 1 kB a live product, half of it the collector's
+// headroom; their texts stay on disk.
 func (s *Store) Publish(ctx context.Context, actor Actor, catalogID string, progress PublishProgress) (*Release, error) {
 	if progress == nil {
 		progress = func(int, int) {}
@@ -64,7 +63,7 @@ func (s *Store) Publish(ctx context.Context, actor Actor, catalogID string, prog
 // from old statistics it would guess that a release is a few rows, and read
 // all of it for a page.
 func (s *Store) analyzeReleases(ctx context.Context) error {
-	statement := s.dialect.analyze([]string{"document", "document_hash", "release_product", "release_place", "release_price",
+	statement := s.dialect.analyze([]string{"document", "document_hash", "release_product", "release_place", "release_price", "release_sale",
 		"release_file", "release_list", "release_chunk", "release_index"})
 	if statement == "" {
 		return nil
@@ -78,7 +77,10 @@ func (s *Store) analyzeReleases(ctx context.Context) error {
 type plan struct {
 	in     session
 	source *catalogSource
+	ranked []pricebookRank // the highest priority first
 	tree   *tree
+
+	modifiers map[string]*modifierSource // by name
 
 	files      packed  // ids
 	ids        packed  // of the products, by handle
@@ -119,7 +121,10 @@ func (p *plan) catalog(ctx context.Context, id string) error {
 	if !found {
 		return notFound(nil, "There is no catalog %q.", id)
 	}
-	p.source = source
+	p.source, p.ranked = source, source.ranked()
+	if err := p.readModifiers(ctx); err != nil {
+		return err
+	}
 	var nodes []*CatalogNode
 	for _, hierarchyID := range unique(source.Attributes.Hierarchies) {
 		list, err := p.hierarchy(ctx, hierarchyID)
@@ -332,142 +337,6 @@ func (p *plan) nodes(handle uint32) (nodes []*CatalogNode) {
 		}
 	}
 	return unique(nodes)
-}
-
-// links are the live products that a product refers to.
-func (p *plan) links(handle uint32) links {
-	l := links{components: map[string]bool{}, files: &p.files}
-	if parent := p.parents[handle]; parent >= 0 {
-		l.parent = p.ids.at(uint32(parent))
-	}
-	for _, child := range p.children.of(handle) {
-		l.children = append(l.children, p.ids.at(child))
-	}
-	for _, component := range p.components.of(handle) {
-		l.components[p.ids.at(component)] = true
-	}
-	return l
-}
-
-// builtProduct is a product ready to be written.
-type builtProduct struct {
-	ordinal   int
-	source    *ProductSource
-	documents []builtDocument // the base one first
-	crumbs    []byte
-	crumbsID  int64 // the document that keeps them, once written
-	prices    map[string]Price
-}
-
-type builtDocument struct {
-	language string
-	body     []byte
-}
-
-// build reads the sources of some places and builds their documents on all
-// processors.
-func (p *plan) build(ctx context.Context, release *Release, start, end int) ([]*builtProduct, error) {
-	byID := make(map[string]*ProductSource, end-start)
-	ids := make([]string, 0, end-start)
-	for _, handle := range p.order[start:end] {
-		ids = append(ids, p.ids.at(handle))
-	}
-	list, args := in(nil, ids)
-	sources, err := collect(ctx, p.in, scalar[[]byte], `SELECT body FROM product WHERE id IN (`+list+`)`, args...)
-	if err != nil {
-		return nil, err
-	}
-	parsed := make([]*ProductSource, len(sources))
-	if err := parallel(len(sources), func(i int) error {
-		parsed[i] = &ProductSource{}
-		return json.Unmarshal(sources[i], parsed[i])
-	}); err != nil {
-		return nil, err
-	}
-	for _, source := range parsed {
-		byID[source.ID] = source
-	}
-	prices, err := p.prices(ctx, parsed)
-	if err != nil {
-		return nil, err
-	}
-	built := make([]*builtProduct, end-start)
-	err = parallel(len(built), func(i int) error {
-		handle := p.order[start+i]
-		source := byID[ids[i]]
-		if source == nil {
-			return fmt.Errorf("the product %s is gone from its snapshot", ids[i])
-		}
-		l := p.links(handle)
-		b := &builtProduct{ordinal: start + i, source: source, crumbs: breadcrumbs(p.nodes(handle)), prices: prices[source.Attributes.SKU]}
-		b.documents = append(b.documents, builtDocument{"", source.document("", release.Locale, l)})
-		for _, language := range source.documentLanguages() {
-			b.documents = append(b.documents, builtDocument{language, source.document(language, release.Locale, l)})
-		}
-		built[i] = b
-		return nil
-	})
-	return built, err
-}
-
-// prices reads the prices of products by SKU.
-func (p *plan) prices(ctx context.Context, sources []*ProductSource) (map[string]map[string]Price, error) {
-	skus := make([]string, len(sources))
-	for i, source := range sources {
-		skus[i] = source.Attributes.SKU
-	}
-	ranked := p.source.ranked()
-	if len(ranked) == 0 || len(skus) == 0 {
-		return nil, nil
-	}
-	list, args := in(nil, unique(skus))
-	found, err := collect(ctx, p.in, func(rows *sql.Rows) (*priceSource, error) {
-		var body []byte
-		price := &priceSource{}
-		if err := rows.Scan(&body); err != nil {
-			return nil, err
-		}
-		return price, json.Unmarshal(body, price)
-	}, `SELECT body FROM price WHERE sku IN (`+list+`) ORDER BY sku, pricebook_id, id`, args...)
-	if err != nil {
-		return nil, err
-	}
-	books := map[string]map[string]*priceSource{}
-	for _, price := range found {
-		if books[price.Attributes.SKU] == nil {
-			books[price.Attributes.SKU] = map[string]*priceSource{}
-		}
-		if book := price.Relationships.Pricebook.id(); books[price.Attributes.SKU][book] == nil {
-			books[price.Attributes.SKU][book] = price
-		}
-	}
-	prices := make(map[string]map[string]Price, len(books))
-	for sku, ofBook := range books {
-		prices[sku] = releasePrices(ranked, ofBook)
-	}
-	return prices, nil
-}
-
-// parallel runs do for each number on all processors and returns an error.
-func parallel(n int, do func(int) error) error {
-	workers := min(n, runtime.GOMAXPROCS(0))
-	failed := make(chan error, workers)
-	for worker := range workers {
-		go func() {
-			for i := worker; i < n; i += workers {
-				if err := do(i); err != nil {
-					failed <- err
-					return
-				}
-			}
-			failed <- nil
-		}()
-	}
-	var first error
-	for range workers {
-		first = cmp.Or(first, <-failed)
-	}
-	return first
 }
 
 // startRelease takes a number and marks it as being built. Taking it is what

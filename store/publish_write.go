@@ -232,7 +232,7 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *tx, products []*bui
 		return err
 	}
 	rows := make([][]any, len(products))
-	var prices [][]any
+	var prices, sales [][]any
 	for i, product := range products {
 		var documents strings.Builder
 		fmt.Fprint(&documents, ids[0])
@@ -243,15 +243,23 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *tx, products []*bui
 		ids = ids[len(product.documents)+1:]
 		product.crumbsID = crumbs
 		rows[i] = []any{w.release.ID, product.ordinal, product.source.ID, documents.String(), crumbs}
-		for _, code := range slices.Sorted(maps.Keys(product.prices)) {
-			price := product.prices[code]
-			prices = append(prices, []any{w.release.ID, product.ordinal, code, price.PricebookID, price.Minor, price.IncludesTax})
+		for _, code := range slices.Sorted(maps.Keys(product.offers)) {
+			o := product.offers[code]
+			if o.Base != nil {
+				prices = append(prices, []any{w.release.ID, product.ordinal, code, o.PricebookID, o.Base.Minor, o.Base.IncludesTax, o.Base.keptTiers()})
+			}
+			if len(o.Sales) > 0 {
+				sales = append(sales, []any{w.release.ID, code, product.ordinal, o.PricebookID, string(encode(o.Sales))})
+			}
 		}
 	}
 	if err := t.insertRows(ctx, "release_product", []string{"release_id", "ordinal", "product_id", "documents", "crumbs"}, rows); err != nil {
 		return err
 	}
-	return t.insertRows(ctx, "release_price", []string{"release_id", "ordinal", "currency", "pricebook_id", "amount", "includes_tax"}, prices)
+	if err := t.insertRows(ctx, "release_price", []string{"release_id", "ordinal", "currency", "pricebook_id", "amount", "includes_tax", "tiers"}, prices); err != nil {
+		return err
+	}
+	return t.insertRows(ctx, "release_sale", []string{"release_id", "currency", "ordinal", "pricebook_id", "sales"}, sales)
 }
 
 // indexProduct notes what the product can be found by.

@@ -155,6 +155,25 @@ type ComplexityRoot struct {
 		IncludesTax func(childComplexity int) int
 	}
 
+	PriceModifier struct {
+		Amounts      func(childComplexity int) int
+		ModifierType func(childComplexity int) int
+		Name         func(childComplexity int) int
+	}
+
+	PriceModifierAmount struct {
+		Amount      func(childComplexity int) int
+		Currency    func(childComplexity int) int
+		IncludesTax func(childComplexity int) int
+	}
+
+	PriceTier struct {
+		DisplayPrice    func(childComplexity int) int
+		MinimumQuantity func(childComplexity int) int
+		Name            func(childComplexity int) int
+		Price           func(childComplexity int) int
+	}
+
 	Product struct {
 		BaseProduct          func(childComplexity int) int
 		BaseProductID        func(childComplexity int) int
@@ -162,6 +181,7 @@ type ComplexityRoot struct {
 		BundleConfiguration  func(childComplexity int) int
 		CatalogID            func(childComplexity int) int
 		CatalogSource        func(childComplexity int) int
+		ChildByOptions       func(childComplexity int, optionIds []string) int
 		ChildOptionIDs       func(childComplexity int) int
 		ChildVariations      func(childComplexity int) int
 		Children             func(childComplexity int) int
@@ -181,6 +201,7 @@ type ComplexityRoot struct {
 		Language             func(childComplexity int) int
 		MainImage            func(childComplexity int) int
 		ManufacturerPartNum  func(childComplexity int) int
+		Modifiers            func(childComplexity int) int
 		Name                 func(childComplexity int) int
 		Nodes                func(childComplexity int) int
 		OriginalDisplayPrice func(childComplexity int) int
@@ -200,6 +221,7 @@ type ComplexityRoot struct {
 		Stock                func(childComplexity int) int
 		Tags                 func(childComplexity int) int
 		Tiers                func(childComplexity int) int
+		Translations         func(childComplexity int) int
 		UPCEAN               func(childComplexity int) int
 		UpdatedAt            func(childComplexity int) int
 		VariationMatrix      func(childComplexity int) int
@@ -230,6 +252,12 @@ type ComplexityRoot struct {
 	ProductFile struct {
 		AttachedAt func(childComplexity int) int
 		File       func(childComplexity int) int
+	}
+
+	ProductTranslation struct {
+		Description func(childComplexity int) int
+		Language    func(childComplexity int) int
+		Name        func(childComplexity int) int
 	}
 
 	Query struct {
@@ -347,6 +375,9 @@ type MutationResolver interface {
 	StockTransact(ctx context.Context, input StockTransactInput) (*StockTransactPayload, error)
 }
 type ProductResolver interface {
+	Translations(ctx context.Context, obj *model.Product) ([]*store.ProductTranslation, error)
+
+	ChildByOptions(ctx context.Context, obj *model.Product, optionIds []string) (*model.Product, error)
 	Parent(ctx context.Context, obj *model.Product) (*model.Product, error)
 	Children(ctx context.Context, obj *model.Product) ([]*model.Product, error)
 	Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error)
@@ -821,6 +852,69 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Price.IncludesTax(childComplexity), true
 
+	case "PriceModifier.amounts":
+		if e.ComplexityRoot.PriceModifier.Amounts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceModifier.Amounts(childComplexity), true
+	case "PriceModifier.modifierType":
+		if e.ComplexityRoot.PriceModifier.ModifierType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceModifier.ModifierType(childComplexity), true
+	case "PriceModifier.name":
+		if e.ComplexityRoot.PriceModifier.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceModifier.Name(childComplexity), true
+
+	case "PriceModifierAmount.amount":
+		if e.ComplexityRoot.PriceModifierAmount.Amount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceModifierAmount.Amount(childComplexity), true
+	case "PriceModifierAmount.currency":
+		if e.ComplexityRoot.PriceModifierAmount.Currency == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceModifierAmount.Currency(childComplexity), true
+	case "PriceModifierAmount.includesTax":
+		if e.ComplexityRoot.PriceModifierAmount.IncludesTax == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceModifierAmount.IncludesTax(childComplexity), true
+
+	case "PriceTier.displayPrice":
+		if e.ComplexityRoot.PriceTier.DisplayPrice == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceTier.DisplayPrice(childComplexity), true
+	case "PriceTier.minimumQuantity":
+		if e.ComplexityRoot.PriceTier.MinimumQuantity == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceTier.MinimumQuantity(childComplexity), true
+	case "PriceTier.name":
+		if e.ComplexityRoot.PriceTier.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceTier.Name(childComplexity), true
+	case "PriceTier.price":
+		if e.ComplexityRoot.PriceTier.Price == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceTier.Price(childComplexity), true
+
 	case "Product.baseProduct":
 		if e.ComplexityRoot.Product.BaseProduct == nil {
 			break
@@ -857,6 +951,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.CatalogSource(childComplexity), true
+	case "Product.childByOptions":
+		if e.ComplexityRoot.Product.ChildByOptions == nil {
+			break
+		}
+
+		args, err := ec.field_Product_childByOptions_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Product.ChildByOptions(childComplexity, args["optionIds"].([]string)), true
 	case "Product.childOptionIds":
 		if e.ComplexityRoot.Product.ChildOptionIDs == nil {
 			break
@@ -971,6 +1076,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.ManufacturerPartNum(childComplexity), true
+	case "Product.modifiers":
+		if e.ComplexityRoot.Product.Modifiers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.Modifiers(childComplexity), true
 	case "Product.name":
 		if e.ComplexityRoot.Product.Name == nil {
 			break
@@ -1085,6 +1196,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.Tiers(childComplexity), true
+	case "Product.translations":
+		if e.ComplexityRoot.Product.Translations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.Translations(childComplexity), true
 	case "Product.upcEan":
 		if e.ComplexityRoot.Product.UPCEAN == nil {
 			break
@@ -1197,6 +1314,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ProductFile.File(childComplexity), true
+
+	case "ProductTranslation.description":
+		if e.ComplexityRoot.ProductTranslation.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductTranslation.Description(childComplexity), true
+	case "ProductTranslation.language":
+		if e.ComplexityRoot.ProductTranslation.Language == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductTranslation.Language(childComplexity), true
+	case "ProductTranslation.name":
+		if e.ComplexityRoot.ProductTranslation.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductTranslation.Name(childComplexity), true
 
 	case "Query.catalogNode":
 		if e.ComplexityRoot.Query.CatalogNode == nil {
@@ -2223,8 +2359,10 @@ type Product implements Node {
   tags: [String!]!
   "` + "`" + `standard` + "`" + `, ` + "`" + `parent` + "`" + `, ` + "`" + `child` + "`" + ` or ` + "`" + `bundle` + "`" + `, or several."
   productTypes: [String!]!
-  "Names of the price modifiers of a child."
+  "Names of the price modifiers of a child, in the order in which they change its price."
   priceModifiers: [String!]!
+  "The price modifiers of a child that exist, in that order; empty for other products."
+  modifiers: [PriceModifier!]!
   "Whether it is the parent of variants."
   baseProduct: Boolean!
   "The service's own id of the parent; null for other products than children."
@@ -2239,13 +2377,15 @@ type Product implements Node {
   publishedAt: DateTime!
   "The language of name and description, a BCP 47 tag: ` + "`" + `fr` + "`" + `."
   language: String!
+  "Name and description in every language there is, the base text first, then by tag."
+  translations: [ProductTranslation!]!
   "The catalog it is read from."
   catalogId: ID!
   "Where the catalog's products come from: ` + "`" + `pim` + "`" + `."
   catalogSource: String!
   "The price book its price is from; null without a price."
   pricebookId: ID
-  "What it costs in the shopper's currency; null when no price book has a price in it."
+  "What it costs now in the shopper's currency: a child without a price of its own costs what its parent does, changed by its price modifiers. Null when no price book has a price in the currency."
   price: Price
   "The price for people; null without a price."
   displayPrice: DisplayPrice
@@ -2253,15 +2393,15 @@ type Product implements Node {
   originalPrice: Price
   "The price before the sale for people; null outside a sale."
   originalDisplayPrice: DisplayPrice
-  "The sale it is in; null outside a sale."
+  "The sale it is in, by its name in the price book: of several at once the shortest. Null outside a sale."
   saleId: ID
   "When the sale ends; null outside a sale, and for one without an end."
   saleExpires: DateTime
-  "Prices by quantity, by name of the tier; an empty object without tiers."
-  tiers: JSON!
+  "What one unit costs from so many units on, the smallest quantity first; empty without tiers."
+  tiers: [PriceTier!]!
   "The parts of a bundle, by sort order, then key; empty for other products."
   components: [ProductComponent!]!
-  "What is chosen of a bundle."
+  "What a bundle holds unless the shopper chooses: of each component the first options, as many as it needs at least."
   bundleConfiguration: BundleConfiguration!
   "Fields that the shopper fills in, in the merchant's shape."
   customInputs: JSON!
@@ -2277,6 +2417,8 @@ type Product implements Node {
   variationMatrix: JSON!
   "The option ids of each child of this parent."
   childOptionIds: [[ID!]!]!
+  "The live child of this parent that stands for the chosen options, one of each variation; null when there is none. Example: ` + "`" + `childByOptions(optionIds: [\"38ae3343-8746-5b02-8bdf-fe860c82bd86\"]) { sku }` + "`" + `."
+  childByOptions("Option ids, in any order, 1 to 100." optionIds: [ID!]!): Product
   "The parent of this child; null for other products."
   parent: Product
   "The live children of this parent."
@@ -2303,6 +2445,58 @@ type Price {
   currency: String!
   "Whether the amount includes tax."
   includesTax: Boolean!
+}
+
+"What one unit costs from so many units on."
+type PriceTier {
+  "The merchant's name for it: ` + "`" + `min_5` + "`" + `."
+  name: String!
+  "From so many units on."
+  minimumQuantity: Int!
+  "What one unit costs."
+  price: Price!
+  "The same for people."
+  displayPrice: DisplayPrice!
+}
+
+"How a price modifier changes a price."
+enum PriceModifierType {
+  "Adds to the parent's price."
+  PRICE_INCREMENT
+  "Takes from the parent's price, down to nothing."
+  PRICE_DECREMENT
+  "Replaces the parent's price."
+  PRICE_EQUALS
+}
+
+"What changes a child's price from its parent's: base price, sales and tiers alike. It changes nothing in a currency that it has no amount in."
+type PriceModifier {
+  "The merchant's name for it: ` + "`" + `size-xl` + "`" + `."
+  name: String!
+  "How it changes the price."
+  modifierType: PriceModifierType!
+  "By how much, by currency."
+  amounts: [PriceModifierAmount!]!
+}
+
+"An amount of a price modifier."
+type PriceModifierAmount {
+  "Minor units, in digits: ` + "`" + `500` + "`" + ` is 5.00 USD."
+  amount: String!
+  "ISO 4217: ` + "`" + `USD` + "`" + `."
+  currency: String!
+  "Whether the amount includes tax, which counts where it replaces a price."
+  includesTax: Boolean!
+}
+
+"A product's texts in one language."
+type ProductTranslation {
+  "A BCP 47 tag: ` + "`" + `zh-Hant` + "`" + `."
+  language: String!
+  "For people; the base text where the language has none."
+  name: String!
+  "For people; the base text where the language has none."
+  description: String!
 }
 
 "A price for people."
@@ -2752,6 +2946,44 @@ func (ec *executionContext) childFields_Price(ctx context.Context, field graphql
 	return nil, fmt.Errorf("no field named %q was found under type Price", field.Name)
 }
 
+func (ec *executionContext) childFields_PriceModifier(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_PriceModifier_name(ctx, field)
+	case "modifierType":
+		return ec.fieldContext_PriceModifier_modifierType(ctx, field)
+	case "amounts":
+		return ec.fieldContext_PriceModifier_amounts(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PriceModifier", field.Name)
+}
+
+func (ec *executionContext) childFields_PriceModifierAmount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "amount":
+		return ec.fieldContext_PriceModifierAmount_amount(ctx, field)
+	case "currency":
+		return ec.fieldContext_PriceModifierAmount_currency(ctx, field)
+	case "includesTax":
+		return ec.fieldContext_PriceModifierAmount_includesTax(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PriceModifierAmount", field.Name)
+}
+
+func (ec *executionContext) childFields_PriceTier(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_PriceTier_name(ctx, field)
+	case "minimumQuantity":
+		return ec.fieldContext_PriceTier_minimumQuantity(ctx, field)
+	case "price":
+		return ec.fieldContext_PriceTier_price(ctx, field)
+	case "displayPrice":
+		return ec.fieldContext_PriceTier_displayPrice(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PriceTier", field.Name)
+}
+
 func (ec *executionContext) childFields_Product(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -2782,6 +3014,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_productTypes(ctx, field)
 	case "priceModifiers":
 		return ec.fieldContext_Product_priceModifiers(ctx, field)
+	case "modifiers":
+		return ec.fieldContext_Product_modifiers(ctx, field)
 	case "baseProduct":
 		return ec.fieldContext_Product_baseProduct(ctx, field)
 	case "baseProductId":
@@ -2796,6 +3030,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_publishedAt(ctx, field)
 	case "language":
 		return ec.fieldContext_Product_language(ctx, field)
+	case "translations":
+		return ec.fieldContext_Product_translations(ctx, field)
 	case "catalogId":
 		return ec.fieldContext_Product_catalogId(ctx, field)
 	case "catalogSource":
@@ -2834,6 +3070,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_variationMatrix(ctx, field)
 	case "childOptionIds":
 		return ec.fieldContext_Product_childOptionIds(ctx, field)
+	case "childByOptions":
+		return ec.fieldContext_Product_childByOptions(ctx, field)
 	case "parent":
 		return ec.fieldContext_Product_parent(ctx, field)
 	case "children":
@@ -2904,6 +3142,18 @@ func (ec *executionContext) childFields_ProductFile(ctx context.Context, field g
 		return ec.fieldContext_ProductFile_file(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductFile", field.Name)
+}
+
+func (ec *executionContext) childFields_ProductTranslation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "language":
+		return ec.fieldContext_ProductTranslation_language(ctx, field)
+	case "name":
+		return ec.fieldContext_ProductTranslation_name(ctx, field)
+	case "description":
+		return ec.fieldContext_ProductTranslation_description(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ProductTranslation", field.Name)
 }
 
 func (ec *executionContext) childFields_Settings(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3425,6 +3675,20 @@ func (ec *executionContext) field_Mutation_stockTransact_args(ctx context.Contex
 		return nil, err
 	}
 	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Product_childByOptions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "optionIds",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["optionIds"] = arg0
 	return args, nil
 }
 
@@ -5559,6 +5823,263 @@ func (ec *executionContext) fieldContext_Price_includesTax(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Price", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _PriceModifier_name(ctx context.Context, field graphql.CollectedField, obj *store.PriceModifier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PriceModifier_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PriceModifier_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PriceModifier", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PriceModifier_modifierType(ctx context.Context, field graphql.CollectedField, obj *store.PriceModifier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PriceModifier_modifierType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ModifierType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.PriceModifierType) graphql.Marshaler {
+			return ec.marshalNPriceModifierType2porticoᚋstoreᚐPriceModifierType(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PriceModifier_modifierType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PriceModifier", field, false, false, errors.New("field of type PriceModifierType does not have child fields"))
+}
+
+func (ec *executionContext) _PriceModifier_amounts(ctx context.Context, field graphql.CollectedField, obj *store.PriceModifier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PriceModifier_amounts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Amounts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Price) graphql.Marshaler {
+			return ec.marshalNPriceModifierAmount2ᚕᚖporticoᚋstoreᚐPriceᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PriceModifier_amounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PriceModifier",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PriceModifierAmount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PriceModifierAmount_amount(ctx context.Context, field graphql.CollectedField, obj *store.Price) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PriceModifierAmount_amount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Amount(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PriceModifierAmount_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PriceModifierAmount", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PriceModifierAmount_currency(ctx context.Context, field graphql.CollectedField, obj *store.Price) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PriceModifierAmount_currency(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Currency, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PriceModifierAmount_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PriceModifierAmount", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PriceModifierAmount_includesTax(ctx context.Context, field graphql.CollectedField, obj *store.Price) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PriceModifierAmount_includesTax(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IncludesTax, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PriceModifierAmount_includesTax(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PriceModifierAmount", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PriceTier_name(ctx context.Context, field graphql.CollectedField, obj *store.PriceTier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PriceTier_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PriceTier_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PriceTier", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PriceTier_minimumQuantity(ctx context.Context, field graphql.CollectedField, obj *store.PriceTier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PriceTier_minimumQuantity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinimumQuantity, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PriceTier_minimumQuantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PriceTier", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PriceTier_price(ctx context.Context, field graphql.CollectedField, obj *store.PriceTier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PriceTier_price(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Price, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Price) graphql.Marshaler {
+			return ec.marshalNPrice2ᚖporticoᚋstoreᚐPrice(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PriceTier_price(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PriceTier",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Price(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PriceTier_displayPrice(ctx context.Context, field graphql.CollectedField, obj *store.PriceTier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PriceTier_displayPrice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DisplayPrice, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.DisplayPrice) graphql.Marshaler {
+			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PriceTier_displayPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PriceTier",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DisplayPrice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Product_id(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5881,6 +6402,38 @@ func (ec *executionContext) fieldContext_Product_priceModifiers(_ context.Contex
 	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Product_modifiers(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_modifiers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Modifiers(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []store.PriceModifier) graphql.Marshaler {
+			return ec.marshalNPriceModifier2ᚕporticoᚋstoreᚐPriceModifierᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_modifiers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PriceModifier(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Product_baseProduct(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6040,6 +6593,38 @@ func (ec *executionContext) _Product_language(ctx context.Context, field graphql
 }
 func (ec *executionContext) fieldContext_Product_language(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Product_translations(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_translations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().Translations(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.ProductTranslation) graphql.Marshaler {
+			return ec.marshalNProductTranslation2ᚕᚖporticoᚋstoreᚐProductTranslationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_translations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductTranslation(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Product_catalogId(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
@@ -6297,15 +6882,24 @@ func (ec *executionContext) _Product_tiers(ctx context.Context, field graphql.Co
 			return obj.Tiers(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []store.PriceTier) graphql.Marshaler {
+			return ec.marshalNPriceTier2ᚕporticoᚋstoreᚐPriceTierᚄ(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_Product_tiers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type JSON does not have child fields"))
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PriceTier(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Product_components(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
@@ -6549,6 +7143,50 @@ func (ec *executionContext) _Product_childOptionIds(ctx context.Context, field g
 }
 func (ec *executionContext) fieldContext_Product_childOptionIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Product_childByOptions(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_childByOptions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Product().ChildByOptions(ctx, obj, fc.Args["optionIds"].([]string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
+			return ec.marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_childByOptions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Product_childByOptions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Product_parent(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
@@ -7181,6 +7819,75 @@ func (ec *executionContext) fieldContext_ProductFile_file(_ context.Context, fie
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _ProductTranslation_language(ctx context.Context, field graphql.CollectedField, obj *store.ProductTranslation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductTranslation_language(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Language, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductTranslation_language(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProductTranslation_name(ctx context.Context, field graphql.CollectedField, obj *store.ProductTranslation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductTranslation_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductTranslation_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProductTranslation_description(ctx context.Context, field graphql.CollectedField, obj *store.ProductTranslation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductTranslation_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductTranslation_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Query_catalogNode(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
@@ -11722,6 +12429,155 @@ func (ec *executionContext) _Price(ctx context.Context, sel ast.SelectionSet, ob
 	return out
 }
 
+var priceModifierImplementors = []string{"PriceModifier"}
+
+func (ec *executionContext) _PriceModifier(ctx context.Context, sel ast.SelectionSet, obj *store.PriceModifier) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, priceModifierImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PriceModifier")
+		case "name":
+			out.Values[i] = ec._PriceModifier_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "modifierType":
+			out.Values[i] = ec._PriceModifier_modifierType(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amounts":
+			out.Values[i] = ec._PriceModifier_amounts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var priceModifierAmountImplementors = []string{"PriceModifierAmount"}
+
+func (ec *executionContext) _PriceModifierAmount(ctx context.Context, sel ast.SelectionSet, obj *store.Price) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, priceModifierAmountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PriceModifierAmount")
+		case "amount":
+			out.Values[i] = ec._PriceModifierAmount_amount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "currency":
+			out.Values[i] = ec._PriceModifierAmount_currency(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "includesTax":
+			out.Values[i] = ec._PriceModifierAmount_includesTax(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var priceTierImplementors = []string{"PriceTier"}
+
+func (ec *executionContext) _PriceTier(ctx context.Context, sel ast.SelectionSet, obj *store.PriceTier) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, priceTierImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PriceTier")
+		case "name":
+			out.Values[i] = ec._PriceTier_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "minimumQuantity":
+			out.Values[i] = ec._PriceTier_minimumQuantity(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "price":
+			out.Values[i] = ec._PriceTier_price(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "displayPrice":
+			out.Values[i] = ec._PriceTier_displayPrice(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var productImplementors = []string{"Product", "Node"}
 
 func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, obj *model.Product) graphql.Marshaler {
@@ -11804,6 +12660,11 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "modifiers":
+			out.Values[i] = ec._Product_modifiers(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "baseProduct":
 			out.Values[i] = ec._Product_baseProduct(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -11839,6 +12700,44 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "translations":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_translations(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "catalogId":
 			out.Values[i] = ec._Product_catalogId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -11934,6 +12833,44 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "childByOptions":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_childByOptions(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "parent":
 			field := field
 
@@ -12470,6 +13407,54 @@ func (ec *executionContext) _ProductFile(ctx context.Context, sel ast.SelectionS
 			}
 		case "file":
 			out.Values[i] = ec._ProductFile_file(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var productTranslationImplementors = []string{"ProductTranslation"}
+
+func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.SelectionSet, obj *store.ProductTranslation) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, productTranslationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ProductTranslation")
+		case "language":
+			out.Values[i] = ec._ProductTranslation_language(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._ProductTranslation_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._ProductTranslation_description(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -14060,6 +15045,16 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 	return res
 }
 
+func (ec *executionContext) marshalNDisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *store.DisplayPrice) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DisplayPrice(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNErrorCode2porticoᚋstoreᚐCode(ctx context.Context, v any) (store.Code, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNErrorCode2porticoᚋstoreᚐCode[tmp]
@@ -14356,6 +15351,112 @@ func (ec *executionContext) marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(
 	return ec._PageInfo(ctx, sel, &v)
 }
 
+func (ec *executionContext) marshalNPrice2ᚖporticoᚋstoreᚐPrice(ctx context.Context, sel ast.SelectionSet, v *store.Price) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Price(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPriceModifier2porticoᚋstoreᚐPriceModifier(ctx context.Context, sel ast.SelectionSet, v store.PriceModifier) graphql.Marshaler {
+	return ec._PriceModifier(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPriceModifier2ᚕporticoᚋstoreᚐPriceModifierᚄ(ctx context.Context, sel ast.SelectionSet, v []store.PriceModifier) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPriceModifier2porticoᚋstoreᚐPriceModifier(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNPriceModifierAmount2ᚕᚖporticoᚋstoreᚐPriceᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Price) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPriceModifierAmount2ᚖporticoᚋstoreᚐPrice(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNPriceModifierAmount2ᚖporticoᚋstoreᚐPrice(ctx context.Context, sel ast.SelectionSet, v *store.Price) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PriceModifierAmount(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNPriceModifierType2porticoᚋstoreᚐPriceModifierType(ctx context.Context, v any) (store.PriceModifierType, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNPriceModifierType2porticoᚋstoreᚐPriceModifierType[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPriceModifierType2porticoᚋstoreᚐPriceModifierType(ctx context.Context, sel ast.SelectionSet, v store.PriceModifierType) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNPriceModifierType2porticoᚋstoreᚐPriceModifierType[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPriceModifierType2porticoᚋstoreᚐPriceModifierType = map[string]store.PriceModifierType{
+		"PRICE_INCREMENT": store.PriceIncrement,
+		"PRICE_DECREMENT": store.PriceDecrement,
+		"PRICE_EQUALS":    store.PriceEquals,
+	}
+	marshalNPriceModifierType2porticoᚋstoreᚐPriceModifierType = map[store.PriceModifierType]string{
+		store.PriceIncrement: "PRICE_INCREMENT",
+		store.PriceDecrement: "PRICE_DECREMENT",
+		store.PriceEquals:    "PRICE_EQUALS",
+	}
+)
+
+func (ec *executionContext) marshalNPriceTier2porticoᚋstoreᚐPriceTier(ctx context.Context, sel ast.SelectionSet, v store.PriceTier) graphql.Marshaler {
+	return ec._PriceTier(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPriceTier2ᚕporticoᚋstoreᚐPriceTierᚄ(ctx context.Context, sel ast.SelectionSet, v []store.PriceTier) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPriceTier2porticoᚋstoreᚐPriceTier(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Product) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -14461,6 +15562,32 @@ func (ec *executionContext) marshalNProductFile2ᚖporticoᚋgraphᚋmodelᚐPro
 func (ec *executionContext) unmarshalNProductFilter2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx context.Context, v any) (*model.ProductFilter, error) {
 	res, err := ec.unmarshalInputProductFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNProductTranslation2ᚕᚖporticoᚋstoreᚐProductTranslationᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.ProductTranslation) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNProductTranslation2ᚖporticoᚋstoreᚐProductTranslation(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚐProductTranslation(ctx context.Context, sel ast.SelectionSet, v *store.ProductTranslation) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ProductTranslation(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, sel ast.SelectionSet, v *store.Settings) graphql.Marshaler {
