@@ -57,6 +57,9 @@ func shopperOf(r *http.Request) store.ShopperContext {
 	return shopper
 }
 
+// Vary names the headers that decide what a shopper sees.
+const Vary = "Accept-Language, Authorization, EP-Channel, EP-Context-Tag, Store-Channel, Store-Context-Tag, X-Moltin-Currency, X-Moltin-Language"
+
 // header is the first of a header's names that is there.
 func header(r *http.Request, names ...string) string {
 	for _, name := range names {

@@ -120,7 +120,7 @@ func execute(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor,
 	if modern {
 		w.Header().Set("Content-Type", graphQLType)
 	}
-	w.Header().Set("Vary", "Accept, Accept-Language, Authorization")
+	w.Header().Add("Vary", "Accept, "+Vary)
 	operation, faults := exec.CreateOperationContext(r.Context(), params)
 	if faults != nil {
 		if modern { // the older media type answers 200 to whatever is well-formed JSON

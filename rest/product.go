@@ -47,9 +47,24 @@ func (a *API) nodeProducts(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	tellLanguages(w, products.Nodes)
 	path := "/catalog/nodes/" + url.PathEscape(r.PathValue("id")) + "/relationships/products"
 	writeJSON(w, http.StatusOK, appendProducts(products.Nodes, page, path, included))
 	return nil
+}
+
+// tellLanguages names the languages of the products' texts; several where some
+// products lack the shopper's.
+func tellLanguages(w http.ResponseWriter, products []*model.Product) {
+	var languages []string
+	for _, product := range products {
+		if !slices.Contains(languages, product.Language()) {
+			languages = append(languages, product.Language())
+		}
+	}
+	if len(languages) > 0 {
+		w.Header().Set("Content-Language", strings.Join(languages, ", "))
+	}
 }
 
 // appendProducts is the page's body.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"portico/store/storetest"
 )
 
@@ -19,6 +21,28 @@ func TestNodeProducts(t *testing.T) {
 		t.Run("sort and compare", func(t *testing.T) { runScenarios(t, s, productOrders()) })
 		t.Run("include", func(t *testing.T) { runScenarios(t, s, productIncludes()) })
 		t.Run("shopper", func(t *testing.T) { runScenarios(t, s, shoppers()) })
+	})
+}
+
+// Caches must tell apart what shoppers are told apart by (DESIGN 4), and each
+// answer names the languages of its texts.
+func TestAnswersOfTheCatalogTellWhatTheyDependOn(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		for _, c := range []struct{ path, asked, languages string }{
+			{productsOf("hand-tools"), "", "en"},
+			{productsOf("hand-tools"), "fr", "fr, en"}, // the lamp has no French
+			{productsOf("hand-tools") + "?filter=eq(sku,BRUSH)", "zh-Hant-TW", "zh-Hant"},
+			{productsOf("empty"), "fr", ""},
+			{productsOf("nowhere"), "fr", ""},
+		} {
+			header := s.send(t, "GET", c.path, "", "Accept-Language", c.asked).Header()
+			require.Equal(t, c.languages, header.Get("Content-Language"), "%s in %q", c.path, c.asked)
+			for _, name := range []string{"Accept-Language", "Authorization", "Store-Channel", "EP-Context-Tag", "X-Moltin-Currency"} {
+				require.Contains(t, header.Get("Vary"), name, c.path)
+			}
+		}
+		require.NotContains(t, s.send(t, "GET", "/v2/inventories", "").Header().Get("Vary"), "Store-Channel")
 	})
 }
 

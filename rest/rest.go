@@ -112,6 +112,9 @@ func (a *API) methods(methods map[string]route) http.Handler {
 				Err: &store.Error{Code: store.Invalid, Detail: "This path takes " + allow + ", not " + r.Method + "."}})
 			return
 		}
+		if strings.HasPrefix(found.path, "/catalog/") {
+			w.Header().Add("Vary", graph.Vary)
+		}
 		err := auth.Require(r.Context(), found.coordinate())
 		if err == nil {
 			err = found.handle(a, w, r)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -111,12 +112,13 @@ func (f *faults) amounts(member string, amounts map[string]amountPrice) {
 		f.currency(member+"."+code, code)
 		f.between(member+"."+code+".amount", int(price.Amount), 0, maxAmount)
 		quantities := map[int]string{}
-		for name, t := range price.Tiers {
+		for _, name := range slices.Sorted(maps.Keys(price.Tiers)) {
+			t := price.Tiers[name]
 			tier := member + "." + code + ".tiers." + name
 			f.between(tier+".minimum_quantity", t.MinimumQuantity, 1, MaxStock)
 			f.between(tier+".amount", int(t.Amount), 0, maxAmount)
 			if twin, twice := quantities[t.MinimumQuantity]; twice {
-				f.add(tier+".minimum_quantity", "must differ from that of the tier %q, %d", max(name, twin), t.MinimumQuantity)
+				f.add(tier+".minimum_quantity", "must differ from that of the tier %q, %d", twin, t.MinimumQuantity)
 			}
 			quantities[t.MinimumQuantity] = name
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -121,6 +122,7 @@ func (p *ProductSource) check(f *faults) {
 	if a.UpdatedAt == "" {
 		a.UpdatedAt = a.CreatedAt
 	}
+	f.localeTags("attributes.locales", a.Locales)
 	for tag, text := range a.Locales {
 		f.locale("attributes.locales."+tag, tag)
 		f.text("attributes.locales."+tag+".name", text.Name, maxName)
@@ -146,6 +148,21 @@ func (p *ProductSource) check(f *faults) {
 	}
 	if p.ID != "" && p.parentID() == p.ID {
 		f.add("relationships.parent.data.id", "must be another product, not the product itself")
+	}
+}
+
+// localeTags writes tags as BCP 47 does: fr_CA is fr-CA.
+func (f *faults) localeTags(member string, texts map[string]LocaleText) {
+	for _, tag := range slices.Sorted(maps.Keys(texts)) {
+		canonical := strings.ReplaceAll(tag, "_", "-")
+		if canonical == tag {
+			continue
+		}
+		if _, twice := texts[canonical]; twice {
+			f.add(member+"."+tag, "is there as %s too; keep one of them", canonical)
+		}
+		texts[canonical] = texts[tag]
+		delete(texts, tag)
 	}
 }
 
