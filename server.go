@@ -129,6 +129,10 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 			return err
 		}
 	}
+	working, stop := context.WithCancel(ctx)
+	worker := make(chan struct{})
+	go func() { defer close(worker); a.store.Work(working) }()
+	defer func() { stop(); <-worker }() // before the store closes
 	log.Info("ready", "address", address, "database", a.store.Describe(), "version", cli.BuildVersion())
 	return web.Serve(ctx, listener, a.handler(), log, web.Linger(c.Linger))
 }

@@ -26,6 +26,14 @@ func rootFields() map[string]string {
 		"Query.stocks":       `{ stocks { totalCount } }`,
 		"Query.settings":     `{ settings { pageLength } }`,
 
+		"Query.catalogReleases": `{ catalogReleases(catalogId: "main") { uuid } }`,
+		"Query.job":             `{ job(id: "none") { uuid } }`,
+		"Query.jobs":            `{ jobs { uuid } }`,
+
+		"Mutation.catalogPublish":      `mutation { catalogPublish(input: {catalogId: "main"}) { userErrors { message } } }`,
+		"Mutation.catalogReleaseServe": `mutation { catalogReleaseServe(input: {releaseId: "1"}) { userErrors { message } } }`,
+		"Mutation.jobCancel":           `mutation { jobCancel(input: {id: "none"}) { userErrors { field } } }`,
+
 		"Mutation.stockTransact":  `mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 7}]}) { transactions { id } userErrors { message } } }`,
 		"Mutation.settingsUpdate": `mutation { settingsUpdate(input: {pageLength: 25}) { settings { pageLength } userErrors { message } } }`,
 	}

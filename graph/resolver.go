@@ -22,6 +22,8 @@ type (
 	catalogNodeResolver struct{ *Resolver }
 	hierarchyResolver   struct{ *Resolver }
 	stockResolver       struct{ *Resolver }
+	releaseResolver     struct{ *Resolver }
+	jobResolver         struct{ *Resolver }
 )
 
 // Query implements generated.ResolverRoot.
@@ -41,6 +43,12 @@ func (r *Resolver) Hierarchy() generated.HierarchyResolver { return hierarchyRes
 
 // Stock implements generated.ResolverRoot.
 func (r *Resolver) Stock() generated.StockResolver { return stockResolver{r} }
+
+// CatalogRelease implements generated.ResolverRoot.
+func (r *Resolver) CatalogRelease() generated.CatalogReleaseResolver { return releaseResolver{r} }
+
+// Job implements generated.ResolverRoot.
+func (r *Resolver) Job() generated.JobResolver { return jobResolver{r} }
 
 // page gathers the arguments that every connection takes.
 func page(first *int, after *string, last *int, before *string, offset *int) store.Page {

@@ -44,6 +44,8 @@ const (
 	TypeProduct     = "Product"
 	TypeFile        = "File"
 	TypeStock       = "Stock"
+	TypeRelease     = "CatalogRelease"
+	TypeJob         = "Job"
 )
 
 // GlobalID is an id that is unique over all types: opaque to clients.
@@ -62,7 +64,7 @@ func ParseGlobalID(global string) (kind, id string, ok bool) {
 		return "", "", false
 	}
 	switch kind {
-	case TypeCatalogNode, TypeHierarchy, TypeProduct, TypeFile, TypeStock:
+	case TypeCatalogNode, TypeHierarchy, TypeProduct, TypeFile, TypeStock, TypeRelease, TypeJob:
 		id, ok = CanonicalID(id)
 		return kind, id, ok
 	}

@@ -25,6 +25,16 @@ const publishBatch = 1000
 // Memory grows by about 1 kB a live product, half of it the collector's
 // headroom; their texts stay on disk.
 func (s *Store) Publish(ctx context.Context, actor Actor, catalogID string, progress PublishProgress) (*Release, error) {
+	return s.publish(ctx, actor, catalogID, true, progress)
+}
+
+// Preview makes a release likewise and does not serve it: View shows it to
+// those who ask for it by its number, and ServeRelease serves it.
+func (s *Store) Preview(ctx context.Context, actor Actor, catalogID string, progress PublishProgress) (*Release, error) {
+	return s.publish(ctx, actor, catalogID, false, progress)
+}
+
+func (s *Store) publish(ctx context.Context, actor Actor, catalogID string, serve bool, progress PublishProgress) (*Release, error) {
 	if progress == nil {
 		progress = func(int, int) {}
 	}
@@ -56,7 +66,7 @@ func (s *Store) Publish(ctx context.Context, actor Actor, catalogID string, prog
 	if err := s.analyzeReleases(ctx); err != nil {
 		return nil, err
 	}
-	return release, s.finishRelease(ctx, actor, release)
+	return release, s.finishRelease(ctx, actor, release, serve)
 }
 
 // analyzeReleases has the planner know a new release before anyone reads it:
@@ -77,6 +87,7 @@ func (s *Store) analyzeReleases(ctx context.Context) error {
 type plan struct {
 	in     session
 	source *catalogSource
+	served int64           // the release that is served now, 0 for none
 	ranked []pricebookRank // the highest priority first
 	tree   *tree
 
@@ -109,12 +120,14 @@ type attachment struct {
 func (p *plan) catalog(ctx context.Context, id string) error {
 	source, found, err := one(ctx, p.in, func(rows *sql.Rows) (*catalogSource, error) {
 		var body []byte
+		var served sql.NullInt64
 		c := &catalogSource{}
-		if err := rows.Scan(&body); err != nil {
+		if err := rows.Scan(&body, &served); err != nil {
 			return nil, err
 		}
+		p.served = served.Int64
 		return c, json.Unmarshal(body, c)
-	}, `SELECT body FROM catalog WHERE id = $1`, id)
+	}, `SELECT body, release_id FROM catalog WHERE id = $1`, id)
 	if err != nil {
 		return err
 	}
@@ -357,18 +370,19 @@ func (s *Store) startRelease(ctx context.Context, actor Actor, release *Release)
 
 // finishRelease is the flip: from here on the release is served, unless a
 // later one of the catalog was finished first, which then stays.
-func (s *Store) finishRelease(ctx context.Context, actor Actor, release *Release) error {
+func (s *Store) finishRelease(ctx context.Context, actor Actor, release *Release, serve bool) error {
 	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
 		// The catalog's row is locked from here on, so that flips come one by one.
 		if _, err := t.exec(ctx, `
-			UPDATE catalog SET release_id = $2
-			WHERE id = $1 AND (release_id IS NULL OR release_id < $2)`, release.CatalogID, release.ID); err != nil {
+			UPDATE catalog SET release_id = CASE WHEN $3 AND (release_id IS NULL OR release_id < $2) THEN $2 ELSE release_id END
+			WHERE id = $1`, release.CatalogID, release.ID, serve); err != nil {
 			return err
 		}
 		n, err := t.exec(ctx, `
-			UPDATE release SET state = $2, locales = $3, products = $4, published_at = $5
-			WHERE id = $1 AND state = $6`,
-			release.ID, releasePublished, strings.Join(release.Locales, " "), release.Products, micros(t.now), releaseBuilding)
+			UPDATE release SET state = $2, locales = $3, products = $4, published_at = $5, added = $6, changed = $7, removed = $8
+			WHERE id = $1 AND state = $9`,
+			release.ID, releasePublished, strings.Join(release.Locales, " "), release.Products, micros(t.now),
+			release.Added, release.Changed, release.Removed, releaseBuilding)
 		if err != nil {
 			return err
 		}
@@ -376,23 +390,27 @@ func (s *Store) finishRelease(ctx context.Context, actor Actor, release *Release
 			return errSwept
 		}
 		release.PublishedAt = t.now
-		if _, err := t.exec(ctx, `
-			UPDATE release SET superseded_at = $2
-			WHERE catalog_id = $1 AND state = $3 AND superseded_at = 0
-			  AND id <> (SELECT release_id FROM catalog WHERE id = $1)`, release.CatalogID, micros(t.now), releasePublished); err != nil {
-			return err
-		}
-		return s.changed(ctx, t, topicCatalog)
+		return s.supersede(ctx, t, release.CatalogID)
 	})
+}
+
+// supersede marks the releases of a catalog that are not served, from now on,
+// and tells everyone.
+func (s *Store) supersede(ctx context.Context, t *tx, catalogID string) error {
+	if _, err := t.exec(ctx, `
+		UPDATE release SET superseded_at = $2
+		WHERE catalog_id = $1 AND state = $3 AND superseded_at = 0
+		  AND id NOT IN (SELECT release_id FROM catalog WHERE id = $1 AND release_id IS NOT NULL)`,
+		catalogID, micros(t.now), releasePublished); err != nil {
+		return err
+	}
+	return s.changed(ctx, t, topicCatalog)
 }
 
 // errSwept says that a build was taken for dead.
 var errSwept = &Error{Code: Conflict, Detail: "The release was swept while it was built, because it had not moved for long; publish again."}
 
-// releaseKept is how long a superseded release stays for those who page
-// through it, as far as it is among the releasesKept newest of its catalog.
 const (
-	releaseKept   = time.Hour
-	releasesKept  = 3
+	releasesKept  = 3           // newest of a catalog, for those who page through them and for rolling back
 	buildingStale = time.Minute // without a sign of life, a build is dead
 )

@@ -32,6 +32,7 @@ type builtProduct struct {
 	documents []builtDocument // the base one first
 	crumbs    []byte
 	crumbsID  int64             // the document that keeps them, once written
+	version   int64             // versionOf it, likewise
 	offers    map[string]*offer // by currency
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,7 +18,7 @@ func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release 
 	for _, step := range []func(context.Context) error{
 		w.files,
 		func(ctx context.Context) error { return w.products(ctx, progress) },
-		w.places, w.nodes, w.lists, w.sortKeys, w.indexes, w.hashes,
+		w.places, w.nodes, w.lists, w.sortKeys, w.indexes, w.hashes, w.compare,
 	} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
@@ -36,6 +37,7 @@ type releaseWriter struct {
 	fresh     []addedDocument    // those of the batch that is being written
 	shared    map[[16]byte]int64 // breadcrumbs, the only documents that products far apart have in common
 	index     map[string][][indexEntry]byte
+	versions  []int64 // of the products, by ordinal
 }
 
 type addedDocument struct {
@@ -207,6 +209,7 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 				locales[document.language] = true
 			}
 			w.shared[documentHash(product.crumbs)] = product.crumbsID
+			w.versions = append(w.versions, product.version)
 			w.indexProduct(product)
 		}
 		done += len(b.products)
@@ -242,7 +245,8 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *tx, products []*bui
 		crumbs := ids[len(product.documents)]
 		ids = ids[len(product.documents)+1:]
 		product.crumbsID = crumbs
-		rows[i] = []any{w.release.ID, product.ordinal, product.source.ID, documents.String(), crumbs}
+		product.version = versionOf(documents.String(), crumbs, product.offers)
+		rows[i] = []any{w.release.ID, product.ordinal, product.source.ID, documents.String(), crumbs, product.version}
 		for _, code := range slices.Sorted(maps.Keys(product.offers)) {
 			o := product.offers[code]
 			if o.Base != nil {
@@ -253,13 +257,57 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *tx, products []*bui
 			}
 		}
 	}
-	if err := t.insertRows(ctx, "release_product", []string{"release_id", "ordinal", "product_id", "documents", "crumbs"}, rows); err != nil {
+	if err := t.insertRows(ctx, "release_product", []string{"release_id", "ordinal", "product_id", "documents", "crumbs", "version"}, rows); err != nil {
 		return err
 	}
 	if err := t.insertRows(ctx, "release_price", []string{"release_id", "ordinal", "currency", "pricebook_id", "amount", "includes_tax", "tiers"}, prices); err != nil {
 		return err
 	}
 	return t.insertRows(ctx, "release_sale", []string{"release_id", "currency", "ordinal", "pricebook_id", "sales"}, sales)
+}
+
+// versionOf is a number for what a release shows of a product: the same for
+// the same.
+func versionOf(documents string, crumbs int64, offers map[string]*offer) int64 {
+	sum := documentHash(fmt.Appendf(nil, "%s %d %s", documents, crumbs, encode(offers)))
+	return int64(binary.LittleEndian.Uint64(sum[:]))
+}
+
+// compare counts what differs from the release that is served.
+func (w *releaseWriter) compare(ctx context.Context) error {
+	r := w.release
+	r.Added = len(w.plan.order)
+	if w.plan.served == 0 {
+		return nil
+	}
+	type row struct {
+		id      string
+		version int64
+	}
+	scan := func(rows *sql.Rows) ([]any, row, error) {
+		var old row
+		err := rows.Scan(&old.id, &old.version)
+		return []any{old.id}, old, err
+	}
+	table := fmt.Sprintf(`(
+		SELECT place.product_id, product.version
+		FROM release_place place
+		JOIN release_product product ON product.release_id = place.release_id AND product.ordinal = place.ordinal
+		WHERE place.release_id = %d) AS served_product`, w.plan.served)
+	return pages(ctx, w.plan.in, table, "product_id, version", []string{"product_id"}, scan, func(rows []row) error {
+		for _, old := range rows {
+			handle, live := w.plan.ids.find(old.id)
+			switch {
+			case !live || w.plan.ordinals[handle] < 0:
+				r.Removed++
+				continue
+			case w.versions[w.plan.ordinals[handle]] != old.version:
+				r.Changed++
+			}
+			r.Added--
+		}
+		return nil
+	})
 }
 
 // indexProduct notes what the product can be found by.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -17,7 +18,17 @@ type Release struct {
 	Locales     []string // the languages there are texts in, beside the base
 	Products    int      // live products it holds, listed or not
 	PublishedAt time.Time
+
+	// Against the release that was served when this one was made: products
+	// that are new, that differ, and that are gone.
+	Added, Changed, Removed int
 }
+
+// GlobalID is the release's id over all types.
+func (r *Release) GlobalID() string { return GlobalID(TypeRelease, r.UUID()) }
+
+// UUID is the release's number in digits.
+func (r *Release) UUID() string { return strconv.FormatInt(r.ID, 10) }
 
 func (r *Release) size() int { return 256 + 16*len(r.Locales) }
 
@@ -27,13 +38,13 @@ const (
 	releasePublished = "published"
 )
 
-const releaseColumns = `id, catalog_id, locale, locales, products, published_at`
+const releaseColumns = `id, catalog_id, locale, locales, products, published_at, added, changed, removed`
 
 func scanRelease(rows *sql.Rows) (*Release, error) {
 	r := &Release{}
 	var locales string
 	var published int64
-	err := rows.Scan(&r.ID, &r.CatalogID, &r.Locale, &locales, &r.Products, &published)
+	err := rows.Scan(&r.ID, &r.CatalogID, &r.Locale, &locales, &r.Products, &published, &r.Added, &r.Changed, &r.Removed)
 	r.Locales, r.PublishedAt = strings.Fields(locales), fromMicros(published)
 	return r, err
 }
@@ -59,6 +70,66 @@ func (s *Store) keptRelease(ctx context.Context, id int64) (*Release, error) {
 	if err == nil && !found {
 		return nil, notFound(nil, "There is no such release.")
 	}
+	return release, err
+}
+
+// Releases lists the releases of a catalog that are kept, newest first: the
+// served one, and the newest three. NOT_FOUND for an unknown catalog.
+func (s *Store) Releases(ctx context.Context, catalogID string) ([]*Release, error) {
+	if _, err := s.catalogExists(ctx, catalogID); err != nil {
+		return nil, err
+	}
+	return collect(ctx, s.reader, scanRelease, `
+		SELECT `+releaseColumns+` FROM release WHERE catalog_id = $1 AND state = $2 ORDER BY id DESC`, catalogID, releasePublished)
+}
+
+// ReleaseByID returns a release that is kept; NOT_FOUND when it is not.
+func (s *Store) ReleaseByID(ctx context.Context, id string) (*Release, error) {
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return nil, notFound(nil, "There is no release %q; its number looks like 12.", short(id))
+	}
+	return s.keptRelease(ctx, number)
+}
+
+// Served tells whether shoppers are shown the release, as far as the rules
+// choose its catalog.
+func (s *Store) Served(ctx context.Context, release *Release) (bool, error) {
+	routing, err := s.routingNow(ctx)
+	if err != nil {
+		return false, err
+	}
+	served := routing.releaseOf(release.CatalogID)
+	return served != nil && served.ID == release.ID, nil
+}
+
+// ServeRelease serves a release that is kept, in place of the one its catalog
+// serves: an earlier one to roll back, or a preview. NOT_FOUND when it is not
+// kept.
+func (s *Store) ServeRelease(ctx context.Context, actor Actor, id string) (*Release, error) {
+	gone := notFound([]string{"releaseId"}, "is no release that is kept: %q; catalogReleases lists those that are, or publish the catalog anew", short(id))
+	release, err := s.ReleaseByID(ctx, id)
+	if HasCode(err, NotFound) {
+		return nil, gone
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		// As finishRelease does, the catalog's row first. The release's own is
+		// what a sweep looks at.
+		if _, err := t.exec(ctx, `UPDATE catalog SET release_id = $2 WHERE id = $1`, release.CatalogID, release.ID); err != nil {
+			return err
+		}
+		n, err := t.exec(ctx, `UPDATE release SET superseded_at = 0 WHERE id = $1 AND state = $2`, release.ID, releasePublished)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return gone
+		}
+		return s.supersede(ctx, t, release.CatalogID)
+	})
 	return release, err
 }
 

@@ -39,12 +39,13 @@ type Store struct {
 	closer      io.Closer
 	reader      session // queries outside a write
 
-	jobs            chan *job
+	queue           chan *queuedWrite
 	closing         chan struct{}
 	closeOnce       sync.Once
 	written, polled chan struct{} // closed when the writer and the poll have ended
 
 	topics   topics
+	jobs     chan struct{} // wakes the worker of this process
 	settings watched[*Settings]
 	routing  watched[*routing]
 	cache    *cache
@@ -58,7 +59,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	}
 	s := &Store{
 		config: config, dialect: engine, log: config.Log, clock: config.Clock,
-		jobs: make(chan *job, updateGroup), closing: make(chan struct{}),
+		queue: make(chan *queuedWrite, updateGroup), jobs: make(chan struct{}, 1), closing: make(chan struct{}),
 		written: make(chan struct{}), polled: make(chan struct{}),
 	}
 	if s.log == nil {

@@ -13,7 +13,7 @@ import (
 const sweepBatch = 5000
 
 // Sweep removes what no one reads any more, in short transactions: releases
-// that were left unfinished, superseded ones that are past their time, and
+// that were left unfinished, superseded ones beyond the newest three of their catalog, and
 // the documents that only they held.
 func (s *Store) Sweep(ctx context.Context, actor Actor) error {
 	dead, err := s.deadReleases(ctx)
@@ -29,7 +29,6 @@ func (s *Store) Sweep(ctx context.Context, actor Actor) error {
 }
 
 func (s *Store) deadReleases(ctx context.Context) ([]int64, error) {
-	now := s.now()
 	return collect(ctx, s.reader, scalar[int64], `
 		SELECT id FROM release
 		WHERE state <> $1 AND touched_at < $2
@@ -37,19 +36,22 @@ func (s *Store) deadReleases(ctx context.Context) ([]int64, error) {
 		SELECT id FROM (
 		    SELECT id, superseded_at, ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY id DESC) AS age
 		    FROM release WHERE state = $1) AS published
-		WHERE superseded_at > 0 AND (superseded_at < $3 OR age > $4)
-		  AND id NOT IN (SELECT release_id FROM catalog WHERE release_id IS NOT NULL)`,
-		releasePublished, micros(now.Add(-buildingStale)), micros(now.Add(-releaseKept)), releasesKept)
+		WHERE superseded_at > 0 AND age > $3`,
+		releasePublished, micros(s.now().Add(-buildingStale)), releasesKept)
 }
 
 // dropRelease deletes a release, its own row last: what is left of an
 // interrupted deletion is found again. The state is the first to change, so
-// that nobody begins to read it.
+// that nobody begins to read it; a release that is served again meanwhile
+// stays.
 func (s *Store) dropRelease(ctx context.Context, actor Actor, id int64) error {
-	if err := s.update(ctx, actor, func(ctx context.Context, t *tx) error {
-		_, err := t.exec(ctx, `UPDATE release SET state = 'dropped', touched_at = 0 WHERE id = $1`, id)
+	var dropped int64
+	if err := s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {
+		dropped, err = t.exec(ctx, `
+			UPDATE release SET state = 'dropped', touched_at = 0
+			WHERE id = $1 AND (state <> $2 OR superseded_at > 0)`, id, releasePublished)
 		return err
-	}); err != nil {
+	}); err != nil || dropped == 0 {
 		return err
 	}
 	for _, part := range []struct{ table, key string }{

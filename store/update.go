@@ -50,21 +50,21 @@ func (s *Store) update(ctx context.Context, actor Actor, fn func(context.Context
 	if !s.dialect.oneWriter() {
 		return s.updateAlone(ctx, actor, fn)
 	}
-	job := &job{ctx: ctx, actor: actor, fn: fn, done: make(chan error, 1)}
+	queued := &queuedWrite{ctx: ctx, actor: actor, fn: fn, done: make(chan error, 1)}
 	select {
-	case s.jobs <- job:
+	case s.queue <- queued:
 	case <-s.closing:
 		return errClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	select {
-	case err := <-job.done:
+	case err := <-queued.done:
 		return err
 	case <-s.written: // the writer has ended; it may have answered just before
 	}
 	select {
-	case err := <-job.done:
+	case err := <-queued.done:
 		return err
 	default:
 		return errClosed
@@ -159,8 +159,8 @@ func guard(fn func() error) (err error) {
 	return fn()
 }
 
-// job is one queued write.
-type job struct {
+// queuedWrite is a write that waits its turn.
+type queuedWrite struct {
 	ctx   context.Context
 	actor Actor
 	fn    func(context.Context, *tx) error
@@ -181,18 +181,18 @@ func (s *Store) writer() {
 	w := &connection{store: s}
 	defer w.close()
 	for {
-		var group []*job
+		var group []*queuedWrite
 		select {
-		case first := <-s.jobs:
+		case first := <-s.queue:
 			group = append(group, first)
 		case <-s.closing:
-			s.refuseJobs()
+			s.refuseQueue()
 			return
 		}
 	more:
 		for len(group) < updateGroup {
 			select {
-			case next := <-s.jobs:
+			case next := <-s.queue:
 				group = append(group, next)
 			default:
 				break more
@@ -202,10 +202,10 @@ func (s *Store) writer() {
 	}
 }
 
-func (s *Store) refuseJobs() {
+func (s *Store) refuseQueue() {
 	for {
 		select {
-		case j := <-s.jobs:
+		case j := <-s.queue:
 			j.done <- errClosed
 		default:
 			return
@@ -245,13 +245,13 @@ func (w *connection) close() {
 
 // run commits a group together; when that fails as a whole, each of its
 // writes is tried once more alone.
-func (w *connection) run(group []*job) {
+func (w *connection) run(group []*queuedWrite) {
 	if w.commit(group) == nil {
 		w.answer(group)
 		return
 	}
 	for _, j := range group {
-		alone := []*job{j}
+		alone := []*queuedWrite{j}
 		for attempt := 0; ; attempt++ {
 			j.err = nil
 			err := w.commit(alone)
@@ -268,7 +268,7 @@ func (w *connection) run(group []*job) {
 	}
 }
 
-func (w *connection) answer(group []*job) {
+func (w *connection) answer(group []*queuedWrite) {
 	for _, j := range group {
 		if j.err == nil && j.tx != nil {
 			j.tx.committed()
@@ -278,8 +278,8 @@ func (w *connection) answer(group []*job) {
 }
 
 // commit runs the group in one transaction. An error means that nothing of
-// the group was written; the error of one write alone is in its job.
-func (w *connection) commit(group []*job) (err error) {
+// the group was written; the error of one write alone is in its err.
+func (w *connection) commit(group []*queuedWrite) (err error) {
 	ctx := context.Background()
 	if err := w.open(ctx); err != nil {
 		return err
@@ -307,7 +307,7 @@ func (w *connection) commit(group []*job) (err error) {
 }
 
 // savepoint runs one write so that its failure undoes it alone.
-func (w *connection) savepoint(j *job) error {
+func (w *connection) savepoint(j *queuedWrite) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), updateDeadline)
 	defer cancel()
 	outer := context.Background()

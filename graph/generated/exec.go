@@ -32,7 +32,9 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	CatalogNode() CatalogNodeResolver
+	CatalogRelease() CatalogReleaseResolver
 	Hierarchy() HierarchyResolver
+	Job() JobResolver
 	Mutation() MutationResolver
 	Product() ProductResolver
 	Query() QueryResolver
@@ -85,6 +87,30 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	CatalogPublishPayload struct {
+		Job        func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	CatalogRelease struct {
+		Added       func(childComplexity int) int
+		CatalogID   func(childComplexity int) int
+		Changed     func(childComplexity int) int
+		GlobalID    func(childComplexity int) int
+		Locale      func(childComplexity int) int
+		Locales     func(childComplexity int) int
+		Products    func(childComplexity int) int
+		PublishedAt func(childComplexity int) int
+		Removed     func(childComplexity int) int
+		Served      func(childComplexity int) int
+		UUID        func(childComplexity int) int
+	}
+
+	CatalogReleaseServePayload struct {
+		Release    func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
 	ComponentOption struct {
 		ID       func(childComplexity int) int
 		Quantity func(childComplexity int) int
@@ -131,6 +157,26 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	Job struct {
+		ActorName  func(childComplexity int) int
+		CreatedAt  func(childComplexity int) int
+		Done       func(childComplexity int) int
+		ErrorText  func(childComplexity int) int
+		FinishedAt func(childComplexity int) int
+		GlobalID   func(childComplexity int) int
+		ID         func(childComplexity int) int
+		Kind       func(childComplexity int) int
+		Release    func(childComplexity int) int
+		StartedAt  func(childComplexity int) int
+		State      func(childComplexity int) int
+		Total      func(childComplexity int) int
+	}
+
+	JobCancelPayload struct {
+		Job        func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
 	Money struct {
 		Amount    func(childComplexity int) int
 		Currency  func(childComplexity int) int
@@ -138,8 +184,11 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
-		SettingsUpdate func(childComplexity int, input SettingsUpdateInput) int
-		StockTransact  func(childComplexity int, input StockTransactInput) int
+		CatalogPublish      func(childComplexity int, input CatalogPublishInput) int
+		CatalogReleaseServe func(childComplexity int, input CatalogReleaseServeInput) int
+		JobCancel           func(childComplexity int, input JobCancelInput) int
+		SettingsUpdate      func(childComplexity int, input SettingsUpdateInput) int
+		StockTransact       func(childComplexity int, input StockTransactInput) int
 	}
 
 	PageInfo struct {
@@ -261,16 +310,19 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
-		CatalogNode  func(childComplexity int, id string) int
-		CatalogNodes func(childComplexity int, filter *CatalogNodeFilter, first *int, after *string, last *int, before *string, offset *int) int
-		Hierarchies  func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
-		Node         func(childComplexity int, id string) int
-		Nodes        func(childComplexity int, ids []string) int
-		Product      func(childComplexity int, id *string, sku *string, slug *string) int
-		Products     func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Settings     func(childComplexity int) int
-		Stock        func(childComplexity int, productID string) int
-		Stocks       func(childComplexity int, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		CatalogNode     func(childComplexity int, id string) int
+		CatalogNodes    func(childComplexity int, filter *CatalogNodeFilter, first *int, after *string, last *int, before *string, offset *int) int
+		CatalogReleases func(childComplexity int, catalogID string) int
+		Hierarchies     func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Job             func(childComplexity int, id string) int
+		Jobs            func(childComplexity int, first int) int
+		Node            func(childComplexity int, id string) int
+		Nodes           func(childComplexity int, ids []string) int
+		Product         func(childComplexity int, id *string, sku *string, slug *string) int
+		Products        func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Settings        func(childComplexity int) int
+		Stock           func(childComplexity int, productID string) int
+		Stocks          func(childComplexity int, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 	}
 
 	Settings struct {
@@ -366,12 +418,21 @@ type CatalogNodeResolver interface {
 	Children(ctx context.Context, obj *model.CatalogNode, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Product], error)
 }
+type CatalogReleaseResolver interface {
+	Served(ctx context.Context, obj *store.Release) (bool, error)
+}
 type HierarchyResolver interface {
 	Children(ctx context.Context, obj *model.Hierarchy, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Product], error)
 }
+type JobResolver interface {
+	Release(ctx context.Context, obj *model.Job) (*store.Release, error)
+}
 type MutationResolver interface {
 	SettingsUpdate(ctx context.Context, input SettingsUpdateInput) (*SettingsUpdatePayload, error)
+	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
+	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleaseServePayload, error)
+	JobCancel(ctx context.Context, input JobCancelInput) (*JobCancelPayload, error)
 	StockTransact(ctx context.Context, input StockTransactInput) (*StockTransactPayload, error)
 }
 type ProductResolver interface {
@@ -396,6 +457,9 @@ type QueryResolver interface {
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
 	Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
 	Settings(ctx context.Context) (*store.Settings, error)
+	CatalogReleases(ctx context.Context, catalogID string) ([]*store.Release, error)
+	Job(ctx context.Context, id string) (*model.Job, error)
+	Jobs(ctx context.Context, first int) ([]*model.Job, error)
 	Node(ctx context.Context, id string) (model.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
 }
@@ -582,6 +646,99 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogNodeEdge.Node(childComplexity), true
 
+	case "CatalogPublishPayload.job":
+		if e.ComplexityRoot.CatalogPublishPayload.Job == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPublishPayload.Job(childComplexity), true
+	case "CatalogPublishPayload.userErrors":
+		if e.ComplexityRoot.CatalogPublishPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPublishPayload.UserErrors(childComplexity), true
+
+	case "CatalogRelease.added":
+		if e.ComplexityRoot.CatalogRelease.Added == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.Added(childComplexity), true
+	case "CatalogRelease.catalogId":
+		if e.ComplexityRoot.CatalogRelease.CatalogID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.CatalogID(childComplexity), true
+	case "CatalogRelease.changed":
+		if e.ComplexityRoot.CatalogRelease.Changed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.Changed(childComplexity), true
+	case "CatalogRelease.id":
+		if e.ComplexityRoot.CatalogRelease.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.GlobalID(childComplexity), true
+	case "CatalogRelease.locale":
+		if e.ComplexityRoot.CatalogRelease.Locale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.Locale(childComplexity), true
+	case "CatalogRelease.locales":
+		if e.ComplexityRoot.CatalogRelease.Locales == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.Locales(childComplexity), true
+	case "CatalogRelease.products":
+		if e.ComplexityRoot.CatalogRelease.Products == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.Products(childComplexity), true
+	case "CatalogRelease.publishedAt":
+		if e.ComplexityRoot.CatalogRelease.PublishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.PublishedAt(childComplexity), true
+	case "CatalogRelease.removed":
+		if e.ComplexityRoot.CatalogRelease.Removed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.Removed(childComplexity), true
+	case "CatalogRelease.served":
+		if e.ComplexityRoot.CatalogRelease.Served == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.Served(childComplexity), true
+	case "CatalogRelease.uuid":
+		if e.ComplexityRoot.CatalogRelease.UUID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.UUID(childComplexity), true
+
+	case "CatalogReleaseServePayload.release":
+		if e.ComplexityRoot.CatalogReleaseServePayload.Release == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogReleaseServePayload.Release(childComplexity), true
+	case "CatalogReleaseServePayload.userErrors":
+		if e.ComplexityRoot.CatalogReleaseServePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogReleaseServePayload.UserErrors(childComplexity), true
+
 	case "ComponentOption.id":
 		if e.ComplexityRoot.ComponentOption.ID == nil {
 			break
@@ -766,6 +923,92 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.HierarchyEdge.Node(childComplexity), true
 
+	case "Job.actor":
+		if e.ComplexityRoot.Job.ActorName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.ActorName(childComplexity), true
+	case "Job.createdAt":
+		if e.ComplexityRoot.Job.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.CreatedAt(childComplexity), true
+	case "Job.done":
+		if e.ComplexityRoot.Job.Done == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.Done(childComplexity), true
+	case "Job.error":
+		if e.ComplexityRoot.Job.ErrorText == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.ErrorText(childComplexity), true
+	case "Job.finishedAt":
+		if e.ComplexityRoot.Job.FinishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.FinishedAt(childComplexity), true
+	case "Job.id":
+		if e.ComplexityRoot.Job.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.GlobalID(childComplexity), true
+	case "Job.uuid":
+		if e.ComplexityRoot.Job.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.ID(childComplexity), true
+	case "Job.kind":
+		if e.ComplexityRoot.Job.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.Kind(childComplexity), true
+	case "Job.release":
+		if e.ComplexityRoot.Job.Release == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.Release(childComplexity), true
+	case "Job.startedAt":
+		if e.ComplexityRoot.Job.StartedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.StartedAt(childComplexity), true
+	case "Job.state":
+		if e.ComplexityRoot.Job.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.State(childComplexity), true
+	case "Job.total":
+		if e.ComplexityRoot.Job.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.Total(childComplexity), true
+
+	case "JobCancelPayload.job":
+		if e.ComplexityRoot.JobCancelPayload.Job == nil {
+			break
+		}
+
+		return e.ComplexityRoot.JobCancelPayload.Job(childComplexity), true
+	case "JobCancelPayload.userErrors":
+		if e.ComplexityRoot.JobCancelPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.JobCancelPayload.UserErrors(childComplexity), true
+
 	case "Money.amount":
 		if e.ComplexityRoot.Money.Amount == nil {
 			break
@@ -785,6 +1028,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Money.Formatted(childComplexity), true
 
+	case "Mutation.catalogPublish":
+		if e.ComplexityRoot.Mutation.CatalogPublish == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_catalogPublish_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CatalogPublish(childComplexity, args["input"].(CatalogPublishInput)), true
+	case "Mutation.catalogReleaseServe":
+		if e.ComplexityRoot.Mutation.CatalogReleaseServe == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_catalogReleaseServe_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CatalogReleaseServe(childComplexity, args["input"].(CatalogReleaseServeInput)), true
+	case "Mutation.jobCancel":
+		if e.ComplexityRoot.Mutation.JobCancel == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_jobCancel_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.JobCancel(childComplexity, args["input"].(JobCancelInput)), true
 	case "Mutation.settingsUpdate":
 		if e.ComplexityRoot.Mutation.SettingsUpdate == nil {
 			break
@@ -1356,6 +1632,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.CatalogNodes(childComplexity, args["filter"].(*CatalogNodeFilter), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.catalogReleases":
+		if e.ComplexityRoot.Query.CatalogReleases == nil {
+			break
+		}
+
+		args, err := ec.field_Query_catalogReleases_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.CatalogReleases(childComplexity, args["catalogId"].(string)), true
 	case "Query.hierarchies":
 		if e.ComplexityRoot.Query.Hierarchies == nil {
 			break
@@ -1368,6 +1655,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Query.Hierarchies(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 
+	case "Query.job":
+		if e.ComplexityRoot.Query.Job == nil {
+			break
+		}
+
+		args, err := ec.field_Query_job_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Job(childComplexity, args["id"].(string)), true
+	case "Query.jobs":
+		if e.ComplexityRoot.Query.Jobs == nil {
+			break
+		}
+
+		args, err := ec.field_Query_jobs_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Jobs(childComplexity, args["first"].(int)), true
 	case "Query.node":
 		if e.ComplexityRoot.Query.Node == nil {
 			break
@@ -1754,9 +2063,12 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputCatalogNodeFilter,
+		ec.unmarshalInputCatalogPublishInput,
+		ec.unmarshalInputCatalogReleaseServeInput,
 		ec.unmarshalInputDateTimeBounds,
 		ec.unmarshalInputIDBounds,
 		ec.unmarshalInputIDFilter,
+		ec.unmarshalInputJobCancelInput,
 		ec.unmarshalInputListBounds,
 		ec.unmarshalInputListOrder,
 		ec.unmarshalInputProductFilter,
@@ -1966,6 +2278,15 @@ type Query {
   "The store's settings."
   settings: Settings!
 
+  "The releases of a catalog that are kept, newest first: the one that is served, and the newest three. Needs the scope catalog:write."
+  catalogReleases("The catalog's global id, or the service's own." catalogId: ID!): [CatalogRelease!]!
+
+  "A job; null when there is none with that id (any more: a finished one is kept for 30 days). Ask again for its progress. Needs the scope catalog:write."
+  job("The global id, or the service's own." id: ID!): Job
+
+  "The newest jobs, newest first. Needs the scope catalog:write."
+  jobs("How many, 1 to 100." first: Int! = 25): [Job!]!
+
   "Anything with a global id; null when it is not there (any more)."
   node("A global id." id: ID!): Node
 
@@ -1976,6 +2297,15 @@ type Query {
 type Mutation {
   "Changes settings. Members left out stay as they are."
   settingsUpdate("What to change." input: SettingsUpdateInput!): SettingsUpdatePayload!
+
+  "Publishes a catalog: makes an immutable release of what is authored at that moment, as a job. Shoppers see the old release until the new one is whole. Asked again while such a job waits, it is that job."
+  catalogPublish("What to publish." input: CatalogPublishInput!): CatalogPublishPayload!
+
+  "Serves a release that is kept in place of the one its catalog serves: an earlier one to roll back, or a preview. It takes effect at once."
+  catalogReleaseServe("Which." input: CatalogReleaseServeInput!): CatalogReleaseServePayload!
+
+  "Cancels a job: one that waits at once, one that runs within a second or so. A finished job stays as it is."
+  jobCancel("Which." input: JobCancelInput!): JobCancelPayload!
 
   "Changes stock: all the changes or none, each with its line in the ledger. The same product twice is changed twice, in order."
   stockTransact("The changes." input: StockTransactInput!): StockTransactPayload!
@@ -2724,6 +3054,124 @@ type StockTransactPayload {
   "What is to be mended; empty when it worked."
   userErrors: [UserError!]!
 }
+
+"A published state of a catalog. It never changes."
+type CatalogRelease implements Node {
+  "The global id."
+  id: ID!
+  "Its number: later releases have higher ones. As the header ` + "`" + `Store-Catalog-Release` + "`" + ` it shows the release to those with the scope catalog:write."
+  uuid: ID!
+  "The service's own id of the catalog."
+  catalogId: ID!
+  "Whether its catalog serves it."
+  served: Boolean!
+  "When it was finished."
+  publishedAt: DateTime!
+  "Live products it holds, listed or not."
+  products: Int!
+  "The language of its base texts."
+  locale: String!
+  "The languages it has texts in beside that, by tag."
+  locales: [String!]!
+  "Products that are new against the release that was served when this one was made."
+  added: Int!
+  "Products that differ from that release: texts, relations, nodes or prices."
+  changed: Int!
+  "Products of that release that are gone."
+  removed: Int!
+}
+
+"What a job does."
+enum JobKind {
+  "Publishes a catalog."
+  CATALOG_PUBLISH
+}
+
+"How far a job is."
+enum JobState {
+  "It waits for a worker."
+  QUEUED
+  "A worker is at it. Should the worker end, another begins it anew."
+  RUNNING
+  "It is done."
+  SUCCEEDED
+  "It could not be done; ` + "`" + `error` + "`" + ` says why."
+  FAILED
+  "It was canceled."
+  CANCELED
+}
+
+"Work that outlasts the request that asked for it."
+type Job implements Node {
+  "The global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "What it does."
+  kind: JobKind!
+  "How far it is."
+  state: JobState!
+  "Units done: products, when publishing."
+  done: Int!
+  "Units in all; 0 until that is known."
+  total: Int!
+  "What failed; null unless it did."
+  error: String
+  "Who asked for it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `."
+  actor: String!
+  "When it was asked for."
+  createdAt: DateTime!
+  "When a worker first took it; null while it waits."
+  startedAt: DateTime
+  "When it ended; null until then."
+  finishedAt: DateTime
+  "The release it made; null until then, for a job of another kind, and when the release is no longer kept."
+  release: CatalogRelease
+}
+
+"What to publish."
+input CatalogPublishInput {
+  "The catalog's global id, or the service's own."
+  catalogId: ID!
+  "Whether to serve the release as soon as it is whole; false makes a preview, for ` + "`" + `catalogReleaseServe` + "`" + ` to serve."
+  serve: Boolean! = true
+}
+
+"The job that publishes."
+type CatalogPublishPayload {
+  "The job; null when there is none for the errors' sake."
+  job: Job
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"Which release to serve."
+input CatalogReleaseServeInput {
+  "The release's global id, or its number."
+  releaseId: ID!
+}
+
+"The release that is served."
+type CatalogReleaseServePayload {
+  "The release; null when nothing was changed for the errors' sake."
+  release: CatalogRelease
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"Which job to cancel."
+input JobCancelInput {
+  "The job's global id, or the service's own."
+  id: ID!
+}
+
+"The job that was canceled."
+type JobCancelPayload {
+  "The job as it is then; one that runs may take a moment to end. Null for the errors' sake."
+  job: Job
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
 `, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
@@ -2816,6 +3264,54 @@ func (ec *executionContext) childFields_CatalogNodeEdge(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_CatalogPublishPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "job":
+		return ec.fieldContext_CatalogPublishPayload_job(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogPublishPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogPublishPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogRelease(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_CatalogRelease_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_CatalogRelease_uuid(ctx, field)
+	case "catalogId":
+		return ec.fieldContext_CatalogRelease_catalogId(ctx, field)
+	case "served":
+		return ec.fieldContext_CatalogRelease_served(ctx, field)
+	case "publishedAt":
+		return ec.fieldContext_CatalogRelease_publishedAt(ctx, field)
+	case "products":
+		return ec.fieldContext_CatalogRelease_products(ctx, field)
+	case "locale":
+		return ec.fieldContext_CatalogRelease_locale(ctx, field)
+	case "locales":
+		return ec.fieldContext_CatalogRelease_locales(ctx, field)
+	case "added":
+		return ec.fieldContext_CatalogRelease_added(ctx, field)
+	case "changed":
+		return ec.fieldContext_CatalogRelease_changed(ctx, field)
+	case "removed":
+		return ec.fieldContext_CatalogRelease_removed(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogRelease", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogReleaseServePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "release":
+		return ec.fieldContext_CatalogReleaseServePayload_release(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogReleaseServePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogReleaseServePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_ComponentOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -2906,6 +3402,46 @@ func (ec *executionContext) childFields_HierarchyEdge(ctx context.Context, field
 		return ec.fieldContext_HierarchyEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type HierarchyEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_Job(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Job_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_Job_uuid(ctx, field)
+	case "kind":
+		return ec.fieldContext_Job_kind(ctx, field)
+	case "state":
+		return ec.fieldContext_Job_state(ctx, field)
+	case "done":
+		return ec.fieldContext_Job_done(ctx, field)
+	case "total":
+		return ec.fieldContext_Job_total(ctx, field)
+	case "error":
+		return ec.fieldContext_Job_error(ctx, field)
+	case "actor":
+		return ec.fieldContext_Job_actor(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Job_createdAt(ctx, field)
+	case "startedAt":
+		return ec.fieldContext_Job_startedAt(ctx, field)
+	case "finishedAt":
+		return ec.fieldContext_Job_finishedAt(ctx, field)
+	case "release":
+		return ec.fieldContext_Job_release(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Job", field.Name)
+}
+
+func (ec *executionContext) childFields_JobCancelPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "job":
+		return ec.fieldContext_JobCancelPayload_job(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_JobCancelPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type JobCancelPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Money(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3650,6 +4186,48 @@ func (ec *executionContext) field_Hierarchy_products_args(ctx context.Context, r
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_catalogPublish_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogPublishInput, error) {
+			return ec.unmarshalNCatalogPublishInput2porticoᚋgraphᚋgeneratedᚐCatalogPublishInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_catalogReleaseServe_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogReleaseServeInput, error) {
+			return ec.unmarshalNCatalogReleaseServeInput2porticoᚋgraphᚋgeneratedᚐCatalogReleaseServeInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_jobCancel_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (JobCancelInput, error) {
+			return ec.unmarshalNJobCancelInput2porticoᚋgraphᚋgeneratedᚐJobCancelInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_settingsUpdate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3774,6 +4352,20 @@ func (ec *executionContext) field_Query_catalogNodes_args(ctx context.Context, r
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_catalogReleases_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "catalogId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["catalogId"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_hierarchies_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3817,6 +4409,34 @@ func (ec *executionContext) field_Query_hierarchies_args(ctx context.Context, ra
 		return nil, err
 	}
 	args["offset"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_job_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_jobs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
 	return args, nil
 }
 
@@ -4765,6 +5385,387 @@ func (ec *executionContext) fieldContext_CatalogNodeEdge_node(_ context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _CatalogPublishPayload_job(ctx context.Context, field graphql.CollectedField, obj *CatalogPublishPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPublishPayload_job(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Job, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Job) graphql.Marshaler {
+			return ec.marshalOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPublishPayload_job(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogPublishPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Job(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogPublishPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogPublishPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPublishPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPublishPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogPublishPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogRelease_id(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_uuid(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UUID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_catalogId(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_catalogId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_catalogId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_served(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_served(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CatalogRelease().Served(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_served(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_publishedAt(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_publishedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PublishedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_publishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_products(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_products(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Products, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_products(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_locale(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_locale(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Locale, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_locales(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_locales(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Locales, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_locales(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_added(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_added(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Added, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_added(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_changed(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_changed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Changed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_changed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_removed(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_removed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Removed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_removed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogReleaseServePayload_release(ctx context.Context, field graphql.CollectedField, obj *CatalogReleaseServePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogReleaseServePayload_release(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Release, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Release) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogReleaseServePayload_release(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogReleaseServePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRelease(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogReleaseServePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogReleaseServePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogReleaseServePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogReleaseServePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogReleaseServePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _ComponentOption_id(ctx context.Context, field graphql.CollectedField, obj *store.ComponentOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5505,6 +6506,355 @@ func (ec *executionContext) fieldContext_HierarchyEdge_node(_ context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _Job_id(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Job_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Job", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Job_uuid(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Job_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Job", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Job_kind(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.JobKind) graphql.Marshaler {
+			return ec.marshalNJobKind2porticoᚋstoreᚐJobKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Job_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Job", field, false, false, errors.New("field of type JobKind does not have child fields"))
+}
+
+func (ec *executionContext) _Job_state(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.JobState) graphql.Marshaler {
+			return ec.marshalNJobState2porticoᚋstoreᚐJobState(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Job_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Job", field, false, false, errors.New("field of type JobState does not have child fields"))
+}
+
+func (ec *executionContext) _Job_done(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_done(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Done, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Job_done(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Job", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Job_total(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_total(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Total, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Job_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Job", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Job_error(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_error(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ErrorText(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Job_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Job", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Job_actor(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_actor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ActorName(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Job_actor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Job", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Job_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Job_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Job", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Job_startedAt(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_startedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StartedAt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Job_startedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Job", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Job_finishedAt(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_finishedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FinishedAt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Job_finishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Job", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Job_release(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_release(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Job().Release(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Release) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Job_release(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Job",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRelease(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _JobCancelPayload_job(ctx context.Context, field graphql.CollectedField, obj *JobCancelPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_JobCancelPayload_job(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Job, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Job) graphql.Marshaler {
+			return ec.marshalOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_JobCancelPayload_job(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "JobCancelPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Job(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _JobCancelPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *JobCancelPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_JobCancelPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_JobCancelPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "JobCancelPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Money_amount(ctx context.Context, field graphql.CollectedField, obj *store.Money) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5612,6 +6962,138 @@ func (ec *executionContext) fieldContext_Mutation_settingsUpdate(ctx context.Con
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_settingsUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_catalogPublish(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_catalogPublish(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CatalogPublish(ctx, fc.Args["input"].(CatalogPublishInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogPublishPayload) graphql.Marshaler {
+			return ec.marshalNCatalogPublishPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPublishPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_catalogPublish(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogPublishPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_catalogPublish_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_catalogReleaseServe(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_catalogReleaseServe(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CatalogReleaseServe(ctx, fc.Args["input"].(CatalogReleaseServeInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogReleaseServePayload) graphql.Marshaler {
+			return ec.marshalNCatalogReleaseServePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseServePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_catalogReleaseServe(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogReleaseServePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_catalogReleaseServe_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_jobCancel(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_jobCancel(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().JobCancel(ctx, fc.Args["input"].(JobCancelInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *JobCancelPayload) graphql.Marshaler {
+			return ec.marshalNJobCancelPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobCancelPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_jobCancel(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_JobCancelPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_jobCancel_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -8230,6 +9712,138 @@ func (ec *executionContext) fieldContext_Query_settings(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_catalogReleases(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_catalogReleases(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CatalogReleases(ctx, fc.Args["catalogId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Release) graphql.Marshaler {
+			return ec.marshalNCatalogRelease2ᚕᚖporticoᚋstoreᚐReleaseᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_catalogReleases(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRelease(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_catalogReleases_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_job(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_job(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Job(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Job) graphql.Marshaler {
+			return ec.marshalOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_job(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Job(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_job_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_jobs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_jobs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Jobs(ctx, fc.Args["first"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Job) graphql.Marshaler {
+			return ec.marshalNJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_jobs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Job(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_jobs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_node(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -10732,6 +12346,77 @@ func (ec *executionContext) unmarshalInputCatalogNodeFilter(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCatalogPublishInput(ctx context.Context, obj any) (CatalogPublishInput, error) {
+	var it CatalogPublishInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["serve"]; !present {
+		asMap["serve"] = true
+	}
+
+	fieldsInOrder := [...]string{"catalogId", "serve"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "catalogId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("catalogId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CatalogID = data
+		case "serve":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serve"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Serve = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogReleaseServeInput(ctx context.Context, obj any) (CatalogReleaseServeInput, error) {
+	var it CatalogReleaseServeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"releaseId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "releaseId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("releaseId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReleaseID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputDateTimeBounds(ctx context.Context, obj any) (model.DateTimeBounds, error) {
 	var it model.DateTimeBounds
 	if obj == nil {
@@ -10859,6 +12544,36 @@ func (ec *executionContext) unmarshalInputIDFilter(ctx context.Context, obj any)
 				return it, err
 			}
 			it.In = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputJobCancelInput(ctx context.Context, obj any) (JobCancelInput, error) {
+	var it JobCancelInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
 		}
 	}
 	return it, nil
@@ -11240,6 +12955,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Product(ctx, sel, obj)
+	case model.Job:
+		return ec._Job(ctx, sel, &obj)
+	case *model.Job:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Job(ctx, sel, obj)
 	case model.Hierarchy:
 		return ec._Hierarchy(ctx, sel, &obj)
 	case *model.Hierarchy:
@@ -11252,6 +12974,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._File(ctx, sel, obj)
+	case *store.Release:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._CatalogRelease(ctx, sel, obj)
 	case model.CatalogNode:
 		return ec._CatalogNode(ctx, sel, &obj)
 	case *model.CatalogNode:
@@ -11788,6 +13515,213 @@ func (ec *executionContext) _CatalogNodeEdge(ctx context.Context, sel ast.Select
 	return out
 }
 
+var catalogPublishPayloadImplementors = []string{"CatalogPublishPayload"}
+
+func (ec *executionContext) _CatalogPublishPayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogPublishPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPublishPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogPublishPayload")
+		case "job":
+			out.Values[i] = ec._CatalogPublishPayload_job(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogPublishPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogReleaseImplementors = []string{"CatalogRelease", "Node"}
+
+func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.SelectionSet, obj *store.Release) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogReleaseImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogRelease")
+		case "id":
+			out.Values[i] = ec._CatalogRelease_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "uuid":
+			out.Values[i] = ec._CatalogRelease_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "catalogId":
+			out.Values[i] = ec._CatalogRelease_catalogId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "served":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogRelease_served(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "publishedAt":
+			out.Values[i] = ec._CatalogRelease_publishedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "products":
+			out.Values[i] = ec._CatalogRelease_products(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "locale":
+			out.Values[i] = ec._CatalogRelease_locale(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "locales":
+			out.Values[i] = ec._CatalogRelease_locales(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "added":
+			out.Values[i] = ec._CatalogRelease_added(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "changed":
+			out.Values[i] = ec._CatalogRelease_changed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "removed":
+			out.Values[i] = ec._CatalogRelease_removed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogReleaseServePayloadImplementors = []string{"CatalogReleaseServePayload"}
+
+func (ec *executionContext) _CatalogReleaseServePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogReleaseServePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogReleaseServePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogReleaseServePayload")
+		case "release":
+			out.Values[i] = ec._CatalogReleaseServePayload_release(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogReleaseServePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var componentOptionImplementors = []string{"ComponentOption"}
 
 func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.SelectionSet, obj *store.ComponentOption) graphql.Marshaler {
@@ -12225,6 +14159,175 @@ func (ec *executionContext) _HierarchyEdge(ctx context.Context, sel ast.Selectio
 	return out
 }
 
+var jobImplementors = []string{"Job", "Node"}
+
+func (ec *executionContext) _Job(ctx context.Context, sel ast.SelectionSet, obj *model.Job) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, jobImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Job")
+		case "id":
+			out.Values[i] = ec._Job_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "uuid":
+			out.Values[i] = ec._Job_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "kind":
+			out.Values[i] = ec._Job_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "state":
+			out.Values[i] = ec._Job_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "done":
+			out.Values[i] = ec._Job_done(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "total":
+			out.Values[i] = ec._Job_total(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "error":
+			out.Values[i] = ec._Job_error(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "actor":
+			out.Values[i] = ec._Job_actor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "createdAt":
+			out.Values[i] = ec._Job_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "startedAt":
+			out.Values[i] = ec._Job_startedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "finishedAt":
+			out.Values[i] = ec._Job_finishedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "release":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Job_release(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var jobCancelPayloadImplementors = []string{"JobCancelPayload"}
+
+func (ec *executionContext) _JobCancelPayload(ctx context.Context, sel ast.SelectionSet, obj *JobCancelPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, jobCancelPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("JobCancelPayload")
+		case "job":
+			out.Values[i] = ec._JobCancelPayload_job(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._JobCancelPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var moneyImplementors = []string{"Money"}
 
 func (ec *executionContext) _Money(ctx context.Context, sel ast.SelectionSet, obj *store.Money) graphql.Marshaler {
@@ -12296,6 +14399,27 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "settingsUpdate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_settingsUpdate(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "catalogPublish":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_catalogPublish(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "catalogReleaseServe":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_catalogReleaseServe(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "jobCancel":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_jobCancel(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -13675,6 +15799,72 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "catalogReleases":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_catalogReleases(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "job":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_job(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "jobs":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_jobs(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "node":
 			field := field
 
@@ -15009,6 +17199,62 @@ func (ec *executionContext) marshalNCatalogNodeEdge2ᚕporticoᚋgraphᚋmodel�
 	return ret
 }
 
+func (ec *executionContext) unmarshalNCatalogPublishInput2porticoᚋgraphᚋgeneratedᚐCatalogPublishInput(ctx context.Context, v any) (CatalogPublishInput, error) {
+	res, err := ec.unmarshalInputCatalogPublishInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCatalogPublishPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPublishPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogPublishPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogPublishPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCatalogRelease2ᚕᚖporticoᚋstoreᚐReleaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Release) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx context.Context, sel ast.SelectionSet, v *store.Release) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogRelease(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNCatalogReleaseServeInput2porticoᚋgraphᚋgeneratedᚐCatalogReleaseServeInput(ctx context.Context, v any) (CatalogReleaseServeInput, error) {
+	res, err := ec.unmarshalInputCatalogReleaseServeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCatalogReleaseServePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseServePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogReleaseServePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogReleaseServePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNComponentOption2porticoᚋstoreᚐComponentOption(ctx context.Context, sel ast.SelectionSet, v store.ComponentOption) graphql.Marshaler {
 	return ec._ComponentOption(ctx, sel, &v)
 }
@@ -15278,6 +17524,107 @@ func (ec *executionContext) marshalNJSON2encodingᚋjsonᚐRawMessage(ctx contex
 	}
 	return res
 }
+
+func (ec *executionContext) marshalNJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Job) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx context.Context, sel ast.SelectionSet, v *model.Job) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Job(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNJobCancelInput2porticoᚋgraphᚋgeneratedᚐJobCancelInput(ctx context.Context, v any) (JobCancelInput, error) {
+	res, err := ec.unmarshalInputJobCancelInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNJobCancelPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobCancelPayload(ctx context.Context, sel ast.SelectionSet, v *JobCancelPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._JobCancelPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNJobKind2porticoᚋstoreᚐJobKind(ctx context.Context, v any) (store.JobKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNJobKind2porticoᚋstoreᚐJobKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNJobKind2porticoᚋstoreᚐJobKind(ctx context.Context, sel ast.SelectionSet, v store.JobKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNJobKind2porticoᚋstoreᚐJobKind[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNJobKind2porticoᚋstoreᚐJobKind = map[string]store.JobKind{
+		"CATALOG_PUBLISH": store.JobPublish,
+	}
+	marshalNJobKind2porticoᚋstoreᚐJobKind = map[store.JobKind]string{
+		store.JobPublish: "CATALOG_PUBLISH",
+	}
+)
+
+func (ec *executionContext) unmarshalNJobState2porticoᚋstoreᚐJobState(ctx context.Context, v any) (store.JobState, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNJobState2porticoᚋstoreᚐJobState[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNJobState2porticoᚋstoreᚐJobState(ctx context.Context, sel ast.SelectionSet, v store.JobState) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNJobState2porticoᚋstoreᚐJobState[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNJobState2porticoᚋstoreᚐJobState = map[string]store.JobState{
+		"QUEUED":    store.JobQueued,
+		"RUNNING":   store.JobRunning,
+		"SUCCEEDED": store.JobSucceeded,
+		"FAILED":    store.JobFailed,
+		"CANCELED":  store.JobCanceled,
+	}
+	marshalNJobState2porticoᚋstoreᚐJobState = map[store.JobState]string{
+		store.JobQueued:    "QUEUED",
+		store.JobRunning:   "RUNNING",
+		store.JobSucceeded: "SUCCEEDED",
+		store.JobFailed:    "FAILED",
+		store.JobCanceled:  "CANCELED",
+	}
+)
 
 func (ec *executionContext) unmarshalNListOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, v any) (store.SortBy, error) {
 	tmp, err := graphql.UnmarshalString(v)
@@ -16071,6 +18418,13 @@ func (ec *executionContext) unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋgen
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalOCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx context.Context, sel ast.SelectionSet, v *store.Release) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogRelease(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalODateTime2ᚖtimeᚐTime(ctx context.Context, v any) (*time.Time, error) {
 	if v == nil {
 		return nil, nil
@@ -16196,6 +18550,13 @@ func (ec *executionContext) marshalOInt2ᚖint(ctx context.Context, sel ast.Sele
 	_ = ctx
 	res := graphql.MarshalInt(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx context.Context, sel ast.SelectionSet, v *model.Job) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Job(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx context.Context, v any) (*model.ListBounds, error) {

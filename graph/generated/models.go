@@ -15,6 +15,50 @@ type CatalogNodeFilter struct {
 	ParentID *string `json:"parentId,omitempty"`
 }
 
+// What to publish.
+type CatalogPublishInput struct {
+	// The catalog's global id, or the service's own.
+	CatalogID string `json:"catalogId"`
+	// Whether to serve the release as soon as it is whole; false makes a preview, for `catalogReleaseServe` to serve.
+	Serve bool `json:"serve"`
+}
+
+// The job that publishes.
+type CatalogPublishPayload struct {
+	// The job; null when there is none for the errors' sake.
+	Job *model.Job `json:"job,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Which release to serve.
+type CatalogReleaseServeInput struct {
+	// The release's global id, or its number.
+	ReleaseID string `json:"releaseId"`
+}
+
+// The release that is served.
+type CatalogReleaseServePayload struct {
+	// The release; null when nothing was changed for the errors' sake.
+	Release *store.Release `json:"release,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Which job to cancel.
+type JobCancelInput struct {
+	// The job's global id, or the service's own.
+	ID string `json:"id"`
+}
+
+// The job that was canceled.
+type JobCancelPayload struct {
+	// The job as it is then; one that runs may take a moment to end. Null for the errors' sake.
+	Job *model.Job `json:"job,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // What to change of the settings; null leaves a member as it is.
 type SettingsUpdateInput struct {
 	// Rows of a page when the request does not say, 1 to 100.

@@ -24,11 +24,20 @@ var table = map[string]string{
 	"Query.stocks":       "inventory:read",
 	"Query.settings":     "settings:read",
 
+	"Query.catalogReleases": "catalog:write",
+	"Query.job":             "catalog:write",
+	"Query.jobs":            "catalog:write",
+	"Catalog preview":       "catalog:write", // a release that is not served, by Store-Catalog-Release
+
 	"Product.stock":      "inventory:read",
 	"Stock.transactions": "inventory:read",
 
 	"Mutation.stockTransact":  "inventory:write",
 	"Mutation.settingsUpdate": "settings:write",
+
+	"Mutation.catalogPublish":      "catalog:write",
+	"Mutation.catalogReleaseServe": "catalog:write",
+	"Mutation.jobCancel":           "catalog:write",
 
 	"GET /catalog/nodes/:id/relationships/products": "catalog:read",
 

@@ -1,0 +1,33 @@
+package model
+
+import (
+	"time"
+
+	"portico/store"
+)
+
+// Job is a job as the schema has it.
+type Job struct{ *store.Job }
+
+// ActorName tells who asked for it.
+func (j *Job) ActorName() string { return string(j.Actor) }
+
+// ErrorText is what failed; nil unless it did.
+func (j *Job) ErrorText() *string {
+	if j.Error == "" {
+		return nil
+	}
+	return &j.Error
+}
+
+// StartedAt and FinishedAt are nil until it has come to that.
+
+func (j *Job) StartedAt() *time.Time  { return reached(j.Job.StartedAt) }
+func (j *Job) FinishedAt() *time.Time { return reached(j.Job.FinishedAt) }
+
+func reached(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return &at
+}

@@ -1,0 +1,38 @@
+package graph
+
+import (
+	"context"
+
+	"portico/graph/generated"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func (r queryResolver) CatalogReleases(ctx context.Context, catalogID string) ([]*store.Release, error) {
+	if err := auth.Require(ctx, "Query.catalogReleases"); err != nil {
+		return nil, err
+	}
+	return r.store.Releases(ctx, store.LocalID(catalogID))
+}
+
+func (r releaseResolver) Served(ctx context.Context, obj *store.Release) (bool, error) {
+	return r.store.Served(ctx, obj)
+}
+
+func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.CatalogPublishInput) (*generated.CatalogPublishPayload, error) {
+	if err := auth.Require(ctx, "Mutation.catalogPublish"); err != nil {
+		return nil, err
+	}
+	job, err := r.store.PublishLater(ctx, auth.From(ctx).Actor(), store.LocalID(input.CatalogID), input.Serve)
+	faults, err := userErrors(err)
+	return &generated.CatalogPublishPayload{Job: jobOf(job), UserErrors: faults}, err
+}
+
+func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generated.CatalogReleaseServeInput) (*generated.CatalogReleaseServePayload, error) {
+	if err := auth.Require(ctx, "Mutation.catalogReleaseServe"); err != nil {
+		return nil, err
+	}
+	release, err := r.store.ServeRelease(ctx, auth.From(ctx).Actor(), store.LocalID(input.ReleaseID))
+	faults, err := userErrors(err)
+	return &generated.CatalogReleaseServePayload{Release: release, UserErrors: faults}, err
+}

@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// publishInput is what a job of the kind JobPublish is to do.
+type publishInput struct {
+	CatalogID string `json:"catalog_id"`
+	Serve     bool   `json:"serve"`
+}
+
+// publishResult is what it did.
+type publishResult struct {
+	ReleaseID int64 `json:"release_id"`
+}
+
+// PublishLater has a worker publish a catalog, or preview it. A job that
+// waits to do the same is the answer where there is one. NOT_FOUND for an
+// unknown catalog.
+func (s *Store) PublishLater(ctx context.Context, actor Actor, catalogID string, serve bool) (*Job, error) {
+	id, err := s.catalogExists(ctx, catalogID)
+	if err != nil {
+		return nil, err
+	}
+	return s.enqueue(ctx, actor, JobPublish, publishInput{id, serve})
+}
+
+func (s *Store) catalogExists(ctx context.Context, id string) (string, error) {
+	_, found, err := one(ctx, s.reader, scalar[string], `SELECT id FROM catalog WHERE id = $1`, id)
+	if err == nil && !found {
+		return "", notFound([]string{"catalogId"}, "is no catalog: %q", short(id))
+	}
+	return id, err
+}
+
+// publishJob does it. Done again, after a worker was gone, it makes another
+// release; what the first began is swept.
+func (s *Store) publishJob(ctx context.Context, job *Job, progress func(done, total int)) (any, error) {
+	var input publishInput
+	if err := json.Unmarshal(job.input, &input); err != nil {
+		return nil, err
+	}
+	release, err := s.publish(ctx, job.Actor, input.CatalogID, input.Serve, progress)
+	if err != nil {
+		return nil, err
+	}
+	return publishResult{release.ID}, nil
+}
+
+// ReleaseOfJob is the release that a job made; NOT_FOUND when it made none,
+// or the release is no longer kept.
+func (s *Store) ReleaseOfJob(ctx context.Context, job *Job) (*Release, error) {
+	var result publishResult
+	if job.Kind != JobPublish || job.State != JobSucceeded || json.Unmarshal(job.result, &result) != nil {
+		return nil, notFound(nil, "The job has made no release.")
+	}
+	return s.keptRelease(ctx, result.ReleaseID)
+}
