@@ -44,6 +44,12 @@ const (
 	TypeProduct     = "Product"
 	TypeFile        = "File"
 	TypeStock       = "Stock"
+
+	// As authored.
+	TypeCatalog           = "Catalog"
+	TypeCatalogRule       = "CatalogRule"
+	TypeAuthoredHierarchy = "AuthoredHierarchy"
+	TypeAuthoredNode      = "AuthoredNode"
 )
 
 // GlobalID is an id that is unique over all types: opaque to clients.
@@ -62,7 +68,8 @@ func ParseGlobalID(global string) (kind, id string, ok bool) {
 		return "", "", false
 	}
 	switch kind {
-	case TypeCatalogNode, TypeHierarchy, TypeProduct, TypeFile, TypeStock:
+	case TypeCatalogNode, TypeHierarchy, TypeProduct, TypeFile, TypeStock,
+		TypeCatalog, TypeCatalogRule, TypeAuthoredHierarchy, TypeAuthoredNode:
 		id, ok = CanonicalID(id)
 		return kind, id, ok
 	}

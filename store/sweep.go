@@ -38,7 +38,10 @@ func (s *Store) deadReleases(ctx context.Context) ([]int64, error) {
 		    SELECT id, superseded_at, ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY id DESC) AS age
 		    FROM release WHERE state = $1) AS published
 		WHERE superseded_at > 0 AND (superseded_at < $3 OR age > $4)
-		  AND id NOT IN (SELECT release_id FROM catalog WHERE release_id IS NOT NULL)`,
+		  AND id NOT IN (SELECT release_id FROM catalog WHERE release_id IS NOT NULL)
+		UNION ALL
+		SELECT id FROM release -- finished after its catalog was deleted
+		WHERE state = $1 AND superseded_at = 0 AND published_at < $3 AND catalog_id NOT IN (SELECT id FROM catalog)`,
 		releasePublished, micros(now.Add(-buildingStale)), micros(now.Add(-releaseKept)), releasesKept)
 }
 
