@@ -24,11 +24,46 @@ var table = map[string]string{
 	"Query.stocks":       "inventory:read",
 	"Query.settings":     "settings:read",
 
+	// What is authored names accounts and what is yet to come, which no
+	// storefront's token may read.
+	"Query.catalogResolution":     "catalog:read",
+	"Query.catalogResolution(at:)": "catalog:write",
+	"Query.catalog":               "catalog:write",
+	"Query.catalogs":              "catalog:write",
+	"Query.catalogRule":           "catalog:write",
+	"Query.catalogRules":          "catalog:write",
+	"Query.authoredHierarchy":     "catalog:write",
+	"Query.authoredHierarchies":   "catalog:write",
+	"Query.authoredNode":          "catalog:write",
+	"Query.authoredNodes":         "catalog:write",
+
+	"ShopperContextInput.accountId":   "catalog:write",
+	"ShopperContextInput.accountTags": "catalog:write",
+	"ShopperContextInput.customerId":  "catalog:write",
+	"CatalogCandidate.ruleName":       "catalog:write", // of a rule for other shoppers
+
 	"Product.stock":      "inventory:read",
 	"Stock.transactions": "inventory:read",
 
 	"Mutation.stockTransact":  "inventory:write",
 	"Mutation.settingsUpdate": "settings:write",
+
+	"Mutation.catalogCreate":      "catalog:write",
+	"Mutation.catalogUpdate":      "catalog:write",
+	"Mutation.catalogDelete":      "catalog:write",
+	"Mutation.catalogRuleCreate":  "catalog:write",
+	"Mutation.catalogRuleUpdate":  "catalog:write",
+	"Mutation.catalogRuleDelete":  "catalog:write",
+	"Mutation.hierarchyCreate":    "catalog:write",
+	"Mutation.hierarchyUpdate":    "catalog:write",
+	"Mutation.hierarchyDelete":    "catalog:write",
+	"Mutation.nodeCreate":         "catalog:write",
+	"Mutation.nodeUpdate":         "catalog:write",
+	"Mutation.nodeMove":           "catalog:write",
+	"Mutation.nodeDelete":         "catalog:write",
+	"Mutation.nodeProductsAttach": "catalog:write",
+	"Mutation.nodeProductsDetach": "catalog:write",
+	"Mutation.nodeCurate":         "catalog:write",
 
 	"GET /catalog/nodes/:id/relationships/products": "catalog:read",
 
