@@ -33,6 +33,33 @@ func rootFields() map[string]string {
 		"Mutation.catalogPublish":      `mutation { catalogPublish(input: {catalogId: "main"}) { userErrors { message } } }`,
 		"Mutation.catalogReleaseServe": `mutation { catalogReleaseServe(input: {releaseId: "1"}) { userErrors { message } } }`,
 		"Mutation.jobCancel":           `mutation { jobCancel(input: {id: "none"}) { userErrors { field } } }`,
+		"Query.catalogResolution":      `{ catalogResolution { reason } }`,
+		"Query.catalog":                `{ catalog(id: "main") { name } }`,
+		"Query.catalogs":               `{ catalogs { totalCount } }`,
+		"Query.catalogRule":            `{ catalogRule(id: "club") { name } }`,
+		"Query.catalogRules":           `{ catalogRules { totalCount } }`,
+		"Query.authoredHierarchy":      `{ authoredHierarchy(id: "attic") { name } }`,
+		"Query.authoredHierarchies":    `{ authoredHierarchies { totalCount } }`,
+		"Query.authoredNode":           `{ authoredNode(id: "box") { name productCount productIds } }`,
+		"Query.authoredNodes":          `{ authoredNodes(hierarchyId: "attic") { totalCount } }`,
+
+		// What is removed is made first, so that the operations go in any order.
+		"Mutation.catalogCreate":      `mutation { catalogCreate(input: {name: "New"}) { catalog { id } userErrors { message } } }`,
+		"Mutation.catalogUpdate":      `mutation { catalogUpdate(input: {id: "outlet", name: "Outlet"}) { catalog { id } userErrors { message } } }`,
+		"Mutation.catalogDelete":      `mutation { catalogCreate(input: {id: "gone", name: "Gone"}) { userErrors { message } } catalogDelete(input: {id: "gone"}) { deletedId userErrors { message } } }`,
+		"Mutation.catalogRuleCreate":  `mutation { catalogRuleCreate(input: {name: "New", catalogId: "main", channels: ["kiosk"]}) { catalogRule { id } userErrors { message } } }`,
+		"Mutation.catalogRuleUpdate":  `mutation { catalogRuleUpdate(input: {id: "club", name: "Club"}) { catalogRule { id } userErrors { message } } }`,
+		"Mutation.catalogRuleDelete":  `mutation { catalogRuleCreate(input: {id: "gone", name: "Gone", catalogId: "main", channels: ["kiosk"]}) { userErrors { message } } catalogRuleDelete(input: {id: "gone"}) { deletedId userErrors { message } } }`,
+		"Mutation.hierarchyCreate":    `mutation { hierarchyCreate(input: {name: "New"}) { hierarchy { id } userErrors { message } } }`,
+		"Mutation.hierarchyUpdate":    `mutation { hierarchyUpdate(input: {id: "attic", name: "Attic"}) { hierarchy { id } userErrors { message } } }`,
+		"Mutation.hierarchyDelete":    `mutation { hierarchyCreate(input: {id: "gone", name: "Gone"}) { userErrors { message } } hierarchyDelete(input: {id: "gone"}) { deletedId userErrors { message } } }`,
+		"Mutation.nodeCreate":         `mutation { nodeCreate(input: {parentId: "attic", name: "New"}) { node { id } userErrors { message } } }`,
+		"Mutation.nodeUpdate":         `mutation { nodeUpdate(input: {id: "box", name: "Box"}) { node { id } userErrors { message } } }`,
+		"Mutation.nodeMove":           `mutation { nodeMove(input: {id: "box", parentId: "attic"}) { node { id } userErrors { message } } }`,
+		"Mutation.nodeDelete":         `mutation { nodeCreate(input: {id: "gone-node", parentId: "attic", name: "Gone"}) { userErrors { message } } nodeDelete(input: {id: "gone-node"}) { deletedId userErrors { message } } }`,
+		"Mutation.nodeProductsAttach": `mutation { nodeProductsAttach(input: {id: "box", productIds: ["anvil"]}) { node { id } userErrors { message } } }`,
+		"Mutation.nodeProductsDetach": `mutation { nodeProductsDetach(input: {id: "box", productIds: ["anvil"]}) { node { id } userErrors { message } } }`,
+		"Mutation.nodeCurate":         `mutation { nodeCurate(input: {id: "box", productIds: []}) { node { id } userErrors { message } } }`,
 
 		"Mutation.stockTransact":  `mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 7}]}) { transactions { id } userErrors { message } } }`,
 		"Mutation.settingsUpdate": `mutation { settingsUpdate(input: {pageLength: 25}) { settings { pageLength } userErrors { message } } }`,
@@ -58,20 +85,20 @@ func TestWhoMayAskWhat(t *testing.T) {
 				needed, _ := auth.Scope(coordinate)
 
 				a := s.send(t, newPost(t, query, nil))
-				require.Equal(t, []store.Code{store.Unauthenticated}, a.codes(), "without a token: %s", a.Body)
+				require.Equal(t, []store.Code{store.Unauthenticated}, slices.Compact(a.codes()), "without a token: %s", a.Body)
 				require.Contains(t, a.Errors[0].Message, "Authorization: Bearer")
 
 				r := newPost(t, query, nil)
 				a = s.send(t, r.WithContext(auth.WithFailure(r.Context(), expired)))
-				require.Equal(t, []store.Code{store.Unauthenticated}, a.codes(), "with a bad token: %s", a.Body)
+				require.Equal(t, []store.Code{store.Unauthenticated}, slices.Compact(a.codes()), "with a bad token: %s", a.Body)
 				require.Equal(t, expired.Detail, a.Errors[0].Message, "what is wrong with the token")
 
 				a = s.send(t, by(newPost(t, query, nil), with()))
-				require.Equal(t, forbidden, a.codes(), "without a scope: %s", a.Body)
+				require.Equal(t, forbidden, slices.Compact(a.codes()), "without a scope: %s", a.Body)
 
 				others := slices.DeleteFunc(store.Scopes(), func(scope string) bool { return scope == needed })
 				a = s.send(t, by(newPost(t, query, nil), with(others...)))
-				require.Equal(t, forbidden, a.codes(), "with every other scope: %s", a.Body)
+				require.Equal(t, forbidden, slices.Compact(a.codes()), "with every other scope: %s", a.Body)
 				require.Contains(t, a.Errors[0].Message, needed)
 
 				a = s.send(t, by(newPost(t, query, nil), with(needed)))

@@ -59,6 +59,12 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 	if kind == store.TypeRelease || kind == store.TypeJob {
 		return r.publishedOfType(ctx, kind, ids, into)
 	}
+	if list := authoredLists[kind]; list != "" {
+		if err := auth.Require(ctx, list); err != nil {
+			return err
+		}
+		return r.authoredOfType(ctx, kind, ids, into)
+	}
 	v, err := r.view(ctx)
 	if err != nil {
 		return err
@@ -114,6 +120,33 @@ func found[T any, P interface {
 		return nil, err
 	}
 	return value, err
+}
+
+// authoredLists are the lists that the types of what is authored come in, by
+// their coordinates.
+var authoredLists = map[string]string{
+	store.TypeCatalog: "Query.catalogs", store.TypeCatalogRule: "Query.catalogRules",
+	store.TypeAuthoredHierarchy: "Query.authoredHierarchies", store.TypeAuthoredNode: "Query.authoredNodes",
+}
+
+func (r *Resolver) authoredOfType(ctx context.Context, kind string, ids []string, into map[string]model.Node) error {
+	switch kind {
+	case store.TypeCatalog:
+		byID, err := r.store.CatalogsByID(ctx, ids)
+		gather(pick(ids, byID), into)
+		return err
+	case store.TypeCatalogRule:
+		byID, err := r.store.CatalogRulesByID(ctx, ids)
+		gather(pick(ids, byID), into)
+		return err
+	case store.TypeAuthoredHierarchy:
+		byID, err := r.store.AuthoredHierarchiesByID(ctx, ids)
+		gather(pick(ids, byID), into)
+		return err
+	}
+	byID, err := r.store.AuthoredNodesByID(ctx, ids)
+	gather(model.NewAuthoredNodes(pick(ids, byID)), into)
+	return err
 }
 
 func gather[T model.Node](list []T, into map[string]model.Node) {

@@ -153,7 +153,8 @@ func (m *measure) rows(field *ast.Field) int {
 		return store.DefaultPageLength
 	}
 	switch field.Name { // lists without the arguments have the default page
-	case "products", "stocks", "catalogNodes", "hierarchies", "children", "componentProducts":
+	case "products", "stocks", "catalogNodes", "hierarchies", "children", "componentProducts",
+		"catalogs", "catalogRules", "authoredHierarchies", "authoredNodes":
 		return store.DefaultPageLength
 	}
 	return 1

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,6 +31,9 @@ func Shopper(next http.Handler) http.Handler {
 	})
 }
 
+// releaseHeader asks for a release, whether it is served or not.
+const releaseHeader = "Store-Catalog-Release"
+
 // WithShopper begins an operation for a shopper.
 func WithShopper(ctx context.Context, shopper store.ShopperContext) context.Context {
 	return context.WithValue(ctx, operationKey{}, &operation{shopper: shopper})
@@ -42,23 +46,38 @@ func shopperOf(r *http.Request) store.ShopperContext {
 		Channel:  header(r, "Store-Channel", "EP-Channel"),
 		Locale:   header(r, "Accept-Language"),
 		Currency: strings.ToUpper(header(r, "X-Moltin-Currency")),
+
+		ReleaseID: store.LocalID(header(r, releaseHeader)),
 	}
 	if shopper.Locale == "" || shopper.Locale == "*" { // which some run-times send by themselves
 		shopper.Locale = header(r, "X-Moltin-Language", "Accept-Language")
 	}
-	for _, tag := range strings.Split(header(r, "Store-Context-Tag", "EP-Context-Tag"), ",") {
-		if tag = strings.TrimSpace(tag); tag != "" {
-			shopper.Tags = append(shopper.Tags, tag)
-		}
-	}
+	shopper.Tags = contextTags(r)
 	if p := auth.From(r.Context()); p != nil {
 		shopper.AccountID, shopper.AccountTags, shopper.CustomerID = p.AccountID, p.AccountTags, p.CustomerID
 	}
 	return shopper
 }
 
-// Vary names the headers that decide what a shopper sees.
-const Vary = "Accept-Language, Authorization, EP-Channel, EP-Context-Tag, Store-Channel, Store-Context-Tag, X-Moltin-Currency, X-Moltin-Language"
+// Vary names the headers that decide what a shopper sees, and whether it is
+// explained.
+const Vary = "Accept-Language, Authorization, EP-Channel, EP-Context-Tag, Prefer, Store-Catalog-Release, Store-Channel, Store-Context-Tag, X-Moltin-Currency, X-Moltin-Language"
+
+// maxContextTags bounds the tags of a request; further ones are passed over.
+const maxContextTags = 100
+
+// contextTags are the tags of all headers of either name, each of which may
+// hold several, separated by commas.
+func contextTags(r *http.Request) (tags []string) {
+	for _, value := range slices.Concat(r.Header.Values("Store-Context-Tag"), r.Header.Values("EP-Context-Tag")) {
+		for tag := range strings.SplitSeq(value, ",") {
+			if tag = strings.TrimSpace(tag); tag != "" && len(tags) < maxContextTags && !slices.Contains(tags, tag) {
+				tags = append(tags, tag)
+			}
+		}
+	}
+	return tags
+}
 
 // header is the first of a header's names that is there.
 func header(r *http.Request, names ...string) string {
@@ -70,13 +89,28 @@ func header(r *http.Request, names ...string) string {
 	return ""
 }
 
+// shopperIn is the operation's shopper; nobody in particular outside of one.
+func shopperIn(ctx context.Context) store.ShopperContext {
+	if op, ok := ctx.Value(operationKey{}).(*operation); ok {
+		return op.shopper
+	}
+	return store.ShopperContext{}
+}
+
 // view is the catalog as the operation's shopper sees it.
 func (r *Resolver) view(ctx context.Context) (*store.View, error) {
 	op, ok := ctx.Value(operationKey{}).(*operation)
 	if !ok {
 		return r.store.View(ctx, store.ShopperContext{})
 	}
-	op.once.Do(func() { op.view, op.err = r.store.View(ctx, op.shopper) })
+	op.once.Do(func() {
+		if op.shopper.ReleaseID != "" {
+			if op.err = auth.Require(ctx, "header "+releaseHeader); op.err != nil {
+				return
+			}
+		}
+		op.view, op.err = r.store.View(ctx, op.shopper)
+	})
 	return op.view, op.err
 }
 

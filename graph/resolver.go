@@ -24,6 +24,8 @@ type (
 	stockResolver       struct{ *Resolver }
 	releaseResolver     struct{ *Resolver }
 	jobResolver         struct{ *Resolver }
+
+	authoredNodeResolver struct{ *Resolver }
 )
 
 // Query implements generated.ResolverRoot.
@@ -50,6 +52,9 @@ func (r *Resolver) CatalogRelease() generated.CatalogReleaseResolver { return re
 // Job implements generated.ResolverRoot.
 func (r *Resolver) Job() generated.JobResolver { return jobResolver{r} }
 
+// AuthoredNode implements generated.ResolverRoot.
+func (r *Resolver) AuthoredNode() generated.AuthoredNodeResolver { return authoredNodeResolver{r} }
+
 // page gathers the arguments that every connection takes.
 func page(first *int, after *string, last *int, before *string, offset *int) store.Page {
 	return store.Page{First: first, After: after, Last: last, Before: before, Offset: offset}
@@ -62,6 +67,32 @@ func orNull[T any](value *T, err error) (*T, error) {
 	}
 	return value, err
 }
+
+// deletion is the payload of a mutation that removes something: its global id
+// when it is gone, else what is to be mended.
+func deletion(kind, id string, err error) (*string, []*model.UserError, error) {
+	faults, err := userErrors(err)
+	if err != nil || len(faults) > 0 {
+		return nil, faults, err
+	}
+	global := store.GlobalID(kind, id)
+	return &global, faults, nil
+}
+
+// localIDs are the service's own ids behind global ones; nil stays nil.
+func localIDs(ids []string) []string {
+	if ids == nil {
+		return nil
+	}
+	local := make([]string, len(ids))
+	for i, id := range ids {
+		local[i] = store.LocalID(id)
+	}
+	return local
+}
+
+// same dresses rows that are shown as they are.
+func same[T any](row T) T { return row }
 
 // userErrors tells apart what the caller can mend, which goes into the
 // payload, from what ends the operation.

@@ -117,6 +117,9 @@ func (a *API) methods(methods map[string]route) http.Handler {
 		}
 		err := auth.Require(r.Context(), found.coordinate())
 		if err == nil {
+			err = a.explain(w, r)
+		}
+		if err == nil {
 			err = found.handle(a, w, r)
 		}
 		if err != nil {

@@ -6,18 +6,21 @@ import (
 	"database/sql"
 	"encoding/json"
 	"slices"
+	"time"
 )
 
 // routing is what leads a shopper to a release: the catalogs that are
 // published, and the rules, both in the order in which they came to be.
 type routing struct {
 	catalogs []publishedCatalog
-	rules    []*ruleSource
+	rules    []*CatalogRule
+	releases map[string]*Release // by catalog, of the published ones
 }
 
 type publishedCatalog struct {
-	source  *catalogSource
-	release *Release // nil when nothing is published
+	source    *catalogSource
+	createdAt time.Time
+	release   *Release // nil when nothing is published
 }
 
 // routingNow returns the current one.
@@ -28,45 +31,39 @@ func (s *Store) routingNow(ctx context.Context) (*routing, error) {
 func (s *Store) readRouting(ctx context.Context) (*routing, error) {
 	catalogs, err := collect(ctx, s.reader, func(rows *sql.Rows) (c publishedCatalog, err error) {
 		var body []byte
+		var created int64
 		var release sql.NullInt64
 		c.source = &catalogSource{}
-		if err := rows.Scan(&body, &release); err != nil {
+		if err := rows.Scan(&created, &body, &release); err != nil {
 			return c, err
 		}
+		c.createdAt = fromMicros(created)
 		if release.Valid {
 			c.release = &Release{ID: release.Int64}
 		}
 		return c, json.Unmarshal(body, c.source)
-	}, `SELECT body, release_id FROM catalog ORDER BY created_at, sequence, id`)
+	}, `SELECT created_at, body, release_id FROM catalog ORDER BY created_at, sequence, id`)
 	if err != nil {
 		return nil, err
 	}
+	releases := make(map[string]*Release, len(catalogs))
 	for i := range catalogs {
 		if catalogs[i].release != nil {
 			if catalogs[i].release, err = s.release(ctx, catalogs[i].release.ID); err != nil {
 				return nil, err
 			}
+			releases[catalogs[i].source.ID] = catalogs[i].release
 		}
 	}
-	rules, err := collect(ctx, s.reader, func(rows *sql.Rows) (*ruleSource, error) {
-		var body []byte
-		rule := &ruleSource{}
-		if err := rows.Scan(&body); err != nil {
-			return nil, err
-		}
-		return rule, json.Unmarshal(body, rule)
-	}, `SELECT body FROM catalog_rule ORDER BY created_at, sequence, id`)
-	return &routing{catalogs, rules}, err
+	rules, err := collect(ctx, s.reader, scanRule, `SELECT `+ruleColumns+` FROM catalog_rule ORDER BY created_at, sequence, id`)
+	return &routing{catalogs, rules, releases}, err
 }
 
-// choose returns the release of the default rule's catalog: the oldest rule
-// without criteria whose catalog is published, else the oldest published
-// catalog; nil when there is none.
-func (r *routing) choose(ShopperContext) *Release {
-	for _, rule := range r.rules {
-		if release := r.releaseOf(rule.Attributes.CatalogID); rule.unconditional() && release != nil {
-			return release
-		}
+// choose returns the release of the catalog that the rules give a shopper,
+// else of the oldest published one; nil when none is published.
+func (r *routing) choose(shopper ShopperContext, at time.Time) *Release {
+	if best, ok := bestRule(r.rules, shopper, at, r.published); ok {
+		return r.releases[best.Rule.CatalogID]
 	}
 	for _, c := range r.catalogs {
 		if c.release != nil {
@@ -76,14 +73,35 @@ func (r *routing) choose(ShopperContext) *Release {
 	return nil
 }
 
-func (r *routing) releaseOf(catalogID string) *Release {
+// explain says what choose returns, and why.
+func (r *routing) explain(shopper ShopperContext, at time.Time) *CatalogResolution {
+	x := &CatalogResolution{At: at, Release: r.choose(shopper, at), Reason: ResolvedToNothing}
+	x.Candidates, x.ValidUntil = verdicts(r.rules, shopper, at, r.published)
+	if x.Release == nil {
+		return x
+	}
+	x.Catalog, x.Reason = r.catalog(x.Release.CatalogID), ResolvedByAge
+	if len(x.Candidates) > 0 && x.Candidates[0].Dropped == "" {
+		best := x.Candidates[0]
+		x.Rule, x.TieBreak, x.Reason = best.Rule, tieBreak(x.Candidates), ResolvedByRule
+		if best.Default() {
+			x.Reason = ResolvedByDefault
+		}
+	}
+	return x
+}
+
+// catalog is one of the catalogs, published or not; nil when there is none.
+func (r *routing) catalog(id string) *Catalog {
 	for _, c := range r.catalogs {
-		if c.source.ID == catalogID {
-			return c.release
+		if c.source.ID == id {
+			return newCatalog(c.source, c.createdAt, c.release != nil)
 		}
 	}
 	return nil
 }
+
+func (r *routing) published(catalogID string) bool { return r.releases[catalogID] != nil }
 
 // currency is the catalog's own, else the store's.
 func (r *routing) currency(catalogID string, settings *Settings) string {

@@ -1,5 +1,10 @@
 package store
 
+import (
+	"strings"
+	"unicode"
+)
+
 // catalogSource says what a catalog publishes.
 type catalogSource struct {
 	Type       string `json:"type"`
@@ -68,14 +73,26 @@ func (r *ruleSource) check(f *faults) {
 	f.ids("attributes.account_ids", a.AccountIDs)
 	f.ids("attributes.account_tag_ids", a.AccountTagIDs)
 	f.ids("attributes.customer_ids", a.CustomerIDs)
+	f.words("attributes.channels", a.Channels, "")
+	f.words("attributes.tags", a.Tags, ",") // which parts the tags of a header
 	for i := range a.Schedules {
 		a.Schedules[i].check(f, "attributes.schedules."+itoa(i))
 	}
 	f.time("attributes.created_at", &a.CreatedAt)
 }
 
-// unconditional tells whether the rule fits every shopper at every time.
-func (r *ruleSource) unconditional() bool {
-	a := &r.Attributes
-	return len(a.AccountIDs)+len(a.AccountTagIDs)+len(a.CustomerIDs)+len(a.Channels)+len(a.Tags)+len(a.Schedules) == 0
+// words requires texts that a header can hold: 1 to maxWord bytes, without
+// spaces around them and without some characters.
+func (f *faults) words(member string, list []string, without string) {
+	for i, word := range list {
+		switch {
+		case word == "" || len(word) > maxWord || strings.TrimSpace(word) != word:
+			f.add(member+"."+itoa(i), "must be 1 to %d bytes without spaces around them, not %q", maxWord, short(word))
+		case strings.ContainsFunc(word, unicode.IsControl) || strings.ContainsAny(word, without):
+			f.add(member+"."+itoa(i), "must have no control characters and no commas, not %q", short(word))
+		}
+	}
 }
+
+// maxWord bounds a channel or a tag, in bytes.
+const maxWord = 255

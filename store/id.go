@@ -46,6 +46,12 @@ const (
 	TypeStock       = "Stock"
 	TypeRelease     = "CatalogRelease"
 	TypeJob         = "Job"
+
+	// As authored.
+	TypeCatalog           = "Catalog"
+	TypeCatalogRule       = "CatalogRule"
+	TypeAuthoredHierarchy = "AuthoredHierarchy"
+	TypeAuthoredNode      = "AuthoredNode"
 )
 
 // GlobalID is an id that is unique over all types: opaque to clients.
@@ -64,7 +70,8 @@ func ParseGlobalID(global string) (kind, id string, ok bool) {
 		return "", "", false
 	}
 	switch kind {
-	case TypeCatalogNode, TypeHierarchy, TypeProduct, TypeFile, TypeStock, TypeRelease, TypeJob:
+	case TypeCatalogNode, TypeHierarchy, TypeProduct, TypeFile, TypeStock, TypeRelease, TypeJob,
+		TypeCatalog, TypeCatalogRule, TypeAuthoredHierarchy, TypeAuthoredNode:
 		id, ok = CanonicalID(id)
 		return kind, id, ok
 	}

@@ -151,15 +151,8 @@ func (s *Store) wakeWorker() {
 // kept with the job.
 type jobWork func(ctx context.Context, job *Job, progress func(done, total int)) (result any, err error)
 
-func (s *Store) jobWork(kind JobKind) jobWork {
-	switch kind {
-	case JobPublish:
-		return s.publishJob
-	}
-	return func(context.Context, *Job, func(done, total int)) (any, error) {
-		return nil, fmt.Errorf("this version knows no job of the kind %q", kind)
-	}
-}
+// jobWorks is what this version knows to do.
+func (s *Store) jobWorks() map[JobKind]jobWork { return map[JobKind]jobWork{JobPublish: s.publishJob} }
 
 const (
 	jobBeat  = time.Second      // how often a running job shows that it lives
@@ -234,7 +227,11 @@ func (s *Store) workOn(ctx context.Context, worker string, job *Job) {
 	}()
 	var result any
 	err := guard(func() (err error) {
-		result, err = s.jobWork(job.Kind)(running, job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
+		work := s.works[job.Kind]
+		if work == nil {
+			return fmt.Errorf("this version knows no job of the kind %q", job.Kind)
+		}
+		result, err = work(running, job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
 		return err
 	})
 	canceled := errors.Is(context.Cause(running), errCanceled)

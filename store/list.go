@@ -97,10 +97,14 @@ type ListQuery struct {
 // listing is a table that can be paged by key and by offset.
 type listing[T any] struct {
 	name, columns, table, id string
-	counter                  string // the stored total, for a list without bounds
+	counter                  string // the stored total, for a list without bounds whose rows stay; empty where rows are counted
+	within                   []within
 	scan                     func(*sql.Rows) (T, error)
 	key                      func(T, Sort) []any // the row's sort key, ending in its id
 }
+
+// within keeps a list to the rows that have a value.
+type within struct{ column, value string }
 
 // order is the list's sort columns, the last of which is the id.
 func (l listing[T]) order(sort Sort) []string {
@@ -134,14 +138,14 @@ func list[T any](ctx context.Context, s *Store, l listing[T], query ListQuery) (
 	}
 	where, args := l.where(query.Ranges)
 	total := func(ctx context.Context) (int, error) {
-		if len(query.Ranges) == 0 {
+		if len(query.Ranges) == 0 && l.counter != "" {
 			n, _, err := one(ctx, s.reader, scalar[int], `SELECT value FROM counter WHERE name = $1`, l.counter)
 			return n, err
 		}
-		n, _, err := one(ctx, s.reader, scalar[int], `SELECT COUNT(*) FROM `+l.table+` WHERE `+strings.Join(where, " AND "), args...)
+		n, _, err := one(ctx, s.reader, scalar[int], `SELECT COUNT(*) FROM `+l.table+` WHERE `+strings.Join(slices.Concat(where, []string{"TRUE"}), " AND "), args...)
 		return n, err
 	}
-	name := listName(append([]string{l.name, query.Sort.String()}, rangeNames(query.Ranges)...)...)
+	name := listName(append([]string{l.name, query.Sort.String()}, l.names(query.Ranges)...)...)
 	descending := query.Sort.Descending != b.backward
 	condition, bound := slices.Clone(where), slices.Clone(args)
 	for member, text := range query.Page.cursors {
@@ -159,7 +163,7 @@ func list[T any](ctx context.Context, s *Store, l listing[T], query ListQuery) (
 		condition = append(condition, clause)
 	}
 	offset := b.offset
-	if len(condition) == 0 && query.Sort == (Sort{}) && offset >= landmarkEvery {
+	if len(condition) == 0 && l.counter != "" && query.Sort == (Sort{}) && offset >= landmarkEvery {
 		var from string
 		if from, offset, err = landmark(ctx, s, l, total, offset); err != nil {
 			return nil, err
@@ -212,11 +216,23 @@ func landmark[T any](ctx context.Context, s *Store, l listing[T], total func(con
 }
 
 func (l listing[T]) where(ranges []Range) (where []string, args []any) {
+	for _, w := range l.within {
+		args = append(args, w.value)
+		where = append(where, fmt.Sprintf("%s = $%d", w.column, len(args)))
+	}
 	for _, r := range ranges {
 		args = append(args, r.value())
 		where = append(where, fmt.Sprintf("%s %s $%d", l.column(r.Attribute), rangeOperators[r.Operator], len(args)))
 	}
 	return where, args
+}
+
+// names are what makes the list another one than its table.
+func (l listing[T]) names(ranges []Range) (names []string) {
+	for _, w := range l.within {
+		names = append(names, w.column+"="+w.value)
+	}
+	return append(names, rangeNames(ranges)...)
 }
 
 func rangeNames(ranges []Range) (names []string) {

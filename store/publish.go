@@ -379,10 +379,10 @@ func (s *Store) finishRelease(ctx context.Context, actor Actor, release *Release
 			return err
 		}
 		n, err := t.exec(ctx, `
-			UPDATE release SET state = $2, locales = $3, products = $4, published_at = $5, added = $6, changed = $7, removed = $8
-			WHERE id = $1 AND state = $9`,
+			UPDATE release SET state = $2, locales = $3, products = $4, published_at = $5, added = $6, changed = $7, removed = $8, preview = $9
+			WHERE id = $1 AND state = $10`,
 			release.ID, releasePublished, strings.Join(release.Locales, " "), release.Products, micros(t.now),
-			release.Added, release.Changed, release.Removed, releaseBuilding)
+			release.Added, release.Changed, release.Removed, !serve, releaseBuilding)
 		if err != nil {
 			return err
 		}

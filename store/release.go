@@ -18,6 +18,7 @@ type Release struct {
 	Locales     []string // the languages there are texts in, beside the base
 	Products    int      // live products it holds, listed or not
 	PublishedAt time.Time
+	Preview     bool // never served so far, so that cursors do not lead into it
 
 	// Against the release that was served when this one was made: products
 	// that are new, that differ, and that are gone.
@@ -38,13 +39,13 @@ const (
 	releasePublished = "published"
 )
 
-const releaseColumns = `id, catalog_id, locale, locales, products, published_at, added, changed, removed`
+const releaseColumns = `id, catalog_id, locale, locales, products, published_at, preview, added, changed, removed`
 
 func scanRelease(rows *sql.Rows) (*Release, error) {
 	r := &Release{}
 	var locales string
 	var published int64
-	err := rows.Scan(&r.ID, &r.CatalogID, &r.Locale, &locales, &r.Products, &published, &r.Added, &r.Changed, &r.Removed)
+	err := rows.Scan(&r.ID, &r.CatalogID, &r.Locale, &locales, &r.Products, &published, &r.Preview, &r.Added, &r.Changed, &r.Removed)
 	r.Locales, r.PublishedAt = strings.Fields(locales), fromMicros(published)
 	return r, err
 }
@@ -99,7 +100,7 @@ func (s *Store) Served(ctx context.Context, release *Release) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	served := routing.releaseOf(release.CatalogID)
+	served := routing.releases[release.CatalogID]
 	return served != nil && served.ID == release.ID, nil
 }
 
@@ -121,7 +122,7 @@ func (s *Store) ServeRelease(ctx context.Context, actor Actor, id string) (*Rele
 		if _, err := t.exec(ctx, `UPDATE catalog SET release_id = $2 WHERE id = $1`, release.CatalogID, release.ID); err != nil {
 			return err
 		}
-		n, err := t.exec(ctx, `UPDATE release SET superseded_at = 0 WHERE id = $1 AND state = $2`, release.ID, releasePublished)
+		n, err := t.exec(ctx, `UPDATE release SET superseded_at = 0, preview = FALSE WHERE id = $1 AND state = $2`, release.ID, releasePublished)
 		if err != nil {
 			return err
 		}

@@ -290,6 +290,9 @@ func (f *faults) text(member, text string, most int) {
 	if len(text) > most {
 		f.add(member, "must be at most %d bytes, not %d", most, len(text))
 	}
+	if !cleanText(text) {
+		f.add(member, "must be UTF-8 text without NUL")
+	}
 }
 
 func (f *faults) oneOf(member, value string, values ...string) {

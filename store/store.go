@@ -46,6 +46,7 @@ type Store struct {
 
 	topics   topics
 	jobs     chan struct{} // wakes the worker of this process
+	works    map[JobKind]jobWork
 	settings watched[*Settings]
 	routing  watched[*routing]
 	cache    *cache
@@ -68,7 +69,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if s.clock == nil {
 		s.clock = time.Now
 	}
-	s.cache = newCache(config)
+	s.cache, s.works = newCache(config), s.jobWorks()
 	if s.read, s.write, s.closer, err = engine.open(ctx, config); err != nil {
 		return nil, err
 	}

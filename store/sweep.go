@@ -36,7 +36,10 @@ func (s *Store) deadReleases(ctx context.Context) ([]int64, error) {
 		SELECT id FROM (
 		    SELECT id, superseded_at, ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY id DESC) AS age
 		    FROM release WHERE state = $1) AS published
-		WHERE superseded_at > 0 AND age > $3`,
+		WHERE superseded_at > 0 AND age > $3
+		UNION ALL
+		SELECT id FROM release -- of a catalog that was deleted
+		WHERE state = $1 AND superseded_at > 0 AND catalog_id NOT IN (SELECT id FROM catalog)`,
 		releasePublished, micros(s.now().Add(-buildingStale)), releasesKept)
 }
 

@@ -19,6 +19,8 @@ type ShopperContext struct {
 	CustomerID  string
 	Locale      string // an Accept-Language value, or one BCP 47 tag; empty or * is the base text
 	Currency    string // ISO 4217; empty is the store's
+
+	ReleaseID string // a release to see in place of the one that the rules choose; empty is none
 }
 
 // View is the catalog as one shopper sees it now. It is made once for an
@@ -31,6 +33,8 @@ type View struct {
 	store      *Store
 	cache      *cache
 	memo       *treeMemo
+	routing    *routing // which the release was chosen from
+	shopper    ShopperContext
 	languages  []string // what to look for in a product's languages, best first
 	name       string   // of language and currency, for the cache
 	now        time.Time
@@ -47,11 +51,17 @@ func (s *Store) View(ctx context.Context, shopper ShopperContext) (*View, error)
 	if err != nil {
 		return nil, err
 	}
-	release := routing.choose(shopper)
+	now := s.now()
+	release := routing.choose(shopper, now)
+	if shopper.ReleaseID != "" {
+		if release, err = s.ReleaseByID(ctx, shopper.ReleaseID); err != nil {
+			return nil, err
+		}
+	}
 	if release == nil {
 		return nil, notFound(nil, "No catalog is published yet; import one, or publish it with: portico publish.")
 	}
-	v := &View{Release: release, Currency: shopper.Currency, store: s, cache: s.cache, memo: &treeMemo{}, now: s.now(), pageLength: settings.PageLength}
+	v := &View{Release: release, Currency: shopper.Currency, store: s, cache: s.cache, memo: &treeMemo{}, routing: routing, shopper: shopper, now: now, pageLength: settings.PageLength}
 	if v.Currency == "" {
 		v.Currency = routing.currency(release.CatalogID, settings)
 	}
@@ -66,6 +76,24 @@ func (s *Store) View(ctx context.Context, shopper ShopperContext) (*View, error)
 	}
 	v.name = strings.Join(v.languages, ",") + ";" + v.Locale.String() + ";" + v.Currency
 	return v, nil
+}
+
+// Resolution explains how the view's catalog was chosen: by the same rules, at
+// the same time.
+func (v *View) Resolution() *CatalogResolution { return v.routing.explain(v.shopper, v.now) }
+
+// CatalogResolution explains which catalog a shopper would see at a time; nil
+// is now.
+func (s *Store) CatalogResolution(ctx context.Context, shopper ShopperContext, at *time.Time) (*CatalogResolution, error) {
+	routing, err := s.routingNow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := s.now()
+	if at != nil {
+		now = *at
+	}
+	return routing.explain(shopper, now), nil
 }
 
 // acceptLanguage reads an Accept-Language value, the preferred tag first; an

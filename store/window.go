@@ -85,7 +85,7 @@ func (v *View) follow(ctx context.Context, page Page) (*View, error) {
 			continue
 		}
 		own, err = v.store.keptRelease(ctx, c.Release)
-		if HasCode(err, NotFound) || err == nil && own.CatalogID != v.Release.CatalogID {
+		if HasCode(err, NotFound) || err == nil && (own.CatalogID != v.Release.CatalogID || own.Preview) {
 			return nil, &Error{Code: CursorExpired, Path: []string{member},
 				Detail: "points into a release of the catalog that is no longer kept; start again without it"}
 		}

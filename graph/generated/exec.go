@@ -31,6 +31,7 @@ func NewExecutableSchema(cfg Config) graphql.ExecutableSchema {
 type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
+	AuthoredNode() AuthoredNodeResolver
 	CatalogNode() CatalogNodeResolver
 	CatalogRelease() CatalogReleaseResolver
 	Hierarchy() HierarchyResolver
@@ -45,6 +46,53 @@ type DirectiveRoot struct {
 }
 
 type ComplexityRoot struct {
+	AuthoredHierarchy struct {
+		Description func(childComplexity int) int
+		GlobalID    func(childComplexity int) int
+		ID          func(childComplexity int) int
+		Name        func(childComplexity int) int
+		Slug        func(childComplexity int) int
+		UpdatedAt   func(childComplexity int) int
+	}
+
+	AuthoredHierarchyConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AuthoredHierarchyEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	AuthoredNode struct {
+		CuratedProductIDs func(childComplexity int) int
+		Description       func(childComplexity int) int
+		GlobalID          func(childComplexity int) int
+		HierarchyID       func(childComplexity int) int
+		ID                func(childComplexity int) int
+		Name              func(childComplexity int) int
+		ParentID          func(childComplexity int) int
+		ProductCount      func(childComplexity int) int
+		ProductIds        func(childComplexity int, first int, offset int) int
+		Slug              func(childComplexity int) int
+		UpdatedAt         func(childComplexity int) int
+	}
+
+	AuthoredNodeConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AuthoredNodeEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
 	Breadcrumb struct {
 		Name func(childComplexity int) int
 		Slug func(childComplexity int) int
@@ -58,6 +106,56 @@ type ComplexityRoot struct {
 
 	BundleConfiguration struct {
 		SelectedOptions func(childComplexity int) int
+	}
+
+	Catalog struct {
+		CreatedAt    func(childComplexity int) int
+		Currency     func(childComplexity int) int
+		GlobalID     func(childComplexity int) int
+		HierarchyIDs func(childComplexity int) int
+		ID           func(childComplexity int) int
+		Locale       func(childComplexity int) int
+		Name         func(childComplexity int) int
+		Pricebooks   func(childComplexity int) int
+		Published    func(childComplexity int) int
+	}
+
+	CatalogCandidate struct {
+		Account    func(childComplexity int) int
+		AccountTag func(childComplexity int) int
+		CatalogID  func(childComplexity int) int
+		Channel    func(childComplexity int) int
+		Customer   func(childComplexity int) int
+		Default    func(childComplexity int) int
+		Dropped    func(childComplexity int) int
+		Missed     func(childComplexity int) int
+		RuleID     func(childComplexity int) int
+		RuleName   func(childComplexity int) int
+		Schedule   func(childComplexity int) int
+		Score      func(childComplexity int) int
+		Tag        func(childComplexity int) int
+	}
+
+	CatalogConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	CatalogCreatePayload struct {
+		Catalog    func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	CatalogDeletePayload struct {
+		DeletedID  func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	CatalogEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	CatalogNode struct {
@@ -87,6 +185,11 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	CatalogPricebook struct {
+		ID       func(childComplexity int) int
+		Priority func(childComplexity int) int
+	}
+
 	CatalogPublishPayload struct {
 		Job        func(childComplexity int) int
 		UserErrors func(childComplexity int) int
@@ -108,6 +211,71 @@ type ComplexityRoot struct {
 
 	CatalogReleaseServePayload struct {
 		Release    func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	CatalogResolution struct {
+		At          func(childComplexity int) int
+		Candidates  func(childComplexity int) int
+		CatalogID   func(childComplexity int) int
+		CatalogName func(childComplexity int) int
+		PublishedAt func(childComplexity int) int
+		Reason      func(childComplexity int) int
+		ReleaseID   func(childComplexity int) int
+		RuleID      func(childComplexity int) int
+		RuleName    func(childComplexity int) int
+		TieBreak    func(childComplexity int) int
+		ValidUntil  func(childComplexity int) int
+	}
+
+	CatalogRule struct {
+		AccountIDs    func(childComplexity int) int
+		AccountTagIDs func(childComplexity int) int
+		CatalogID     func(childComplexity int) int
+		Channels      func(childComplexity int) int
+		CreatedAt     func(childComplexity int) int
+		CustomerIDs   func(childComplexity int) int
+		GlobalID      func(childComplexity int) int
+		ID            func(childComplexity int) int
+		Name          func(childComplexity int) int
+		Schedules     func(childComplexity int) int
+		Tags          func(childComplexity int) int
+	}
+
+	CatalogRuleConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	CatalogRuleCreatePayload struct {
+		CatalogRule func(childComplexity int) int
+		UserErrors  func(childComplexity int) int
+	}
+
+	CatalogRuleDeletePayload struct {
+		DeletedID  func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	CatalogRuleEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	CatalogRuleSchedule struct {
+		From func(childComplexity int) int
+		To   func(childComplexity int) int
+	}
+
+	CatalogRuleUpdatePayload struct {
+		CatalogRule func(childComplexity int) int
+		UserErrors  func(childComplexity int) int
+	}
+
+	CatalogUpdatePayload struct {
+		Catalog    func(childComplexity int) int
 		UserErrors func(childComplexity int) int
 	}
 
@@ -152,9 +320,24 @@ type ComplexityRoot struct {
 		TotalCount func(childComplexity int) int
 	}
 
+	HierarchyCreatePayload struct {
+		Hierarchy  func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	HierarchyDeletePayload struct {
+		DeletedID  func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
 	HierarchyEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	HierarchyUpdatePayload struct {
+		Hierarchy  func(childComplexity int) int
+		UserErrors func(childComplexity int) int
 	}
 
 	Job struct {
@@ -184,11 +367,62 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
+		CatalogCreate       func(childComplexity int, input CatalogCreateInput) int
+		CatalogDelete       func(childComplexity int, input CatalogDeleteInput) int
 		CatalogPublish      func(childComplexity int, input CatalogPublishInput) int
 		CatalogReleaseServe func(childComplexity int, input CatalogReleaseServeInput) int
+		CatalogRuleCreate   func(childComplexity int, input CatalogRuleCreateInput) int
+		CatalogRuleDelete   func(childComplexity int, input CatalogRuleDeleteInput) int
+		CatalogRuleUpdate   func(childComplexity int, input CatalogRuleUpdateInput) int
+		CatalogUpdate       func(childComplexity int, input CatalogUpdateInput) int
+		HierarchyCreate     func(childComplexity int, input HierarchyCreateInput) int
+		HierarchyDelete     func(childComplexity int, input HierarchyDeleteInput) int
+		HierarchyUpdate     func(childComplexity int, input HierarchyUpdateInput) int
 		JobCancel           func(childComplexity int, input JobCancelInput) int
+		NodeCreate          func(childComplexity int, input NodeCreateInput) int
+		NodeCurate          func(childComplexity int, input NodeCurateInput) int
+		NodeDelete          func(childComplexity int, input NodeDeleteInput) int
+		NodeMove            func(childComplexity int, input NodeMoveInput) int
+		NodeProductsAttach  func(childComplexity int, input NodeProductsAttachInput) int
+		NodeProductsDetach  func(childComplexity int, input NodeProductsDetachInput) int
+		NodeUpdate          func(childComplexity int, input NodeUpdateInput) int
 		SettingsUpdate      func(childComplexity int, input SettingsUpdateInput) int
 		StockTransact       func(childComplexity int, input StockTransactInput) int
+	}
+
+	NodeCreatePayload struct {
+		Node       func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	NodeCuratePayload struct {
+		Node       func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	NodeDeletePayload struct {
+		DeletedID  func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	NodeMovePayload struct {
+		Node       func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	NodeProductsAttachPayload struct {
+		Node       func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	NodeProductsDetachPayload struct {
+		Node       func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	NodeUpdatePayload struct {
+		Node       func(childComplexity int) int
+		UserErrors func(childComplexity int) int
 	}
 
 	PageInfo struct {
@@ -310,19 +544,28 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
-		CatalogNode     func(childComplexity int, id string) int
-		CatalogNodes    func(childComplexity int, filter *CatalogNodeFilter, first *int, after *string, last *int, before *string, offset *int) int
-		CatalogReleases func(childComplexity int, catalogID string) int
-		Hierarchies     func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
-		Job             func(childComplexity int, id string) int
-		Jobs            func(childComplexity int, first int) int
-		Node            func(childComplexity int, id string) int
-		Nodes           func(childComplexity int, ids []string) int
-		Product         func(childComplexity int, id *string, sku *string, slug *string) int
-		Products        func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Settings        func(childComplexity int) int
-		Stock           func(childComplexity int, productID string) int
-		Stocks          func(childComplexity int, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		AuthoredHierarchies func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		AuthoredHierarchy   func(childComplexity int, id string) int
+		AuthoredNode        func(childComplexity int, id string) int
+		AuthoredNodes       func(childComplexity int, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) int
+		Catalog             func(childComplexity int, id string) int
+		CatalogNode         func(childComplexity int, id string) int
+		CatalogNodes        func(childComplexity int, filter *CatalogNodeFilter, first *int, after *string, last *int, before *string, offset *int) int
+		CatalogReleases     func(childComplexity int, catalogID string) int
+		CatalogResolution   func(childComplexity int, context *model.ShopperContextInput, at *time.Time) int
+		CatalogRule         func(childComplexity int, id string) int
+		CatalogRules        func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Catalogs            func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Hierarchies         func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Job                 func(childComplexity int, id string) int
+		Jobs                func(childComplexity int, first int) int
+		Node                func(childComplexity int, id string) int
+		Nodes               func(childComplexity int, ids []string) int
+		Product             func(childComplexity int, id *string, sku *string, slug *string) int
+		Products            func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Settings            func(childComplexity int) int
+		Stock               func(childComplexity int, productID string) int
+		Stocks              func(childComplexity int, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 	}
 
 	Settings struct {
@@ -411,6 +654,10 @@ type ComplexityRoot struct {
 
 // region    ************************** generated!.gotpl **************************
 
+type AuthoredNodeResolver interface {
+	ProductCount(ctx context.Context, obj *model.AuthoredNode) (int, error)
+	ProductIds(ctx context.Context, obj *model.AuthoredNode, first int, offset int) ([]string, error)
+}
 type CatalogNodeResolver interface {
 	Hierarchy(ctx context.Context, obj *model.CatalogNode) (*model.Hierarchy, error)
 	Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error)
@@ -434,6 +681,22 @@ type MutationResolver interface {
 	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleaseServePayload, error)
 	JobCancel(ctx context.Context, input JobCancelInput) (*JobCancelPayload, error)
 	StockTransact(ctx context.Context, input StockTransactInput) (*StockTransactPayload, error)
+	CatalogCreate(ctx context.Context, input CatalogCreateInput) (*CatalogCreatePayload, error)
+	CatalogUpdate(ctx context.Context, input CatalogUpdateInput) (*CatalogUpdatePayload, error)
+	CatalogDelete(ctx context.Context, input CatalogDeleteInput) (*CatalogDeletePayload, error)
+	CatalogRuleCreate(ctx context.Context, input CatalogRuleCreateInput) (*CatalogRuleCreatePayload, error)
+	CatalogRuleUpdate(ctx context.Context, input CatalogRuleUpdateInput) (*CatalogRuleUpdatePayload, error)
+	CatalogRuleDelete(ctx context.Context, input CatalogRuleDeleteInput) (*CatalogRuleDeletePayload, error)
+	HierarchyCreate(ctx context.Context, input HierarchyCreateInput) (*HierarchyCreatePayload, error)
+	HierarchyUpdate(ctx context.Context, input HierarchyUpdateInput) (*HierarchyUpdatePayload, error)
+	HierarchyDelete(ctx context.Context, input HierarchyDeleteInput) (*HierarchyDeletePayload, error)
+	NodeCreate(ctx context.Context, input NodeCreateInput) (*NodeCreatePayload, error)
+	NodeUpdate(ctx context.Context, input NodeUpdateInput) (*NodeUpdatePayload, error)
+	NodeMove(ctx context.Context, input NodeMoveInput) (*NodeMovePayload, error)
+	NodeDelete(ctx context.Context, input NodeDeleteInput) (*NodeDeletePayload, error)
+	NodeProductsAttach(ctx context.Context, input NodeProductsAttachInput) (*NodeProductsAttachPayload, error)
+	NodeProductsDetach(ctx context.Context, input NodeProductsDetachInput) (*NodeProductsDetachPayload, error)
+	NodeCurate(ctx context.Context, input NodeCurateInput) (*NodeCuratePayload, error)
 }
 type ProductResolver interface {
 	Translations(ctx context.Context, obj *model.Product) ([]*store.ProductTranslation, error)
@@ -457,6 +720,15 @@ type QueryResolver interface {
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
 	Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
 	Settings(ctx context.Context) (*store.Settings, error)
+	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
+	Catalog(ctx context.Context, id string) (*store.Catalog, error)
+	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.Catalog], error)
+	CatalogRule(ctx context.Context, id string) (*store.CatalogRule, error)
+	CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.CatalogRule], error)
+	AuthoredHierarchy(ctx context.Context, id string) (*store.AuthoredHierarchy, error)
+	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.AuthoredHierarchy], error)
+	AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error)
+	AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredNode], error)
 	CatalogReleases(ctx context.Context, catalogID string) ([]*store.Release, error)
 	Job(ctx context.Context, id string) (*model.Job, error)
 	Jobs(ctx context.Context, first int) ([]*model.Job, error)
@@ -485,6 +757,191 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 	ec := newExecutionContext(nil, e, nil)
 	_ = ec
 	switch typeName + "." + field {
+
+	case "AuthoredHierarchy.description":
+		if e.ComplexityRoot.AuthoredHierarchy.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchy.Description(childComplexity), true
+	case "AuthoredHierarchy.id":
+		if e.ComplexityRoot.AuthoredHierarchy.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchy.GlobalID(childComplexity), true
+	case "AuthoredHierarchy.uuid":
+		if e.ComplexityRoot.AuthoredHierarchy.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchy.ID(childComplexity), true
+	case "AuthoredHierarchy.name":
+		if e.ComplexityRoot.AuthoredHierarchy.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchy.Name(childComplexity), true
+	case "AuthoredHierarchy.slug":
+		if e.ComplexityRoot.AuthoredHierarchy.Slug == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchy.Slug(childComplexity), true
+	case "AuthoredHierarchy.updatedAt":
+		if e.ComplexityRoot.AuthoredHierarchy.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchy.UpdatedAt(childComplexity), true
+
+	case "AuthoredHierarchyConnection.edges":
+		if e.ComplexityRoot.AuthoredHierarchyConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchyConnection.Edges(childComplexity), true
+	case "AuthoredHierarchyConnection.nodes":
+		if e.ComplexityRoot.AuthoredHierarchyConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchyConnection.Nodes(childComplexity), true
+	case "AuthoredHierarchyConnection.pageInfo":
+		if e.ComplexityRoot.AuthoredHierarchyConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchyConnection.PageInfo(childComplexity), true
+	case "AuthoredHierarchyConnection.totalCount":
+		if e.ComplexityRoot.AuthoredHierarchyConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchyConnection.TotalCount(childComplexity), true
+
+	case "AuthoredHierarchyEdge.cursor":
+		if e.ComplexityRoot.AuthoredHierarchyEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchyEdge.Cursor(childComplexity), true
+	case "AuthoredHierarchyEdge.node":
+		if e.ComplexityRoot.AuthoredHierarchyEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchyEdge.Node(childComplexity), true
+
+	case "AuthoredNode.curatedProductIds":
+		if e.ComplexityRoot.AuthoredNode.CuratedProductIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNode.CuratedProductIDs(childComplexity), true
+	case "AuthoredNode.description":
+		if e.ComplexityRoot.AuthoredNode.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNode.Description(childComplexity), true
+	case "AuthoredNode.id":
+		if e.ComplexityRoot.AuthoredNode.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNode.GlobalID(childComplexity), true
+	case "AuthoredNode.hierarchyId":
+		if e.ComplexityRoot.AuthoredNode.HierarchyID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNode.HierarchyID(childComplexity), true
+	case "AuthoredNode.uuid":
+		if e.ComplexityRoot.AuthoredNode.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNode.ID(childComplexity), true
+	case "AuthoredNode.name":
+		if e.ComplexityRoot.AuthoredNode.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNode.Name(childComplexity), true
+	case "AuthoredNode.parentId":
+		if e.ComplexityRoot.AuthoredNode.ParentID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNode.ParentID(childComplexity), true
+	case "AuthoredNode.productCount":
+		if e.ComplexityRoot.AuthoredNode.ProductCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNode.ProductCount(childComplexity), true
+	case "AuthoredNode.productIds":
+		if e.ComplexityRoot.AuthoredNode.ProductIds == nil {
+			break
+		}
+
+		args, err := ec.field_AuthoredNode_productIds_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.AuthoredNode.ProductIds(childComplexity, args["first"].(int), args["offset"].(int)), true
+	case "AuthoredNode.slug":
+		if e.ComplexityRoot.AuthoredNode.Slug == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNode.Slug(childComplexity), true
+	case "AuthoredNode.updatedAt":
+		if e.ComplexityRoot.AuthoredNode.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNode.UpdatedAt(childComplexity), true
+
+	case "AuthoredNodeConnection.edges":
+		if e.ComplexityRoot.AuthoredNodeConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNodeConnection.Edges(childComplexity), true
+	case "AuthoredNodeConnection.nodes":
+		if e.ComplexityRoot.AuthoredNodeConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNodeConnection.Nodes(childComplexity), true
+	case "AuthoredNodeConnection.pageInfo":
+		if e.ComplexityRoot.AuthoredNodeConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNodeConnection.PageInfo(childComplexity), true
+	case "AuthoredNodeConnection.totalCount":
+		if e.ComplexityRoot.AuthoredNodeConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNodeConnection.TotalCount(childComplexity), true
+
+	case "AuthoredNodeEdge.cursor":
+		if e.ComplexityRoot.AuthoredNodeEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNodeEdge.Cursor(childComplexity), true
+	case "AuthoredNodeEdge.node":
+		if e.ComplexityRoot.AuthoredNodeEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNodeEdge.Node(childComplexity), true
 
 	case "Breadcrumb.name":
 		if e.ComplexityRoot.Breadcrumb.Name == nil {
@@ -524,6 +981,204 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.BundleConfiguration.SelectedOptions(childComplexity), true
+
+	case "Catalog.createdAt":
+		if e.ComplexityRoot.Catalog.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.CreatedAt(childComplexity), true
+	case "Catalog.currency":
+		if e.ComplexityRoot.Catalog.Currency == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.Currency(childComplexity), true
+	case "Catalog.id":
+		if e.ComplexityRoot.Catalog.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.GlobalID(childComplexity), true
+	case "Catalog.hierarchyIds":
+		if e.ComplexityRoot.Catalog.HierarchyIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.HierarchyIDs(childComplexity), true
+	case "Catalog.uuid":
+		if e.ComplexityRoot.Catalog.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.ID(childComplexity), true
+	case "Catalog.locale":
+		if e.ComplexityRoot.Catalog.Locale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.Locale(childComplexity), true
+	case "Catalog.name":
+		if e.ComplexityRoot.Catalog.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.Name(childComplexity), true
+	case "Catalog.pricebooks":
+		if e.ComplexityRoot.Catalog.Pricebooks == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.Pricebooks(childComplexity), true
+	case "Catalog.published":
+		if e.ComplexityRoot.Catalog.Published == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.Published(childComplexity), true
+
+	case "CatalogCandidate.account":
+		if e.ComplexityRoot.CatalogCandidate.Account == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogCandidate.Account(childComplexity), true
+	case "CatalogCandidate.accountTag":
+		if e.ComplexityRoot.CatalogCandidate.AccountTag == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogCandidate.AccountTag(childComplexity), true
+	case "CatalogCandidate.catalogId":
+		if e.ComplexityRoot.CatalogCandidate.CatalogID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogCandidate.CatalogID(childComplexity), true
+	case "CatalogCandidate.channel":
+		if e.ComplexityRoot.CatalogCandidate.Channel == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogCandidate.Channel(childComplexity), true
+	case "CatalogCandidate.customer":
+		if e.ComplexityRoot.CatalogCandidate.Customer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogCandidate.Customer(childComplexity), true
+	case "CatalogCandidate.default":
+		if e.ComplexityRoot.CatalogCandidate.Default == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogCandidate.Default(childComplexity), true
+	case "CatalogCandidate.dropped":
+		if e.ComplexityRoot.CatalogCandidate.Dropped == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogCandidate.Dropped(childComplexity), true
+	case "CatalogCandidate.missed":
+		if e.ComplexityRoot.CatalogCandidate.Missed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogCandidate.Missed(childComplexity), true
+	case "CatalogCandidate.ruleId":
+		if e.ComplexityRoot.CatalogCandidate.RuleID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogCandidate.RuleID(childComplexity), true
+	case "CatalogCandidate.ruleName":
+		if e.ComplexityRoot.CatalogCandidate.RuleName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogCandidate.RuleName(childComplexity), true
+	case "CatalogCandidate.schedule":
+		if e.ComplexityRoot.CatalogCandidate.Schedule == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogCandidate.Schedule(childComplexity), true
+	case "CatalogCandidate.score":
+		if e.ComplexityRoot.CatalogCandidate.Score == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogCandidate.Score(childComplexity), true
+	case "CatalogCandidate.tag":
+		if e.ComplexityRoot.CatalogCandidate.Tag == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogCandidate.Tag(childComplexity), true
+
+	case "CatalogConnection.edges":
+		if e.ComplexityRoot.CatalogConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogConnection.Edges(childComplexity), true
+	case "CatalogConnection.nodes":
+		if e.ComplexityRoot.CatalogConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogConnection.Nodes(childComplexity), true
+	case "CatalogConnection.pageInfo":
+		if e.ComplexityRoot.CatalogConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogConnection.PageInfo(childComplexity), true
+	case "CatalogConnection.totalCount":
+		if e.ComplexityRoot.CatalogConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogConnection.TotalCount(childComplexity), true
+
+	case "CatalogCreatePayload.catalog":
+		if e.ComplexityRoot.CatalogCreatePayload.Catalog == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogCreatePayload.Catalog(childComplexity), true
+	case "CatalogCreatePayload.userErrors":
+		if e.ComplexityRoot.CatalogCreatePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogCreatePayload.UserErrors(childComplexity), true
+
+	case "CatalogDeletePayload.deletedId":
+		if e.ComplexityRoot.CatalogDeletePayload.DeletedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDeletePayload.DeletedID(childComplexity), true
+	case "CatalogDeletePayload.userErrors":
+		if e.ComplexityRoot.CatalogDeletePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDeletePayload.UserErrors(childComplexity), true
+
+	case "CatalogEdge.cursor":
+		if e.ComplexityRoot.CatalogEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogEdge.Cursor(childComplexity), true
+	case "CatalogEdge.node":
+		if e.ComplexityRoot.CatalogEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogEdge.Node(childComplexity), true
 
 	case "CatalogNode.breadcrumbs":
 		if e.ComplexityRoot.CatalogNode.Breadcrumbs == nil {
@@ -646,6 +1301,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogNodeEdge.Node(childComplexity), true
 
+	case "CatalogPricebook.id":
+		if e.ComplexityRoot.CatalogPricebook.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPricebook.ID(childComplexity), true
+	case "CatalogPricebook.priority":
+		if e.ComplexityRoot.CatalogPricebook.Priority == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPricebook.Priority(childComplexity), true
+
 	case "CatalogPublishPayload.job":
 		if e.ComplexityRoot.CatalogPublishPayload.Job == nil {
 			break
@@ -738,6 +1406,243 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogReleaseServePayload.UserErrors(childComplexity), true
+
+	case "CatalogResolution.at":
+		if e.ComplexityRoot.CatalogResolution.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogResolution.At(childComplexity), true
+	case "CatalogResolution.candidates":
+		if e.ComplexityRoot.CatalogResolution.Candidates == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogResolution.Candidates(childComplexity), true
+	case "CatalogResolution.catalogId":
+		if e.ComplexityRoot.CatalogResolution.CatalogID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogResolution.CatalogID(childComplexity), true
+	case "CatalogResolution.catalogName":
+		if e.ComplexityRoot.CatalogResolution.CatalogName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogResolution.CatalogName(childComplexity), true
+	case "CatalogResolution.publishedAt":
+		if e.ComplexityRoot.CatalogResolution.PublishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogResolution.PublishedAt(childComplexity), true
+	case "CatalogResolution.reason":
+		if e.ComplexityRoot.CatalogResolution.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogResolution.Reason(childComplexity), true
+	case "CatalogResolution.releaseId":
+		if e.ComplexityRoot.CatalogResolution.ReleaseID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogResolution.ReleaseID(childComplexity), true
+	case "CatalogResolution.ruleId":
+		if e.ComplexityRoot.CatalogResolution.RuleID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogResolution.RuleID(childComplexity), true
+	case "CatalogResolution.ruleName":
+		if e.ComplexityRoot.CatalogResolution.RuleName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogResolution.RuleName(childComplexity), true
+	case "CatalogResolution.tieBreak":
+		if e.ComplexityRoot.CatalogResolution.TieBreak == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogResolution.TieBreak(childComplexity), true
+	case "CatalogResolution.validUntil":
+		if e.ComplexityRoot.CatalogResolution.ValidUntil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogResolution.ValidUntil(childComplexity), true
+
+	case "CatalogRule.accountIds":
+		if e.ComplexityRoot.CatalogRule.AccountIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRule.AccountIDs(childComplexity), true
+	case "CatalogRule.accountTagIds":
+		if e.ComplexityRoot.CatalogRule.AccountTagIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRule.AccountTagIDs(childComplexity), true
+	case "CatalogRule.catalogId":
+		if e.ComplexityRoot.CatalogRule.CatalogID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRule.CatalogID(childComplexity), true
+	case "CatalogRule.channels":
+		if e.ComplexityRoot.CatalogRule.Channels == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRule.Channels(childComplexity), true
+	case "CatalogRule.createdAt":
+		if e.ComplexityRoot.CatalogRule.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRule.CreatedAt(childComplexity), true
+	case "CatalogRule.customerIds":
+		if e.ComplexityRoot.CatalogRule.CustomerIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRule.CustomerIDs(childComplexity), true
+	case "CatalogRule.id":
+		if e.ComplexityRoot.CatalogRule.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRule.GlobalID(childComplexity), true
+	case "CatalogRule.uuid":
+		if e.ComplexityRoot.CatalogRule.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRule.ID(childComplexity), true
+	case "CatalogRule.name":
+		if e.ComplexityRoot.CatalogRule.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRule.Name(childComplexity), true
+	case "CatalogRule.schedules":
+		if e.ComplexityRoot.CatalogRule.Schedules == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRule.Schedules(childComplexity), true
+	case "CatalogRule.tags":
+		if e.ComplexityRoot.CatalogRule.Tags == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRule.Tags(childComplexity), true
+
+	case "CatalogRuleConnection.edges":
+		if e.ComplexityRoot.CatalogRuleConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRuleConnection.Edges(childComplexity), true
+	case "CatalogRuleConnection.nodes":
+		if e.ComplexityRoot.CatalogRuleConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRuleConnection.Nodes(childComplexity), true
+	case "CatalogRuleConnection.pageInfo":
+		if e.ComplexityRoot.CatalogRuleConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRuleConnection.PageInfo(childComplexity), true
+	case "CatalogRuleConnection.totalCount":
+		if e.ComplexityRoot.CatalogRuleConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRuleConnection.TotalCount(childComplexity), true
+
+	case "CatalogRuleCreatePayload.catalogRule":
+		if e.ComplexityRoot.CatalogRuleCreatePayload.CatalogRule == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRuleCreatePayload.CatalogRule(childComplexity), true
+	case "CatalogRuleCreatePayload.userErrors":
+		if e.ComplexityRoot.CatalogRuleCreatePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRuleCreatePayload.UserErrors(childComplexity), true
+
+	case "CatalogRuleDeletePayload.deletedId":
+		if e.ComplexityRoot.CatalogRuleDeletePayload.DeletedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRuleDeletePayload.DeletedID(childComplexity), true
+	case "CatalogRuleDeletePayload.userErrors":
+		if e.ComplexityRoot.CatalogRuleDeletePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRuleDeletePayload.UserErrors(childComplexity), true
+
+	case "CatalogRuleEdge.cursor":
+		if e.ComplexityRoot.CatalogRuleEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRuleEdge.Cursor(childComplexity), true
+	case "CatalogRuleEdge.node":
+		if e.ComplexityRoot.CatalogRuleEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRuleEdge.Node(childComplexity), true
+
+	case "CatalogRuleSchedule.validFrom":
+		if e.ComplexityRoot.CatalogRuleSchedule.From == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRuleSchedule.From(childComplexity), true
+	case "CatalogRuleSchedule.validTo":
+		if e.ComplexityRoot.CatalogRuleSchedule.To == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRuleSchedule.To(childComplexity), true
+
+	case "CatalogRuleUpdatePayload.catalogRule":
+		if e.ComplexityRoot.CatalogRuleUpdatePayload.CatalogRule == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRuleUpdatePayload.CatalogRule(childComplexity), true
+	case "CatalogRuleUpdatePayload.userErrors":
+		if e.ComplexityRoot.CatalogRuleUpdatePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRuleUpdatePayload.UserErrors(childComplexity), true
+
+	case "CatalogUpdatePayload.catalog":
+		if e.ComplexityRoot.CatalogUpdatePayload.Catalog == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogUpdatePayload.Catalog(childComplexity), true
+	case "CatalogUpdatePayload.userErrors":
+		if e.ComplexityRoot.CatalogUpdatePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogUpdatePayload.UserErrors(childComplexity), true
 
 	case "ComponentOption.id":
 		if e.ComplexityRoot.ComponentOption.ID == nil {
@@ -910,6 +1815,32 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.HierarchyConnection.TotalCount(childComplexity), true
 
+	case "HierarchyCreatePayload.hierarchy":
+		if e.ComplexityRoot.HierarchyCreatePayload.Hierarchy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchyCreatePayload.Hierarchy(childComplexity), true
+	case "HierarchyCreatePayload.userErrors":
+		if e.ComplexityRoot.HierarchyCreatePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchyCreatePayload.UserErrors(childComplexity), true
+
+	case "HierarchyDeletePayload.deletedId":
+		if e.ComplexityRoot.HierarchyDeletePayload.DeletedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchyDeletePayload.DeletedID(childComplexity), true
+	case "HierarchyDeletePayload.userErrors":
+		if e.ComplexityRoot.HierarchyDeletePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchyDeletePayload.UserErrors(childComplexity), true
+
 	case "HierarchyEdge.cursor":
 		if e.ComplexityRoot.HierarchyEdge.Cursor == nil {
 			break
@@ -922,6 +1853,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.HierarchyEdge.Node(childComplexity), true
+
+	case "HierarchyUpdatePayload.hierarchy":
+		if e.ComplexityRoot.HierarchyUpdatePayload.Hierarchy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchyUpdatePayload.Hierarchy(childComplexity), true
+	case "HierarchyUpdatePayload.userErrors":
+		if e.ComplexityRoot.HierarchyUpdatePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchyUpdatePayload.UserErrors(childComplexity), true
 
 	case "Job.actor":
 		if e.ComplexityRoot.Job.ActorName == nil {
@@ -1028,6 +1972,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Money.Formatted(childComplexity), true
 
+	case "Mutation.catalogCreate":
+		if e.ComplexityRoot.Mutation.CatalogCreate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_catalogCreate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CatalogCreate(childComplexity, args["input"].(CatalogCreateInput)), true
+	case "Mutation.catalogDelete":
+		if e.ComplexityRoot.Mutation.CatalogDelete == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_catalogDelete_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CatalogDelete(childComplexity, args["input"].(CatalogDeleteInput)), true
 	case "Mutation.catalogPublish":
 		if e.ComplexityRoot.Mutation.CatalogPublish == nil {
 			break
@@ -1050,6 +2016,83 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CatalogReleaseServe(childComplexity, args["input"].(CatalogReleaseServeInput)), true
+	case "Mutation.catalogRuleCreate":
+		if e.ComplexityRoot.Mutation.CatalogRuleCreate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_catalogRuleCreate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CatalogRuleCreate(childComplexity, args["input"].(CatalogRuleCreateInput)), true
+	case "Mutation.catalogRuleDelete":
+		if e.ComplexityRoot.Mutation.CatalogRuleDelete == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_catalogRuleDelete_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CatalogRuleDelete(childComplexity, args["input"].(CatalogRuleDeleteInput)), true
+	case "Mutation.catalogRuleUpdate":
+		if e.ComplexityRoot.Mutation.CatalogRuleUpdate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_catalogRuleUpdate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CatalogRuleUpdate(childComplexity, args["input"].(CatalogRuleUpdateInput)), true
+	case "Mutation.catalogUpdate":
+		if e.ComplexityRoot.Mutation.CatalogUpdate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_catalogUpdate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CatalogUpdate(childComplexity, args["input"].(CatalogUpdateInput)), true
+	case "Mutation.hierarchyCreate":
+		if e.ComplexityRoot.Mutation.HierarchyCreate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_hierarchyCreate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.HierarchyCreate(childComplexity, args["input"].(HierarchyCreateInput)), true
+	case "Mutation.hierarchyDelete":
+		if e.ComplexityRoot.Mutation.HierarchyDelete == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_hierarchyDelete_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.HierarchyDelete(childComplexity, args["input"].(HierarchyDeleteInput)), true
+	case "Mutation.hierarchyUpdate":
+		if e.ComplexityRoot.Mutation.HierarchyUpdate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_hierarchyUpdate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.HierarchyUpdate(childComplexity, args["input"].(HierarchyUpdateInput)), true
 	case "Mutation.jobCancel":
 		if e.ComplexityRoot.Mutation.JobCancel == nil {
 			break
@@ -1061,6 +2104,83 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.JobCancel(childComplexity, args["input"].(JobCancelInput)), true
+	case "Mutation.nodeCreate":
+		if e.ComplexityRoot.Mutation.NodeCreate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_nodeCreate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.NodeCreate(childComplexity, args["input"].(NodeCreateInput)), true
+	case "Mutation.nodeCurate":
+		if e.ComplexityRoot.Mutation.NodeCurate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_nodeCurate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.NodeCurate(childComplexity, args["input"].(NodeCurateInput)), true
+	case "Mutation.nodeDelete":
+		if e.ComplexityRoot.Mutation.NodeDelete == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_nodeDelete_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.NodeDelete(childComplexity, args["input"].(NodeDeleteInput)), true
+	case "Mutation.nodeMove":
+		if e.ComplexityRoot.Mutation.NodeMove == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_nodeMove_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.NodeMove(childComplexity, args["input"].(NodeMoveInput)), true
+	case "Mutation.nodeProductsAttach":
+		if e.ComplexityRoot.Mutation.NodeProductsAttach == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_nodeProductsAttach_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.NodeProductsAttach(childComplexity, args["input"].(NodeProductsAttachInput)), true
+	case "Mutation.nodeProductsDetach":
+		if e.ComplexityRoot.Mutation.NodeProductsDetach == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_nodeProductsDetach_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.NodeProductsDetach(childComplexity, args["input"].(NodeProductsDetachInput)), true
+	case "Mutation.nodeUpdate":
+		if e.ComplexityRoot.Mutation.NodeUpdate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_nodeUpdate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.NodeUpdate(childComplexity, args["input"].(NodeUpdateInput)), true
 	case "Mutation.settingsUpdate":
 		if e.ComplexityRoot.Mutation.SettingsUpdate == nil {
 			break
@@ -1083,6 +2203,97 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.StockTransact(childComplexity, args["input"].(StockTransactInput)), true
+
+	case "NodeCreatePayload.node":
+		if e.ComplexityRoot.NodeCreatePayload.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeCreatePayload.Node(childComplexity), true
+	case "NodeCreatePayload.userErrors":
+		if e.ComplexityRoot.NodeCreatePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeCreatePayload.UserErrors(childComplexity), true
+
+	case "NodeCuratePayload.node":
+		if e.ComplexityRoot.NodeCuratePayload.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeCuratePayload.Node(childComplexity), true
+	case "NodeCuratePayload.userErrors":
+		if e.ComplexityRoot.NodeCuratePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeCuratePayload.UserErrors(childComplexity), true
+
+	case "NodeDeletePayload.deletedId":
+		if e.ComplexityRoot.NodeDeletePayload.DeletedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeDeletePayload.DeletedID(childComplexity), true
+	case "NodeDeletePayload.userErrors":
+		if e.ComplexityRoot.NodeDeletePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeDeletePayload.UserErrors(childComplexity), true
+
+	case "NodeMovePayload.node":
+		if e.ComplexityRoot.NodeMovePayload.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeMovePayload.Node(childComplexity), true
+	case "NodeMovePayload.userErrors":
+		if e.ComplexityRoot.NodeMovePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeMovePayload.UserErrors(childComplexity), true
+
+	case "NodeProductsAttachPayload.node":
+		if e.ComplexityRoot.NodeProductsAttachPayload.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeProductsAttachPayload.Node(childComplexity), true
+	case "NodeProductsAttachPayload.userErrors":
+		if e.ComplexityRoot.NodeProductsAttachPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeProductsAttachPayload.UserErrors(childComplexity), true
+
+	case "NodeProductsDetachPayload.node":
+		if e.ComplexityRoot.NodeProductsDetachPayload.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeProductsDetachPayload.Node(childComplexity), true
+	case "NodeProductsDetachPayload.userErrors":
+		if e.ComplexityRoot.NodeProductsDetachPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeProductsDetachPayload.UserErrors(childComplexity), true
+
+	case "NodeUpdatePayload.node":
+		if e.ComplexityRoot.NodeUpdatePayload.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeUpdatePayload.Node(childComplexity), true
+	case "NodeUpdatePayload.userErrors":
+		if e.ComplexityRoot.NodeUpdatePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeUpdatePayload.UserErrors(childComplexity), true
 
 	case "PageInfo.endCursor":
 		if e.ComplexityRoot.PageInfo.EndCursor == nil {
@@ -1610,6 +2821,61 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ProductTranslation.Name(childComplexity), true
 
+	case "Query.authoredHierarchies":
+		if e.ComplexityRoot.Query.AuthoredHierarchies == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredHierarchies_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredHierarchies(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.authoredHierarchy":
+		if e.ComplexityRoot.Query.AuthoredHierarchy == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredHierarchy_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredHierarchy(childComplexity, args["id"].(string)), true
+	case "Query.authoredNode":
+		if e.ComplexityRoot.Query.AuthoredNode == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredNode_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredNode(childComplexity, args["id"].(string)), true
+	case "Query.authoredNodes":
+		if e.ComplexityRoot.Query.AuthoredNodes == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredNodes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredNodes(childComplexity, args["hierarchyId"].(string), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.catalog":
+		if e.ComplexityRoot.Query.Catalog == nil {
+			break
+		}
+
+		args, err := ec.field_Query_catalog_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Catalog(childComplexity, args["id"].(string)), true
 	case "Query.catalogNode":
 		if e.ComplexityRoot.Query.CatalogNode == nil {
 			break
@@ -1643,6 +2909,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.CatalogReleases(childComplexity, args["catalogId"].(string)), true
+	case "Query.catalogResolution":
+		if e.ComplexityRoot.Query.CatalogResolution == nil {
+			break
+		}
+
+		args, err := ec.field_Query_catalogResolution_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.CatalogResolution(childComplexity, args["context"].(*model.ShopperContextInput), args["at"].(*time.Time)), true
+	case "Query.catalogRule":
+		if e.ComplexityRoot.Query.CatalogRule == nil {
+			break
+		}
+
+		args, err := ec.field_Query_catalogRule_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.CatalogRule(childComplexity, args["id"].(string)), true
+	case "Query.catalogRules":
+		if e.ComplexityRoot.Query.CatalogRules == nil {
+			break
+		}
+
+		args, err := ec.field_Query_catalogRules_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.CatalogRules(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.catalogs":
+		if e.ComplexityRoot.Query.Catalogs == nil {
+			break
+		}
+
+		args, err := ec.field_Query_catalogs_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Catalogs(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.hierarchies":
 		if e.ComplexityRoot.Query.Hierarchies == nil {
 			break
@@ -2062,17 +3372,36 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputCatalogCreateInput,
+		ec.unmarshalInputCatalogDeleteInput,
 		ec.unmarshalInputCatalogNodeFilter,
+		ec.unmarshalInputCatalogPricebookInput,
 		ec.unmarshalInputCatalogPublishInput,
 		ec.unmarshalInputCatalogReleaseServeInput,
+		ec.unmarshalInputCatalogRuleCreateInput,
+		ec.unmarshalInputCatalogRuleDeleteInput,
+		ec.unmarshalInputCatalogRuleScheduleInput,
+		ec.unmarshalInputCatalogRuleUpdateInput,
+		ec.unmarshalInputCatalogUpdateInput,
 		ec.unmarshalInputDateTimeBounds,
+		ec.unmarshalInputHierarchyCreateInput,
+		ec.unmarshalInputHierarchyDeleteInput,
+		ec.unmarshalInputHierarchyUpdateInput,
 		ec.unmarshalInputIDBounds,
 		ec.unmarshalInputIDFilter,
 		ec.unmarshalInputJobCancelInput,
 		ec.unmarshalInputListBounds,
 		ec.unmarshalInputListOrder,
+		ec.unmarshalInputNodeCreateInput,
+		ec.unmarshalInputNodeCurateInput,
+		ec.unmarshalInputNodeDeleteInput,
+		ec.unmarshalInputNodeMoveInput,
+		ec.unmarshalInputNodeProductsAttachInput,
+		ec.unmarshalInputNodeProductsDetachInput,
+		ec.unmarshalInputNodeUpdateInput,
 		ec.unmarshalInputProductFilter,
 		ec.unmarshalInputSettingsUpdateInput,
+		ec.unmarshalInputShopperContextInput,
 		ec.unmarshalInputStockChangeInput,
 		ec.unmarshalInputStockTransactInput,
 		ec.unmarshalInputTextFilter,
@@ -2278,6 +3607,89 @@ type Query {
   "The store's settings."
   settings: Settings!
 
+  """
+  Which catalog a shopper sees, and why: every rule with what matched and what missed. Without arguments it is this shopper
+  now, by their headers and token, and rules for other accounts, account tags or customers show no names. What-if
+  arguments: anyone may give a channel and tags; an account, account tags, a customer and ` + "`" + `at` + "`" + ` need the scope
+  ` + "`" + `catalog:write` + "`" + `. Example: ` + "`" + `catalogResolution { catalogName ruleName reason }` + "`" + `.
+  """
+  catalogResolution(
+    "Another shopper, whole: members left out are none. Null means this shopper."
+    context: ShopperContextInput
+    "Another time; null means now. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+    at: DateTime
+  ): CatalogResolution!
+
+  "A catalog as authored, published or not; null when there is none."
+  catalog("The global id, or the service's own." id: ID!): Catalog
+
+  "The catalogs as authored, published or not, by id."
+  catalogs(
+    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    first: Int
+    "A cursor: rows after it."
+    after: String
+    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    last: Int
+    "A cursor: rows before it."
+    before: String
+    "Rows to pass over, 0 to 10000."
+    offset: Int
+  ): CatalogConnection!
+
+  "A catalog rule; null when there is none."
+  catalogRule("The global id, or the service's own." id: ID!): CatalogRule
+
+  "The catalog rules, by id."
+  catalogRules(
+    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    first: Int
+    "A cursor: rows after it."
+    after: String
+    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    last: Int
+    "A cursor: rows before it."
+    before: String
+    "Rows to pass over, 0 to 10000."
+    offset: Int
+  ): CatalogRuleConnection!
+
+  "A hierarchy as authored, in a catalog or not; null when there is none."
+  authoredHierarchy("The global id, or the service's own." id: ID!): AuthoredHierarchy
+
+  "The hierarchies as authored, by id."
+  authoredHierarchies(
+    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    first: Int
+    "A cursor: rows after it."
+    after: String
+    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    last: Int
+    "A cursor: rows before it."
+    before: String
+    "Rows to pass over, 0 to 10000."
+    offset: Int
+  ): AuthoredHierarchyConnection!
+
+  "A node as authored; null when there is none. For what shoppers see ask ` + "`" + `catalogNode` + "`" + `."
+  authoredNode("The global id, or the service's own." id: ID!): AuthoredNode
+
+  "All nodes of a hierarchy as authored, by id; none when there is no such hierarchy."
+  authoredNodes(
+    "The hierarchy: its global id, or the service's own."
+    hierarchyId: ID!
+    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    first: Int
+    "A cursor: rows after it."
+    after: String
+    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    last: Int
+    "A cursor: rows before it."
+    before: String
+    "Rows to pass over, 0 to 10000."
+    offset: Int
+  ): AuthoredNodeConnection!
+
   "The releases of a catalog that are kept, newest first: the one that is served, and the newest three. Needs the scope catalog:write."
   catalogReleases("The catalog's global id, or the service's own." catalogId: ID!): [CatalogRelease!]!
 
@@ -2309,6 +3721,54 @@ type Mutation {
 
   "Changes stock: all the changes or none, each with its line in the ledger. The same product twice is changed twice, in order."
   stockTransact("The changes." input: StockTransactInput!): StockTransactPayload!
+
+  "Makes a catalog. Shoppers see it once it is published and a rule leads to it, or no other is published."
+  catalogCreate("The catalog." input: CatalogCreateInput!): CatalogCreatePayload!
+
+  "Changes a catalog. Members left out stay as they are. Shoppers see the change once the catalog is published."
+  catalogUpdate("What to change." input: CatalogUpdateInput!): CatalogUpdatePayload!
+
+  "Removes a catalog that no rule names. Its releases are kept for an hour, for those who page through them."
+  catalogDelete("Which." input: CatalogDeleteInput!): CatalogDeletePayload!
+
+  "Makes a catalog rule, which counts at once."
+  catalogRuleCreate("The rule." input: CatalogRuleCreateInput!): CatalogRuleCreatePayload!
+
+  "Changes a catalog rule, at once. Members left out stay as they are; an empty list is no criterion."
+  catalogRuleUpdate("What to change." input: CatalogRuleUpdateInput!): CatalogRuleUpdatePayload!
+
+  "Removes a catalog rule, which counts no longer."
+  catalogRuleDelete("Which." input: CatalogRuleDeleteInput!): CatalogRuleDeletePayload!
+
+  "Makes a hierarchy. Shoppers see it once a catalog that names it is published."
+  hierarchyCreate("The hierarchy." input: HierarchyCreateInput!): HierarchyCreatePayload!
+
+  "Changes a hierarchy. Members left out stay as they are. Shoppers see the change once its catalogs are published, as with every change of nodes."
+  hierarchyUpdate("What to change." input: HierarchyUpdateInput!): HierarchyUpdatePayload!
+
+  "Removes a hierarchy without nodes that no catalog names."
+  hierarchyDelete("Which." input: HierarchyDeleteInput!): HierarchyDeletePayload!
+
+  "Makes a node."
+  nodeCreate("The node." input: NodeCreateInput!): NodeCreatePayload!
+
+  "Changes a node's texts. Members left out stay as they are."
+  nodeUpdate("What to change." input: NodeUpdateInput!): NodeUpdatePayload!
+
+  "Hangs a node, with all below it, from another node of its hierarchy, or from the hierarchy itself."
+  nodeMove("Which, and where to." input: NodeMoveInput!): NodeMovePayload!
+
+  "Removes a node without nodes below it. The products that were attached to it stay."
+  nodeDelete("Which." input: NodeDeleteInput!): NodeDeletePayload!
+
+  "Attaches products to a node, the newest attachment last; those attached already keep their place."
+  nodeProductsAttach("Which." input: NodeProductsAttachInput!): NodeProductsAttachPayload!
+
+  "Takes products off a node, and off its curated ones; those that are not attached are passed over."
+  nodeProductsDetach("Which." input: NodeProductsDetachInput!): NodeProductsDetachPayload!
+
+  "Says which products of a node come first, in the order given."
+  nodeCurate("Which." input: NodeCurateInput!): NodeCuratePayload!
 }
 
 "What went wrong, in a word a program can decide by. Errors carry it as ` + "`" + `extensions.code` + "`" + `."
@@ -3055,6 +4515,648 @@ type StockTransactPayload {
   userErrors: [UserError!]!
 }
 
+"What is known of a shopper where it decides the catalog. Members left out are none."
+input ShopperContextInput {
+  "The channel, as the header ` + "`" + `Store-Channel` + "`" + ` tells it: ` + "`" + `mobile` + "`" + `."
+  channel: String
+  "The context tags, as the header ` + "`" + `Store-Context-Tag` + "`" + ` tells them: ` + "`" + `clearance` + "`" + `. At most 100."
+  tags: [String!]
+  "The account, as the token tells it. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  accountId: ID
+  "The account tags, as the token tells them; at most 100. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  accountTags: [ID!]
+  "The customer, as the token tells it. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  customerId: ID
+}
+
+"""
+Which catalog a shopper sees, and why. Rules outside their schedules are dropped, then those for another account, account
+tag or customer, then those none of whose criteria matched, then those whose catalog has no release. Of the others wins
+the one with the most criteria matched, then the fewest missed, then the oldest. Rules without criteria come after all
+others. Without any rule it is the oldest published catalog.
+"""
+type CatalogResolution {
+  "The time that was asked for."
+  at: DateTime!
+  "When a rule's schedule next begins or ends that may decide otherwise; null when none will."
+  validUntil: DateTime
+  "Why this catalog."
+  reason: CatalogResolutionReason!
+  "The catalog's own id; null when nothing is published."
+  catalogId: ID
+  "The catalog's name; null when nothing is published."
+  catalogName: String
+  "The release that is read; null when nothing is published."
+  releaseId: ID
+  "When that release was published; null when nothing is."
+  publishedAt: DateTime
+  "The own id of the rule that decided; null when none did."
+  ruleId: ID
+  "The name of the rule that decided; null when none did."
+  ruleName: String
+  "What decided between rules with as many criteria matched; null without such a tie."
+  tieBreak: CatalogTieBreak
+  "Every rule: those that could be chosen, the best first, then those that were dropped, the oldest first."
+  candidates: [CatalogCandidate!]!
+}
+
+"Why a catalog is shown."
+enum CatalogResolutionReason {
+  "Its rule matched best."
+  RULE
+  "Its rule has no criteria, and no rule with criteria was left."
+  DEFAULT_RULE
+  "No rule was left; it is the oldest published catalog."
+  OLDEST_CATALOG
+  "No catalog is published, so that none is shown."
+  NOTHING_PUBLISHED
+}
+
+"What decides between rules with as many criteria matched, in the order in which it is tried."
+enum CatalogTieBreak {
+  "The winner missed fewer criteria."
+  FEWEST_MISSED
+  "The winner was made earlier."
+  OLDEST
+  "Made at the same time, the winner was imported or created first."
+  IMPORTED_FIRST
+  "The winner has the smaller id."
+  SMALLEST_ID
+}
+
+"A rule held against a shopper."
+type CatalogCandidate {
+  "The rule's own id; null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  ruleId: ID
+  "The rule's name; null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  ruleName: String
+  "The own id of the catalog it leads to; null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  catalogId: ID
+  "Whether it has no criteria."
+  default: Boolean!
+  "How many of its criteria matched: account, account tag, customer, channel, tag."
+  score: Int!
+  "How many of its criteria were missed."
+  missed: Int!
+  "Whether one of its schedules is on."
+  schedule: CatalogCriterionOutcome!
+  "Whether it is for this account."
+  account: CatalogCriterionOutcome!
+  "Whether it is for one of the account's tags."
+  accountTag: CatalogCriterionOutcome!
+  "Whether it is for this customer."
+  customer: CatalogCriterionOutcome!
+  "Whether it is for this channel."
+  channel: CatalogCriterionOutcome!
+  "Whether it is for one of the context tags."
+  tag: CatalogCriterionOutcome!
+  "Why it could not be chosen; null when it could."
+  dropped: CatalogRuleDrop
+}
+
+"What came of one criterion of a rule."
+enum CatalogCriterionOutcome {
+  "The shopper has what it asks for."
+  MATCHED
+  "The shopper has not."
+  MISSED
+  "It asks for nothing, and so fits all."
+  NOT_ASKED
+}
+
+"Why a rule could not be chosen; the first that applies."
+enum CatalogRuleDrop {
+  "All its schedules are outside the time."
+  OUT_OF_SCHEDULE
+  "It is for another account, account tag or customer."
+  OTHER_SHOPPER
+  "None of its criteria matched."
+  NOTHING_MATCHED
+  "Its catalog has no release; publish it."
+  NOT_PUBLISHED
+}
+
+"What a catalog publishes, as authored."
+type Catalog implements Node {
+  "The global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "For people: ` + "`" + `Adventure Works` + "`" + `."
+  name: String!
+  "The own ids of the hierarchies it publishes."
+  hierarchyIds: [ID!]!
+  "Its price books."
+  pricebooks: [CatalogPricebook!]!
+  "The language of its base texts, BCP 47; empty means the store's."
+  locale: String!
+  "The currency of its prices when the shopper asks for none, ISO 4217; empty means the store's."
+  currency: String!
+  "When it was made. Without any rule the oldest published catalog is shown."
+  createdAt: DateTime!
+  "Whether it has a release, so that shoppers can be led to it."
+  published: Boolean!
+}
+
+"A price book's place in a catalog."
+type CatalogPricebook {
+  "The price book's own id."
+  id: ID!
+  "Of several price books with a price for a product the highest priority wins."
+  priority: Int!
+}
+
+"""
+A rule that leads shoppers to a catalog. Each list but the schedules is a criterion, and an empty one fits every shopper.
+A rule for accounts, account tags or customers is for those alone; channels and tags only make it fit better. A rule
+without criteria is a default; of several the oldest one counts.
+"""
+type CatalogRule implements Node {
+  "The global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "For people: ` + "`" + `mobile-offers` + "`" + `."
+  name: String!
+  "The own id of the catalog it leads to."
+  catalogId: ID!
+  "For these accounts alone; empty means all."
+  accountIds: [ID!]!
+  "For accounts with one of these tags alone; empty means all."
+  accountTagIds: [ID!]!
+  "For these customers alone; empty means all."
+  customerIds: [ID!]!
+  "Rather for these channels: ` + "`" + `mobile` + "`" + `; empty means all."
+  channels: [String!]!
+  "Rather for these context tags: ` + "`" + `clearance` + "`" + `; empty means all."
+  tags: [String!]!
+  "It counts within any of these times; empty means always."
+  schedules: [CatalogRuleSchedule!]!
+  "When it was made. Of rules that match as well the oldest wins."
+  createdAt: DateTime!
+}
+
+"A time within which a rule counts."
+type CatalogRuleSchedule {
+  "Its first instant; null means it has no beginning."
+  validFrom: DateTime
+  "The instant at which it is over; null means it has no end."
+  validTo: DateTime
+}
+
+"The root of a tree of nodes, as authored."
+type AuthoredHierarchy implements Node {
+  "The global id, of it as authored."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "For people."
+  name: String!
+  "For addresses; empty when it has none."
+  slug: String!
+  "For people; empty when it has none."
+  description: String!
+  "When it was last changed."
+  updatedAt: DateTime!
+}
+
+"A node as authored."
+type AuthoredNode implements Node {
+  "The global id, of it as authored."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "The own id of its hierarchy."
+  hierarchyId: ID!
+  "The own id of the node above, or of the hierarchy."
+  parentId: ID!
+  "For people."
+  name: String!
+  "For addresses; empty when it has none."
+  slug: String!
+  "For people; empty when it has none."
+  description: String!
+  "The own ids of the products that come first, in this order; at most 20."
+  curatedProductIds: [ID!]!
+  "How many products are attached to it, drafts too."
+  productCount: Int!
+  "The own ids of the products attached to it, drafts too, the newest attachment first."
+  productIds(
+    "How many, 1 to 100."
+    first: Int! = 25
+    "Rows to pass over, 0 to 10000."
+    offset: Int! = 0
+  ): [ID!]!
+  "When its texts, place or curation were last changed."
+  updatedAt: DateTime!
+}
+
+"A page of catalogs as authored."
+type CatalogConnection {
+  "The rows with their cursors."
+  edges: [CatalogEdge!]!
+  "The rows alone."
+  nodes: [Catalog!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many rows the whole list has."
+  totalCount: Int!
+}
+
+"A catalog in a list."
+type CatalogEdge {
+  "Where it stands in the list."
+  cursor: String!
+  "The catalog."
+  node: Catalog!
+}
+
+"A page of catalog rules."
+type CatalogRuleConnection {
+  "The rows with their cursors."
+  edges: [CatalogRuleEdge!]!
+  "The rows alone."
+  nodes: [CatalogRule!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many rows the whole list has."
+  totalCount: Int!
+}
+
+"A rule in a list."
+type CatalogRuleEdge {
+  "Where it stands in the list."
+  cursor: String!
+  "The rule."
+  node: CatalogRule!
+}
+
+"A page of hierarchies as authored."
+type AuthoredHierarchyConnection {
+  "The rows with their cursors."
+  edges: [AuthoredHierarchyEdge!]!
+  "The rows alone."
+  nodes: [AuthoredHierarchy!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many rows the whole list has."
+  totalCount: Int!
+}
+
+"A hierarchy in a list."
+type AuthoredHierarchyEdge {
+  "Where it stands in the list."
+  cursor: String!
+  "The hierarchy."
+  node: AuthoredHierarchy!
+}
+
+"A page of nodes as authored."
+type AuthoredNodeConnection {
+  "The rows with their cursors."
+  edges: [AuthoredNodeEdge!]!
+  "The rows alone."
+  nodes: [AuthoredNode!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many rows the whole list has."
+  totalCount: Int!
+}
+
+"A node in a list."
+type AuthoredNodeEdge {
+  "Where it stands in the list."
+  cursor: String!
+  "The node."
+  node: AuthoredNode!
+}
+
+"A new catalog."
+input CatalogCreateInput {
+  "The service's own id to be, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `; null means a new one."
+  id: ID
+  "For people; at most 1024 bytes."
+  name: String!
+  "The hierarchies it publishes, by global id or the service's own; null means none."
+  hierarchyIds: [ID!]
+  "Its price books; null means none."
+  pricebooks: [CatalogPricebookInput!]
+  "The language of its base texts, BCP 47: ` + "`" + `fr` + "`" + `; null or empty means the store's."
+  locale: String
+  "ISO 4217: ` + "`" + `EUR` + "`" + `; null or empty means the store's."
+  currency: String
+}
+
+"A price book's place in a catalog."
+input CatalogPricebookInput {
+  "The price book's own id."
+  id: ID!
+  "Of several price books with a price for a product the highest priority wins."
+  priority: Int!
+}
+
+"What to change of a catalog; null leaves a member as it is."
+input CatalogUpdateInput {
+  "The global id, or the service's own."
+  id: ID!
+  "For people; at most 1024 bytes."
+  name: String
+  "The hierarchies it publishes, by global id or the service's own; empty means none."
+  hierarchyIds: [ID!]
+  "Its price books; empty means none."
+  pricebooks: [CatalogPricebookInput!]
+  "BCP 47: ` + "`" + `fr` + "`" + `; empty means the store's."
+  locale: String
+  "ISO 4217: ` + "`" + `EUR` + "`" + `; empty means the store's."
+  currency: String
+}
+
+"The new catalog."
+type CatalogCreatePayload {
+  "It, as it is now; null when nothing was written for the errors' sake."
+  catalog: Catalog
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"The changed catalog."
+type CatalogUpdatePayload {
+  "It, as it is now; null when nothing was written for the errors' sake."
+  catalog: Catalog
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"The catalog to remove."
+input CatalogDeleteInput {
+  "The global id, or the service's own."
+  id: ID!
+}
+
+"What was removed."
+type CatalogDeletePayload {
+  "The global id of what is gone; null when nothing was removed for the errors' sake."
+  deletedId: ID
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"A new catalog rule."
+input CatalogRuleCreateInput {
+  "The service's own id to be, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `; null means a new one."
+  id: ID
+  "For people; at most 1024 bytes."
+  name: String!
+  "The catalog it leads to, by global id or the service's own."
+  catalogId: ID!
+  "For these accounts alone; null or empty means all."
+  accountIds: [ID!]
+  "For accounts with one of these tags alone; null or empty means all."
+  accountTagIds: [ID!]
+  "For these customers alone; null or empty means all."
+  customerIds: [ID!]
+  "Rather for these channels, each 1 to 255 bytes; null or empty means all."
+  channels: [String!]
+  "Rather for these context tags, each 1 to 255 bytes without a comma; null or empty means all."
+  tags: [String!]
+  "It counts within any of these times; null or empty means always."
+  schedules: [CatalogRuleScheduleInput!]
+}
+
+"A time within which a rule counts."
+input CatalogRuleScheduleInput {
+  "Its first instant; null means it has no beginning."
+  validFrom: DateTime
+  "The instant at which it is over, after ` + "`" + `validFrom` + "`" + `; null means it has no end."
+  validTo: DateTime
+}
+
+"What to change of a catalog rule; null leaves a member as it is."
+input CatalogRuleUpdateInput {
+  "The global id, or the service's own."
+  id: ID!
+  "For people; at most 1024 bytes."
+  name: String
+  "The catalog it leads to, by global id or the service's own."
+  catalogId: ID
+  "For these accounts alone; empty means all."
+  accountIds: [ID!]
+  "For accounts with one of these tags alone; empty means all."
+  accountTagIds: [ID!]
+  "For these customers alone; empty means all."
+  customerIds: [ID!]
+  "Rather for these channels, each 1 to 255 bytes; empty means all."
+  channels: [String!]
+  "Rather for these context tags, each 1 to 255 bytes without a comma; empty means all."
+  tags: [String!]
+  "It counts within any of these times; empty means always."
+  schedules: [CatalogRuleScheduleInput!]
+}
+
+"The new rule."
+type CatalogRuleCreatePayload {
+  "It, as it is now; null when nothing was written for the errors' sake."
+  catalogRule: CatalogRule
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"The changed rule."
+type CatalogRuleUpdatePayload {
+  "It, as it is now; null when nothing was written for the errors' sake."
+  catalogRule: CatalogRule
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"The rule to remove."
+input CatalogRuleDeleteInput {
+  "The global id, or the service's own."
+  id: ID!
+}
+
+"What was removed."
+type CatalogRuleDeletePayload {
+  "The global id of what is gone; null when nothing was removed for the errors' sake."
+  deletedId: ID
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"A new hierarchy."
+input HierarchyCreateInput {
+  "The service's own id to be, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `, which no node and no hierarchy has; null means a new one."
+  id: ID
+  "For people; at most 1024 bytes."
+  name: String!
+  "For addresses; null or empty means none."
+  slug: String
+  "For people; null or empty means none."
+  description: String
+}
+
+"What to change of a hierarchy; null leaves a member as it is."
+input HierarchyUpdateInput {
+  "The global id, or the service's own."
+  id: ID!
+  "For people; at most 1024 bytes."
+  name: String
+  "For addresses; empty means none."
+  slug: String
+  "For people; empty means none."
+  description: String
+}
+
+"The new hierarchy."
+type HierarchyCreatePayload {
+  "It, as it is now; null when nothing was written for the errors' sake."
+  hierarchy: AuthoredHierarchy
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"The changed hierarchy."
+type HierarchyUpdatePayload {
+  "It, as it is now; null when nothing was written for the errors' sake."
+  hierarchy: AuthoredHierarchy
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"The hierarchy to remove."
+input HierarchyDeleteInput {
+  "The global id, or the service's own."
+  id: ID!
+}
+
+"What was removed."
+type HierarchyDeletePayload {
+  "The global id of what is gone; null when nothing was removed for the errors' sake."
+  deletedId: ID
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"A new node."
+input NodeCreateInput {
+  "The service's own id to be, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `, which no node and no hierarchy has; null means a new one."
+  id: ID
+  "The node it hangs from, or the hierarchy, by global id or the service's own."
+  parentId: ID!
+  "For people; at most 1024 bytes."
+  name: String!
+  "For addresses; null or empty means none."
+  slug: String
+  "For people; null or empty means none."
+  description: String
+}
+
+"What to change of a node; null leaves a member as it is."
+input NodeUpdateInput {
+  "The global id, or the service's own."
+  id: ID!
+  "For people; at most 1024 bytes."
+  name: String
+  "For addresses; empty means none."
+  slug: String
+  "For people; empty means none."
+  description: String
+}
+
+"Where a node is to hang."
+input NodeMoveInput {
+  "The global id, or the service's own."
+  id: ID!
+  "A node of the same hierarchy that is not below it, or the hierarchy, by global id or the service's own."
+  parentId: ID!
+}
+
+"Products to attach to a node."
+input NodeProductsAttachInput {
+  "The global id, or the service's own."
+  id: ID!
+  "1 to 1000 products, drafts too, by global id or the service's own; the newest last."
+  productIds: [ID!]!
+}
+
+"Products to take off a node."
+input NodeProductsDetachInput {
+  "The global id, or the service's own."
+  id: ID!
+  "1 to 1000 products, by global id or the service's own."
+  productIds: [ID!]!
+}
+
+"The products of a node that come first."
+input NodeCurateInput {
+  "The global id, or the service's own."
+  id: ID!
+  "At most 20 products that are attached to the node, by global id or the service's own, in order; empty means none."
+  productIds: [ID!]!
+}
+
+"The new node."
+type NodeCreatePayload {
+  "It, as it is now; null when nothing was written for the errors' sake."
+  node: AuthoredNode
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"The changed node."
+type NodeUpdatePayload {
+  "It, as it is now; null when nothing was written for the errors' sake."
+  node: AuthoredNode
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"The moved node."
+type NodeMovePayload {
+  "It, as it is now; null when nothing was written for the errors' sake."
+  node: AuthoredNode
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"The node to remove."
+input NodeDeleteInput {
+  "The global id, or the service's own."
+  id: ID!
+}
+
+"What was removed."
+type NodeDeletePayload {
+  "The global id of what is gone; null when nothing was removed for the errors' sake."
+  deletedId: ID
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"The node with its products."
+type NodeProductsAttachPayload {
+  "It, as it is now; null when nothing was written for the errors' sake."
+  node: AuthoredNode
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"The node with what is left."
+type NodeProductsDetachPayload {
+  "It, as it is now; null when nothing was written for the errors' sake."
+  node: AuthoredNode
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"The node as curated."
+type NodeCuratePayload {
+  "It, as it is now; null when nothing was written for the errors' sake."
+  node: AuthoredNode
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
 "A published state of a catalog. It never changes."
 type CatalogRelease implements Node {
   "The global id."
@@ -3180,6 +5282,100 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 // Each function is generated once per unique object type, deduplicating the
 // switch statements that were previously inlined in every fieldContext_* function.
 
+func (ec *executionContext) childFields_AuthoredHierarchy(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AuthoredHierarchy_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_AuthoredHierarchy_uuid(ctx, field)
+	case "name":
+		return ec.fieldContext_AuthoredHierarchy_name(ctx, field)
+	case "slug":
+		return ec.fieldContext_AuthoredHierarchy_slug(ctx, field)
+	case "description":
+		return ec.fieldContext_AuthoredHierarchy_description(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_AuthoredHierarchy_updatedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredHierarchy", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredHierarchyConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AuthoredHierarchyConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AuthoredHierarchyConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuthoredHierarchyConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AuthoredHierarchyConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredHierarchyConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredHierarchyEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AuthoredHierarchyEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AuthoredHierarchyEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredHierarchyEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredNode(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AuthoredNode_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_AuthoredNode_uuid(ctx, field)
+	case "hierarchyId":
+		return ec.fieldContext_AuthoredNode_hierarchyId(ctx, field)
+	case "parentId":
+		return ec.fieldContext_AuthoredNode_parentId(ctx, field)
+	case "name":
+		return ec.fieldContext_AuthoredNode_name(ctx, field)
+	case "slug":
+		return ec.fieldContext_AuthoredNode_slug(ctx, field)
+	case "description":
+		return ec.fieldContext_AuthoredNode_description(ctx, field)
+	case "curatedProductIds":
+		return ec.fieldContext_AuthoredNode_curatedProductIds(ctx, field)
+	case "productCount":
+		return ec.fieldContext_AuthoredNode_productCount(ctx, field)
+	case "productIds":
+		return ec.fieldContext_AuthoredNode_productIds(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_AuthoredNode_updatedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredNode", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredNodeConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AuthoredNodeConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AuthoredNodeConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuthoredNodeConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AuthoredNodeConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredNodeConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredNodeEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AuthoredNodeEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AuthoredNodeEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredNodeEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_Breadcrumb(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uuid":
@@ -3208,6 +5404,106 @@ func (ec *executionContext) childFields_BundleConfiguration(ctx context.Context,
 		return ec.fieldContext_BundleConfiguration_selectedOptions(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type BundleConfiguration", field.Name)
+}
+
+func (ec *executionContext) childFields_Catalog(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Catalog_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_Catalog_uuid(ctx, field)
+	case "name":
+		return ec.fieldContext_Catalog_name(ctx, field)
+	case "hierarchyIds":
+		return ec.fieldContext_Catalog_hierarchyIds(ctx, field)
+	case "pricebooks":
+		return ec.fieldContext_Catalog_pricebooks(ctx, field)
+	case "locale":
+		return ec.fieldContext_Catalog_locale(ctx, field)
+	case "currency":
+		return ec.fieldContext_Catalog_currency(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Catalog_createdAt(ctx, field)
+	case "published":
+		return ec.fieldContext_Catalog_published(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Catalog", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogCandidate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "ruleId":
+		return ec.fieldContext_CatalogCandidate_ruleId(ctx, field)
+	case "ruleName":
+		return ec.fieldContext_CatalogCandidate_ruleName(ctx, field)
+	case "catalogId":
+		return ec.fieldContext_CatalogCandidate_catalogId(ctx, field)
+	case "default":
+		return ec.fieldContext_CatalogCandidate_default(ctx, field)
+	case "score":
+		return ec.fieldContext_CatalogCandidate_score(ctx, field)
+	case "missed":
+		return ec.fieldContext_CatalogCandidate_missed(ctx, field)
+	case "schedule":
+		return ec.fieldContext_CatalogCandidate_schedule(ctx, field)
+	case "account":
+		return ec.fieldContext_CatalogCandidate_account(ctx, field)
+	case "accountTag":
+		return ec.fieldContext_CatalogCandidate_accountTag(ctx, field)
+	case "customer":
+		return ec.fieldContext_CatalogCandidate_customer(ctx, field)
+	case "channel":
+		return ec.fieldContext_CatalogCandidate_channel(ctx, field)
+	case "tag":
+		return ec.fieldContext_CatalogCandidate_tag(ctx, field)
+	case "dropped":
+		return ec.fieldContext_CatalogCandidate_dropped(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogCandidate", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_CatalogConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_CatalogConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_CatalogConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_CatalogConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogCreatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "catalog":
+		return ec.fieldContext_CatalogCreatePayload_catalog(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogCreatePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogCreatePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_CatalogDeletePayload_deletedId(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogDeletePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogDeletePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_CatalogEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_CatalogEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_CatalogNode(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3264,6 +5560,16 @@ func (ec *executionContext) childFields_CatalogNodeEdge(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_CatalogPricebook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_CatalogPricebook_id(ctx, field)
+	case "priority":
+		return ec.fieldContext_CatalogPricebook_priority(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogPricebook", field.Name)
+}
+
 func (ec *executionContext) childFields_CatalogPublishPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "job":
@@ -3310,6 +5616,136 @@ func (ec *executionContext) childFields_CatalogReleaseServePayload(ctx context.C
 		return ec.fieldContext_CatalogReleaseServePayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CatalogReleaseServePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogResolution(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "at":
+		return ec.fieldContext_CatalogResolution_at(ctx, field)
+	case "validUntil":
+		return ec.fieldContext_CatalogResolution_validUntil(ctx, field)
+	case "reason":
+		return ec.fieldContext_CatalogResolution_reason(ctx, field)
+	case "catalogId":
+		return ec.fieldContext_CatalogResolution_catalogId(ctx, field)
+	case "catalogName":
+		return ec.fieldContext_CatalogResolution_catalogName(ctx, field)
+	case "releaseId":
+		return ec.fieldContext_CatalogResolution_releaseId(ctx, field)
+	case "publishedAt":
+		return ec.fieldContext_CatalogResolution_publishedAt(ctx, field)
+	case "ruleId":
+		return ec.fieldContext_CatalogResolution_ruleId(ctx, field)
+	case "ruleName":
+		return ec.fieldContext_CatalogResolution_ruleName(ctx, field)
+	case "tieBreak":
+		return ec.fieldContext_CatalogResolution_tieBreak(ctx, field)
+	case "candidates":
+		return ec.fieldContext_CatalogResolution_candidates(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogResolution", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogRule(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_CatalogRule_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_CatalogRule_uuid(ctx, field)
+	case "name":
+		return ec.fieldContext_CatalogRule_name(ctx, field)
+	case "catalogId":
+		return ec.fieldContext_CatalogRule_catalogId(ctx, field)
+	case "accountIds":
+		return ec.fieldContext_CatalogRule_accountIds(ctx, field)
+	case "accountTagIds":
+		return ec.fieldContext_CatalogRule_accountTagIds(ctx, field)
+	case "customerIds":
+		return ec.fieldContext_CatalogRule_customerIds(ctx, field)
+	case "channels":
+		return ec.fieldContext_CatalogRule_channels(ctx, field)
+	case "tags":
+		return ec.fieldContext_CatalogRule_tags(ctx, field)
+	case "schedules":
+		return ec.fieldContext_CatalogRule_schedules(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_CatalogRule_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogRule", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogRuleConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_CatalogRuleConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_CatalogRuleConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_CatalogRuleConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_CatalogRuleConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogRuleConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogRuleCreatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "catalogRule":
+		return ec.fieldContext_CatalogRuleCreatePayload_catalogRule(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogRuleCreatePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogRuleCreatePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogRuleDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_CatalogRuleDeletePayload_deletedId(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogRuleDeletePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogRuleDeletePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogRuleEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_CatalogRuleEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_CatalogRuleEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogRuleEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogRuleSchedule(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "validFrom":
+		return ec.fieldContext_CatalogRuleSchedule_validFrom(ctx, field)
+	case "validTo":
+		return ec.fieldContext_CatalogRuleSchedule_validTo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogRuleSchedule", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogRuleUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "catalogRule":
+		return ec.fieldContext_CatalogRuleUpdatePayload_catalogRule(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogRuleUpdatePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogRuleUpdatePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "catalog":
+		return ec.fieldContext_CatalogUpdatePayload_catalog(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogUpdatePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogUpdatePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_ComponentOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3394,6 +5830,26 @@ func (ec *executionContext) childFields_HierarchyConnection(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type HierarchyConnection", field.Name)
 }
 
+func (ec *executionContext) childFields_HierarchyCreatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "hierarchy":
+		return ec.fieldContext_HierarchyCreatePayload_hierarchy(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_HierarchyCreatePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type HierarchyCreatePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_HierarchyDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_HierarchyDeletePayload_deletedId(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_HierarchyDeletePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type HierarchyDeletePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_HierarchyEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "cursor":
@@ -3402,6 +5858,16 @@ func (ec *executionContext) childFields_HierarchyEdge(ctx context.Context, field
 		return ec.fieldContext_HierarchyEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type HierarchyEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_HierarchyUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "hierarchy":
+		return ec.fieldContext_HierarchyUpdatePayload_hierarchy(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_HierarchyUpdatePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type HierarchyUpdatePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Job(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3454,6 +5920,76 @@ func (ec *executionContext) childFields_Money(ctx context.Context, field graphql
 		return ec.fieldContext_Money_formatted(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Money", field.Name)
+}
+
+func (ec *executionContext) childFields_NodeCreatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "node":
+		return ec.fieldContext_NodeCreatePayload_node(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_NodeCreatePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NodeCreatePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_NodeCuratePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "node":
+		return ec.fieldContext_NodeCuratePayload_node(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_NodeCuratePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NodeCuratePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_NodeDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_NodeDeletePayload_deletedId(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_NodeDeletePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NodeDeletePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_NodeMovePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "node":
+		return ec.fieldContext_NodeMovePayload_node(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_NodeMovePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NodeMovePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_NodeProductsAttachPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "node":
+		return ec.fieldContext_NodeProductsAttachPayload_node(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_NodeProductsAttachPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NodeProductsAttachPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_NodeProductsDetachPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "node":
+		return ec.fieldContext_NodeProductsDetachPayload_node(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_NodeProductsDetachPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NodeProductsDetachPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_NodeUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "node":
+		return ec.fieldContext_NodeUpdatePayload_node(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_NodeUpdatePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NodeUpdatePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3970,6 +6506,28 @@ func (ec *executionContext) childFields___Type(ctx context.Context, field graphq
 
 // region    ***************************** args.gotpl *****************************
 
+func (ec *executionContext) field_AuthoredNode_productIds_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_CatalogNode_children_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -4186,6 +6744,34 @@ func (ec *executionContext) field_Hierarchy_products_args(ctx context.Context, r
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_catalogCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogCreateInput, error) {
+			return ec.unmarshalNCatalogCreateInput2porticoᚋgraphᚋgeneratedᚐCatalogCreateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_catalogDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogDeleteInput, error) {
+			return ec.unmarshalNCatalogDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogDeleteInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_catalogPublish_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -4214,12 +6800,208 @@ func (ec *executionContext) field_Mutation_catalogReleaseServe_args(ctx context.
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_catalogRuleCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogRuleCreateInput, error) {
+			return ec.unmarshalNCatalogRuleCreateInput2porticoᚋgraphᚋgeneratedᚐCatalogRuleCreateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_catalogRuleDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogRuleDeleteInput, error) {
+			return ec.unmarshalNCatalogRuleDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogRuleDeleteInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_catalogRuleUpdate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogRuleUpdateInput, error) {
+			return ec.unmarshalNCatalogRuleUpdateInput2porticoᚋgraphᚋgeneratedᚐCatalogRuleUpdateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_catalogUpdate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogUpdateInput, error) {
+			return ec.unmarshalNCatalogUpdateInput2porticoᚋgraphᚋgeneratedᚐCatalogUpdateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_hierarchyCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (HierarchyCreateInput, error) {
+			return ec.unmarshalNHierarchyCreateInput2porticoᚋgraphᚋgeneratedᚐHierarchyCreateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_hierarchyDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (HierarchyDeleteInput, error) {
+			return ec.unmarshalNHierarchyDeleteInput2porticoᚋgraphᚋgeneratedᚐHierarchyDeleteInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_hierarchyUpdate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (HierarchyUpdateInput, error) {
+			return ec.unmarshalNHierarchyUpdateInput2porticoᚋgraphᚋgeneratedᚐHierarchyUpdateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_jobCancel_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (JobCancelInput, error) {
 			return ec.unmarshalNJobCancelInput2porticoᚋgraphᚋgeneratedᚐJobCancelInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_nodeCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (NodeCreateInput, error) {
+			return ec.unmarshalNNodeCreateInput2porticoᚋgraphᚋgeneratedᚐNodeCreateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_nodeCurate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (NodeCurateInput, error) {
+			return ec.unmarshalNNodeCurateInput2porticoᚋgraphᚋgeneratedᚐNodeCurateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_nodeDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (NodeDeleteInput, error) {
+			return ec.unmarshalNNodeDeleteInput2porticoᚋgraphᚋgeneratedᚐNodeDeleteInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_nodeMove_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (NodeMoveInput, error) {
+			return ec.unmarshalNNodeMoveInput2porticoᚋgraphᚋgeneratedᚐNodeMoveInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_nodeProductsAttach_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (NodeProductsAttachInput, error) {
+			return ec.unmarshalNNodeProductsAttachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsAttachInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_nodeProductsDetach_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (NodeProductsDetachInput, error) {
+			return ec.unmarshalNNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsDetachInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_nodeUpdate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (NodeUpdateInput, error) {
+			return ec.unmarshalNNodeUpdateInput2porticoᚋgraphᚋgeneratedᚐNodeUpdateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -4281,6 +7063,134 @@ func (ec *executionContext) field_Query___type_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["name"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredHierarchies_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredHierarchy_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredNode_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredNodes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "hierarchyId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["hierarchyId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg5
 	return args, nil
 }
 
@@ -4363,6 +7273,148 @@ func (ec *executionContext) field_Query_catalogReleases_args(ctx context.Context
 		return nil, err
 	}
 	args["catalogId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_catalogResolution_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "context",
+		func(ctx context.Context, v any) (*model.ShopperContextInput, error) {
+			return ec.unmarshalOShopperContextInput2ᚖporticoᚋgraphᚋmodelᚐShopperContextInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["context"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "at",
+		func(ctx context.Context, v any) (*time.Time, error) {
+			return ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["at"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_catalogRule_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_catalogRules_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_catalog_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_catalogs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg4
 	return args, nil
 }
 
@@ -4710,6 +7762,766 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 
 // region    **************************** field.gotpl *****************************
 
+func (ec *executionContext) _AuthoredHierarchy_id(ctx context.Context, field graphql.CollectedField, obj *store.AuthoredHierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchy_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchy_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredHierarchy_uuid(ctx context.Context, field graphql.CollectedField, obj *store.AuthoredHierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchy_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchy_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredHierarchy_name(ctx context.Context, field graphql.CollectedField, obj *store.AuthoredHierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchy_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchy_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredHierarchy_slug(ctx context.Context, field graphql.CollectedField, obj *store.AuthoredHierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchy_slug(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Slug, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchy_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredHierarchy_description(ctx context.Context, field graphql.CollectedField, obj *store.AuthoredHierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchy_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchy_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredHierarchy_updatedAt(ctx context.Context, field graphql.CollectedField, obj *store.AuthoredHierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchy_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchy_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredHierarchyConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.AuthoredHierarchy]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchyConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.AuthoredHierarchy]) graphql.Marshaler {
+			return ec.marshalNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchyConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredHierarchyConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredHierarchyEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredHierarchyConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.AuthoredHierarchy]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchyConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚐAuthoredHierarchyᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchyConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredHierarchyConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredHierarchy(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredHierarchyConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.AuthoredHierarchy]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchyConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchyConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredHierarchyConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredHierarchyConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.AuthoredHierarchy]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchyConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchyConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredHierarchyConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredHierarchyEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.AuthoredHierarchy]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchyEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchyEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredHierarchyEdge", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredHierarchyEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.AuthoredHierarchy]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchyEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchyEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredHierarchyEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredHierarchy(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredNode_id(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNode_uuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNode_hierarchyId(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_hierarchyId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HierarchyID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_hierarchyId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNode_parentId(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_parentId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ParentID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_parentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNode_name(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNode_slug(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_slug(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Slug, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNode_description(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNode_curatedProductIds(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_curatedProductIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CuratedProductIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_curatedProductIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNode_productCount(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_productCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.AuthoredNode().ProductCount(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_productCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNode_productIds(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_productIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.AuthoredNode().ProductIds(ctx, obj, fc.Args["first"].(int), fc.Args["offset"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_productIds(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredNode",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_AuthoredNode_productIds_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredNode_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNodeConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.AuthoredNode]) graphql.Marshaler {
+			return ec.marshalNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNodeConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredNodeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredNodeEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredNodeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNodeConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredNode) graphql.Marshaler {
+			return ec.marshalNAuthoredNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredNodeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNodeConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredNodeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredNodeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNodeConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNodeConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredNodeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredNodeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNodeConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNodeConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNodeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNodeEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNodeEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNodeEdge", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNodeEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
+			return ec.marshalNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNodeEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredNodeEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Breadcrumb_uuid(ctx context.Context, field graphql.CollectedField, obj *model.Breadcrumb) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4864,6 +8676,814 @@ func (ec *executionContext) _BundleConfiguration_selectedOptions(ctx context.Con
 }
 func (ec *executionContext) fieldContext_BundleConfiguration_selectedOptions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("BundleConfiguration", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _Catalog_id(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Catalog", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Catalog_uuid(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Catalog_name(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Catalog_hierarchyIds(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_hierarchyIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HierarchyIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_hierarchyIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Catalog_pricebooks(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_pricebooks(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Pricebooks, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []store.PricebookRank) graphql.Marshaler {
+			return ec.marshalNCatalogPricebook2ᚕporticoᚋstoreᚐPricebookRankᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_pricebooks(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Catalog",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogPricebook(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Catalog_locale(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_locale(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Locale, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Catalog_currency(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_currency(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Currency, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Catalog_createdAt(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Catalog_published(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_published(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Published, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_published(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCandidate_ruleId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_ruleId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RuleID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_ruleId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCandidate_ruleName(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_ruleName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RuleName(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_ruleName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCandidate_catalogId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_catalogId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_catalogId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCandidate_default(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_default(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Default(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_default(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCandidate_score(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_score(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Score, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_score(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCandidate_missed(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_missed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Missed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_missed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCandidate_schedule(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_schedule(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Schedule(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_schedule(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type CatalogCriterionOutcome does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCandidate_account(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_account(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Account(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_account(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type CatalogCriterionOutcome does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCandidate_accountTag(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_accountTag(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AccountTag(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_accountTag(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type CatalogCriterionOutcome does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCandidate_customer(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type CatalogCriterionOutcome does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCandidate_channel(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_channel(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Channel(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_channel(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type CatalogCriterionOutcome does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCandidate_tag(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_tag(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tag(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_tag(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type CatalogCriterionOutcome does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCandidate_dropped(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_dropped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Dropped(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.RuleDrop) graphql.Marshaler {
+			return ec.marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_dropped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type CatalogRuleDrop does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Catalog]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.Catalog]) graphql.Marshaler {
+			return ec.marshalNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Catalog]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Catalog) graphql.Marshaler {
+			return ec.marshalNCatalog2ᚕᚖporticoᚋstoreᚐCatalogᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Catalog(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Catalog]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Catalog]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCreatePayload_catalog(ctx context.Context, field graphql.CollectedField, obj *CatalogCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCreatePayload_catalog(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Catalog, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋstoreᚐCatalog(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCreatePayload_catalog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Catalog(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogCreatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCreatePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCreatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogDeletePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *CatalogDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDeletePayload_deletedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDeletePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogDeletePayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDeletePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.Catalog]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogEdge", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.Catalog]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Catalog) graphql.Marshaler {
+			return ec.marshalNCatalog2ᚖporticoᚋstoreᚐCatalog(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Catalog(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _CatalogNode_id(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
@@ -5385,6 +10005,52 @@ func (ec *executionContext) fieldContext_CatalogNodeEdge_node(_ context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _CatalogPricebook_id(ctx context.Context, field graphql.CollectedField, obj *store.PricebookRank) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPricebook_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPricebook_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPricebook", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogPricebook_priority(ctx context.Context, field graphql.CollectedField, obj *store.PricebookRank) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPricebook_priority(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Priority, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPricebook_priority(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPricebook", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _CatalogPublishPayload_job(ctx context.Context, field graphql.CollectedField, obj *CatalogPublishPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5756,6 +10422,997 @@ func (ec *executionContext) _CatalogReleaseServePayload_userErrors(ctx context.C
 func (ec *executionContext) fieldContext_CatalogReleaseServePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "CatalogReleaseServePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogResolution_at(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_at(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_validUntil(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_validUntil(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ValidUntil, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_validUntil(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_reason(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_reason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reason, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.ResolutionReason) graphql.Marshaler {
+			return ec.marshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, false, false, errors.New("field of type CatalogResolutionReason does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_catalogId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_catalogId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_catalogId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_catalogName(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_catalogName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogName(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_catalogName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_releaseId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_releaseId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ReleaseID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_releaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_publishedAt(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_publishedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PublishedAt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_publishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_ruleId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_ruleId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RuleID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_ruleId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_ruleName(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_ruleName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RuleName(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_ruleName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_tieBreak(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_tieBreak(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TieBreak(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.TieBreak) graphql.Marshaler {
+			return ec.marshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_tieBreak(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type CatalogTieBreak does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_candidates(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_candidates(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Candidates, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.CatalogCandidate) graphql.Marshaler {
+			return ec.marshalNCatalogCandidate2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogCandidateᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_candidates(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogResolution",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogCandidate(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogRule_id(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRule_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRule_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRule", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRule_uuid(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRule_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRule_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRule_name(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRule_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRule_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRule_catalogId(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRule_catalogId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRule_catalogId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRule_accountIds(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRule_accountIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AccountIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRule_accountIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRule_accountTagIds(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRule_accountTagIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AccountTagIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRule_accountTagIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRule_customerIds(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRule_customerIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CustomerIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRule_customerIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRule_channels(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRule_channels(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Channels, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRule_channels(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRule_tags(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRule_tags(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tags, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRule_tags(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRule_schedules(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRule_schedules(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Schedules, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []store.Schedule) graphql.Marshaler {
+			return ec.marshalNCatalogRuleSchedule2ᚕporticoᚋstoreᚐScheduleᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRule_schedules(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogRule",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRuleSchedule(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogRule_createdAt(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRule_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRule_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRuleConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.CatalogRule]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRuleConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.CatalogRule]) graphql.Marshaler {
+			return ec.marshalNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRuleConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogRuleConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRuleEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogRuleConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.CatalogRule]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRuleConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.CatalogRule) graphql.Marshaler {
+			return ec.marshalNCatalogRule2ᚕᚖporticoᚋstoreᚐCatalogRuleᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRuleConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogRuleConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRule(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogRuleConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.CatalogRule]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRuleConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRuleConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogRuleConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogRuleConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.CatalogRule]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRuleConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRuleConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRuleConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRuleCreatePayload_catalogRule(ctx context.Context, field graphql.CollectedField, obj *CatalogRuleCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRuleCreatePayload_catalogRule(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogRule, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.CatalogRule) graphql.Marshaler {
+			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRuleCreatePayload_catalogRule(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogRuleCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRule(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogRuleCreatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogRuleCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRuleCreatePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRuleCreatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogRuleCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogRuleDeletePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *CatalogRuleDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRuleDeletePayload_deletedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRuleDeletePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRuleDeletePayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRuleDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogRuleDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRuleDeletePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRuleDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogRuleDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogRuleEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.CatalogRule]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRuleEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRuleEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRuleEdge", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRuleEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.CatalogRule]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRuleEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.CatalogRule) graphql.Marshaler {
+			return ec.marshalNCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRuleEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogRuleEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRule(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogRuleSchedule_validFrom(ctx context.Context, field graphql.CollectedField, obj *store.Schedule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRuleSchedule_validFrom(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.From, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRuleSchedule_validFrom(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRuleSchedule", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRuleSchedule_validTo(ctx context.Context, field graphql.CollectedField, obj *store.Schedule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRuleSchedule_validTo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.To, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRuleSchedule_validTo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRuleSchedule", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRuleUpdatePayload_catalogRule(ctx context.Context, field graphql.CollectedField, obj *CatalogRuleUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRuleUpdatePayload_catalogRule(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogRule, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.CatalogRule) graphql.Marshaler {
+			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRuleUpdatePayload_catalogRule(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogRuleUpdatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRule(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogRuleUpdatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogRuleUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRuleUpdatePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRuleUpdatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogRuleUpdatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogUpdatePayload_catalog(ctx context.Context, field graphql.CollectedField, obj *CatalogUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogUpdatePayload_catalog(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Catalog, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋstoreᚐCatalog(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogUpdatePayload_catalog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogUpdatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Catalog(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogUpdatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogUpdatePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogUpdatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogUpdatePayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -6451,6 +12108,125 @@ func (ec *executionContext) fieldContext_HierarchyConnection_totalCount(_ contex
 	return graphql.NewScalarFieldContext("HierarchyConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _HierarchyCreatePayload_hierarchy(ctx context.Context, field graphql.CollectedField, obj *HierarchyCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchyCreatePayload_hierarchy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Hierarchy, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchyCreatePayload_hierarchy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchyCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredHierarchy(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _HierarchyCreatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *HierarchyCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchyCreatePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchyCreatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchyCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _HierarchyDeletePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *HierarchyDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchyDeletePayload_deletedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchyDeletePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("HierarchyDeletePayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _HierarchyDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *HierarchyDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchyDeletePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchyDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchyDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _HierarchyEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Hierarchy]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6501,6 +12277,70 @@ func (ec *executionContext) fieldContext_HierarchyEdge_node(_ context.Context, f
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Hierarchy(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _HierarchyUpdatePayload_hierarchy(ctx context.Context, field graphql.CollectedField, obj *HierarchyUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchyUpdatePayload_hierarchy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Hierarchy, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchyUpdatePayload_hierarchy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchyUpdatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredHierarchy(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _HierarchyUpdatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *HierarchyUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchyUpdatePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchyUpdatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchyUpdatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
 		},
 	}
 	return fc, nil
@@ -7140,6 +12980,1149 @@ func (ec *executionContext) fieldContext_Mutation_stockTransact(ctx context.Cont
 	if fc.Args, err = ec.field_Mutation_stockTransact_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_catalogCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_catalogCreate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CatalogCreate(ctx, fc.Args["input"].(CatalogCreateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogCreatePayload) graphql.Marshaler {
+			return ec.marshalNCatalogCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogCreatePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_catalogCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogCreatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_catalogCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_catalogUpdate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_catalogUpdate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CatalogUpdate(ctx, fc.Args["input"].(CatalogUpdateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogUpdatePayload) graphql.Marshaler {
+			return ec.marshalNCatalogUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogUpdatePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_catalogUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogUpdatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_catalogUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_catalogDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_catalogDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CatalogDelete(ctx, fc.Args["input"].(CatalogDeleteInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogDeletePayload) graphql.Marshaler {
+			return ec.marshalNCatalogDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogDeletePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_catalogDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogDeletePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_catalogDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_catalogRuleCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_catalogRuleCreate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CatalogRuleCreate(ctx, fc.Args["input"].(CatalogRuleCreateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogRuleCreatePayload) graphql.Marshaler {
+			return ec.marshalNCatalogRuleCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleCreatePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_catalogRuleCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRuleCreatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_catalogRuleCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_catalogRuleUpdate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_catalogRuleUpdate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CatalogRuleUpdate(ctx, fc.Args["input"].(CatalogRuleUpdateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogRuleUpdatePayload) graphql.Marshaler {
+			return ec.marshalNCatalogRuleUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleUpdatePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_catalogRuleUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRuleUpdatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_catalogRuleUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_catalogRuleDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_catalogRuleDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CatalogRuleDelete(ctx, fc.Args["input"].(CatalogRuleDeleteInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogRuleDeletePayload) graphql.Marshaler {
+			return ec.marshalNCatalogRuleDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleDeletePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_catalogRuleDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRuleDeletePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_catalogRuleDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_hierarchyCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_hierarchyCreate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().HierarchyCreate(ctx, fc.Args["input"].(HierarchyCreateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *HierarchyCreatePayload) graphql.Marshaler {
+			return ec.marshalNHierarchyCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyCreatePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_hierarchyCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_HierarchyCreatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_hierarchyCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_hierarchyUpdate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_hierarchyUpdate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().HierarchyUpdate(ctx, fc.Args["input"].(HierarchyUpdateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *HierarchyUpdatePayload) graphql.Marshaler {
+			return ec.marshalNHierarchyUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyUpdatePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_hierarchyUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_HierarchyUpdatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_hierarchyUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_hierarchyDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_hierarchyDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().HierarchyDelete(ctx, fc.Args["input"].(HierarchyDeleteInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *HierarchyDeletePayload) graphql.Marshaler {
+			return ec.marshalNHierarchyDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyDeletePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_hierarchyDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_HierarchyDeletePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_hierarchyDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_nodeCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_nodeCreate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().NodeCreate(ctx, fc.Args["input"].(NodeCreateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NodeCreatePayload) graphql.Marshaler {
+			return ec.marshalNNodeCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCreatePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_nodeCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NodeCreatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_nodeCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_nodeUpdate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_nodeUpdate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().NodeUpdate(ctx, fc.Args["input"].(NodeUpdateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NodeUpdatePayload) graphql.Marshaler {
+			return ec.marshalNNodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_nodeUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NodeUpdatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_nodeUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_nodeMove(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_nodeMove(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().NodeMove(ctx, fc.Args["input"].(NodeMoveInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NodeMovePayload) graphql.Marshaler {
+			return ec.marshalNNodeMovePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeMovePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_nodeMove(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NodeMovePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_nodeMove_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_nodeDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_nodeDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().NodeDelete(ctx, fc.Args["input"].(NodeDeleteInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NodeDeletePayload) graphql.Marshaler {
+			return ec.marshalNNodeDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeDeletePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_nodeDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NodeDeletePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_nodeDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_nodeProductsAttach(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_nodeProductsAttach(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().NodeProductsAttach(ctx, fc.Args["input"].(NodeProductsAttachInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NodeProductsAttachPayload) graphql.Marshaler {
+			return ec.marshalNNodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsAttachPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_nodeProductsAttach(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NodeProductsAttachPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_nodeProductsAttach_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_nodeProductsDetach(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_nodeProductsDetach(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().NodeProductsDetach(ctx, fc.Args["input"].(NodeProductsDetachInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NodeProductsDetachPayload) graphql.Marshaler {
+			return ec.marshalNNodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsDetachPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_nodeProductsDetach(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NodeProductsDetachPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_nodeProductsDetach_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_nodeCurate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_nodeCurate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().NodeCurate(ctx, fc.Args["input"].(NodeCurateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NodeCuratePayload) graphql.Marshaler {
+			return ec.marshalNNodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCuratePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_nodeCurate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NodeCuratePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_nodeCurate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeCreatePayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeCreatePayload_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
+			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NodeCreatePayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeCreatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeCreatePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodeCreatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeCuratePayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeCuratePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeCuratePayload_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
+			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NodeCuratePayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeCuratePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeCuratePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeCuratePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeCuratePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodeCuratePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeCuratePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeDeletePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *NodeDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeDeletePayload_deletedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NodeDeletePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NodeDeletePayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _NodeDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeDeletePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodeDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeMovePayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeMovePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeMovePayload_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
+			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NodeMovePayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeMovePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeMovePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeMovePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeMovePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodeMovePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeMovePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeProductsAttachPayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeProductsAttachPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeProductsAttachPayload_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
+			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NodeProductsAttachPayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeProductsAttachPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeProductsAttachPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeProductsAttachPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeProductsAttachPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodeProductsAttachPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeProductsAttachPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeProductsDetachPayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeProductsDetachPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeProductsDetachPayload_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
+			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NodeProductsDetachPayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeProductsDetachPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeProductsDetachPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeProductsDetachPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeProductsDetachPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodeProductsDetachPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeProductsDetachPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeUpdatePayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeUpdatePayload_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
+			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NodeUpdatePayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeUpdatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeUpdatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeUpdatePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodeUpdatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeUpdatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
 	}
 	return fc, nil
 }
@@ -9708,6 +16691,402 @@ func (ec *executionContext) fieldContext_Query_settings(_ context.Context, field
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Settings(ctx, field)
 		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_catalogResolution(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_catalogResolution(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CatalogResolution(ctx, fc.Args["context"].(*model.ShopperContextInput), fc.Args["at"].(*time.Time))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogResolution) graphql.Marshaler {
+			return ec.marshalNCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_catalogResolution(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogResolution(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_catalogResolution_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_catalog(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_catalog(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Catalog(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋstoreᚐCatalog(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_catalog(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Catalog(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_catalog_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_catalogs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_catalogs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Catalogs(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.Catalog]) graphql.Marshaler {
+			return ec.marshalNCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_catalogs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_catalogs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_catalogRule(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_catalogRule(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CatalogRule(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.CatalogRule) graphql.Marshaler {
+			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_catalogRule(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRule(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_catalogRule_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_catalogRules(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_catalogRules(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CatalogRules(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.CatalogRule]) graphql.Marshaler {
+			return ec.marshalNCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_catalogRules(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRuleConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_catalogRules_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredHierarchy(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredHierarchy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredHierarchy(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredHierarchy(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredHierarchy(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredHierarchy_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredHierarchies(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredHierarchies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredHierarchies(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.AuthoredHierarchy]) graphql.Marshaler {
+			return ec.marshalNAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredHierarchies(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredHierarchyConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredHierarchies_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredNode(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredNode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredNode(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
+			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredNode(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredNode(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredNode_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredNodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredNodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredNodes(ctx, fc.Args["hierarchyId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredNode]) graphql.Marshaler {
+			return ec.marshalNAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredNodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredNodeConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredNodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -12309,6 +19688,101 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputCatalogCreateInput(ctx context.Context, obj any) (CatalogCreateInput, error) {
+	var it CatalogCreateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "hierarchyIds", "pricebooks", "locale", "currency"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "hierarchyIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hierarchyIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HierarchyIds = data
+		case "pricebooks":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pricebooks"))
+			data, err := ec.unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚐPricebookRankᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Pricebooks = data
+		case "locale":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Locale = data
+		case "currency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currency = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogDeleteInput(ctx context.Context, obj any) (CatalogDeleteInput, error) {
+	var it CatalogDeleteInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCatalogNodeFilter(ctx context.Context, obj any) (CatalogNodeFilter, error) {
 	var it CatalogNodeFilter
 	if obj == nil {
@@ -12341,6 +19815,43 @@ func (ec *executionContext) unmarshalInputCatalogNodeFilter(ctx context.Context,
 				return it, err
 			}
 			it.ParentID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogPricebookInput(ctx context.Context, obj any) (store.PricebookRank, error) {
+	var it store.PricebookRank
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "priority"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "priority":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("priority"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Priority = data
 		}
 	}
 	return it, nil
@@ -12417,6 +19928,310 @@ func (ec *executionContext) unmarshalInputCatalogReleaseServeInput(ctx context.C
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCatalogRuleCreateInput(ctx context.Context, obj any) (CatalogRuleCreateInput, error) {
+	var it CatalogRuleCreateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "catalogId", "accountIds", "accountTagIds", "customerIds", "channels", "tags", "schedules"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "catalogId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("catalogId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CatalogID = data
+		case "accountIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountIds = data
+		case "accountTagIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountTagIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountTagIds = data
+		case "customerIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerIds = data
+		case "channels":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("channels"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Channels = data
+		case "tags":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tags"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Tags = data
+		case "schedules":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("schedules"))
+			data, err := ec.unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚐScheduleᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Schedules = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogRuleDeleteInput(ctx context.Context, obj any) (CatalogRuleDeleteInput, error) {
+	var it CatalogRuleDeleteInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogRuleScheduleInput(ctx context.Context, obj any) (store.Schedule, error) {
+	var it store.Schedule
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"validFrom", "validTo"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "validFrom":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validFrom"))
+			data, err := ec.unmarshalODateTime2timeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.From = data
+		case "validTo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validTo"))
+			data, err := ec.unmarshalODateTime2timeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.To = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogRuleUpdateInput(ctx context.Context, obj any) (CatalogRuleUpdateInput, error) {
+	var it CatalogRuleUpdateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "catalogId", "accountIds", "accountTagIds", "customerIds", "channels", "tags", "schedules"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "catalogId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("catalogId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CatalogID = data
+		case "accountIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountIds = data
+		case "accountTagIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountTagIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountTagIds = data
+		case "customerIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerIds = data
+		case "channels":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("channels"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Channels = data
+		case "tags":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tags"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Tags = data
+		case "schedules":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("schedules"))
+			data, err := ec.unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚐScheduleᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Schedules = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogUpdateInput(ctx context.Context, obj any) (CatalogUpdateInput, error) {
+	var it CatalogUpdateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "hierarchyIds", "pricebooks", "locale", "currency"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "hierarchyIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hierarchyIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HierarchyIds = data
+		case "pricebooks":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pricebooks"))
+			data, err := ec.unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚐPricebookRankᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Pricebooks = data
+		case "locale":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Locale = data
+		case "currency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currency = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputDateTimeBounds(ctx context.Context, obj any) (model.DateTimeBounds, error) {
 	var it model.DateTimeBounds
 	if obj == nil {
@@ -12463,6 +20278,138 @@ func (ec *executionContext) unmarshalInputDateTimeBounds(ctx context.Context, ob
 				return it, err
 			}
 			it.Le = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputHierarchyCreateInput(ctx context.Context, obj any) (HierarchyCreateInput, error) {
+	var it HierarchyCreateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "slug", "description"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputHierarchyDeleteInput(ctx context.Context, obj any) (HierarchyDeleteInput, error) {
+	var it HierarchyDeleteInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputHierarchyUpdateInput(ctx context.Context, obj any) (HierarchyUpdateInput, error) {
+	var it HierarchyUpdateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "slug", "description"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
 		}
 	}
 	return it, nil
@@ -12664,6 +20611,293 @@ func (ec *executionContext) unmarshalInputListOrder(ctx context.Context, obj any
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputNodeCreateInput(ctx context.Context, obj any) (NodeCreateInput, error) {
+	var it NodeCreateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "parentId", "name", "slug", "description"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputNodeCurateInput(ctx context.Context, obj any) (NodeCurateInput, error) {
+	var it NodeCurateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "productIds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "productIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductIds = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputNodeDeleteInput(ctx context.Context, obj any) (NodeDeleteInput, error) {
+	var it NodeDeleteInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputNodeMoveInput(ctx context.Context, obj any) (NodeMoveInput, error) {
+	var it NodeMoveInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "parentId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputNodeProductsAttachInput(ctx context.Context, obj any) (NodeProductsAttachInput, error) {
+	var it NodeProductsAttachInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "productIds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "productIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductIds = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputNodeProductsDetachInput(ctx context.Context, obj any) (NodeProductsDetachInput, error) {
+	var it NodeProductsDetachInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "productIds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "productIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductIds = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputNodeUpdateInput(ctx context.Context, obj any) (NodeUpdateInput, error) {
+	var it NodeUpdateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "slug", "description"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj any) (model.ProductFilter, error) {
 	var it model.ProductFilter
 	if obj == nil {
@@ -12796,6 +21030,64 @@ func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Contex
 				return it, err
 			}
 			it.Locale = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputShopperContextInput(ctx context.Context, obj any) (model.ShopperContextInput, error) {
+	var it model.ShopperContextInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"channel", "tags", "accountId", "accountTags", "customerId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "channel":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("channel"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Channel = data
+		case "tags":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tags"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Tags = data
+		case "accountId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountID = data
+		case "accountTags":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountTags"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountTags = data
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
 		}
 	}
 	return it, nil
@@ -12974,6 +21266,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._File(ctx, sel, obj)
+	case *store.CatalogRule:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._CatalogRule(ctx, sel, obj)
 	case *store.Release:
 		if obj == nil {
 			return graphql.Null
@@ -12986,6 +21283,23 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._CatalogNode(ctx, sel, obj)
+	case *store.Catalog:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Catalog(ctx, sel, obj)
+	case model.AuthoredNode:
+		return ec._AuthoredNode(ctx, sel, &obj)
+	case *model.AuthoredNode:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AuthoredNode(ctx, sel, obj)
+	case *store.AuthoredHierarchy:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AuthoredHierarchy(ctx, sel, obj)
 	default:
 		if typedObj, ok := obj.(graphql.Marshaler); ok {
 			return typedObj
@@ -12998,6 +21312,481 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var authoredHierarchyImplementors = []string{"AuthoredHierarchy", "Node"}
+
+func (ec *executionContext) _AuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, obj *store.AuthoredHierarchy) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredHierarchyImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredHierarchy")
+		case "id":
+			out.Values[i] = ec._AuthoredHierarchy_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uuid":
+			out.Values[i] = ec._AuthoredHierarchy_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._AuthoredHierarchy_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "slug":
+			out.Values[i] = ec._AuthoredHierarchy_slug(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._AuthoredHierarchy_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._AuthoredHierarchy_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredHierarchyConnectionImplementors = []string{"AuthoredHierarchyConnection"}
+
+func (ec *executionContext) _AuthoredHierarchyConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*store.AuthoredHierarchy]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredHierarchyConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredHierarchyConnection")
+		case "edges":
+			out.Values[i] = ec._AuthoredHierarchyConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._AuthoredHierarchyConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._AuthoredHierarchyConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredHierarchyConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredHierarchyEdgeImplementors = []string{"AuthoredHierarchyEdge"}
+
+func (ec *executionContext) _AuthoredHierarchyEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*store.AuthoredHierarchy]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredHierarchyEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredHierarchyEdge")
+		case "cursor":
+			out.Values[i] = ec._AuthoredHierarchyEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._AuthoredHierarchyEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredNodeImplementors = []string{"AuthoredNode", "Node"}
+
+func (ec *executionContext) _AuthoredNode(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoredNode) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredNodeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredNode")
+		case "id":
+			out.Values[i] = ec._AuthoredNode_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "uuid":
+			out.Values[i] = ec._AuthoredNode_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "hierarchyId":
+			out.Values[i] = ec._AuthoredNode_hierarchyId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "parentId":
+			out.Values[i] = ec._AuthoredNode_parentId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "name":
+			out.Values[i] = ec._AuthoredNode_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "slug":
+			out.Values[i] = ec._AuthoredNode_slug(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "description":
+			out.Values[i] = ec._AuthoredNode_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "curatedProductIds":
+			out.Values[i] = ec._AuthoredNode_curatedProductIds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "productCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredNode_productCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "productIds":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredNode_productIds(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "updatedAt":
+			out.Values[i] = ec._AuthoredNode_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredNodeConnectionImplementors = []string{"AuthoredNodeConnection"}
+
+func (ec *executionContext) _AuthoredNodeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AuthoredNode]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredNodeConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredNodeConnection")
+		case "edges":
+			out.Values[i] = ec._AuthoredNodeConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._AuthoredNodeConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._AuthoredNodeConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredNodeConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredNodeEdgeImplementors = []string{"AuthoredNodeEdge"}
+
+func (ec *executionContext) _AuthoredNodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AuthoredNode]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredNodeEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredNodeEdge")
+		case "cursor":
+			out.Values[i] = ec._AuthoredNodeEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._AuthoredNodeEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var breadcrumbImplementors = []string{"Breadcrumb"}
 
@@ -13104,6 +21893,397 @@ func (ec *executionContext) _BundleConfiguration(ctx context.Context, sel ast.Se
 			out.Values[i] = graphql.MarshalString("BundleConfiguration")
 		case "selectedOptions":
 			out.Values[i] = ec._BundleConfiguration_selectedOptions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogImplementors = []string{"Catalog", "Node"}
+
+func (ec *executionContext) _Catalog(ctx context.Context, sel ast.SelectionSet, obj *store.Catalog) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Catalog")
+		case "id":
+			out.Values[i] = ec._Catalog_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uuid":
+			out.Values[i] = ec._Catalog_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Catalog_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "hierarchyIds":
+			out.Values[i] = ec._Catalog_hierarchyIds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pricebooks":
+			out.Values[i] = ec._Catalog_pricebooks(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "locale":
+			out.Values[i] = ec._Catalog_locale(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "currency":
+			out.Values[i] = ec._Catalog_currency(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._Catalog_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "published":
+			out.Values[i] = ec._Catalog_published(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogCandidateImplementors = []string{"CatalogCandidate"}
+
+func (ec *executionContext) _CatalogCandidate(ctx context.Context, sel ast.SelectionSet, obj *model.CatalogCandidate) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogCandidateImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogCandidate")
+		case "ruleId":
+			out.Values[i] = ec._CatalogCandidate_ruleId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "ruleName":
+			out.Values[i] = ec._CatalogCandidate_ruleName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "catalogId":
+			out.Values[i] = ec._CatalogCandidate_catalogId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "default":
+			out.Values[i] = ec._CatalogCandidate_default(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "score":
+			out.Values[i] = ec._CatalogCandidate_score(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "missed":
+			out.Values[i] = ec._CatalogCandidate_missed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "schedule":
+			out.Values[i] = ec._CatalogCandidate_schedule(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "account":
+			out.Values[i] = ec._CatalogCandidate_account(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "accountTag":
+			out.Values[i] = ec._CatalogCandidate_accountTag(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "customer":
+			out.Values[i] = ec._CatalogCandidate_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "channel":
+			out.Values[i] = ec._CatalogCandidate_channel(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "tag":
+			out.Values[i] = ec._CatalogCandidate_tag(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "dropped":
+			out.Values[i] = ec._CatalogCandidate_dropped(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogConnectionImplementors = []string{"CatalogConnection"}
+
+func (ec *executionContext) _CatalogConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*store.Catalog]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogConnection")
+		case "edges":
+			out.Values[i] = ec._CatalogConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._CatalogConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._CatalogConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogCreatePayloadImplementors = []string{"CatalogCreatePayload"}
+
+func (ec *executionContext) _CatalogCreatePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogCreatePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogCreatePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogCreatePayload")
+		case "catalog":
+			out.Values[i] = ec._CatalogCreatePayload_catalog(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogCreatePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogDeletePayloadImplementors = []string{"CatalogDeletePayload"}
+
+func (ec *executionContext) _CatalogDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogDeletePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogDeletePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogDeletePayload")
+		case "deletedId":
+			out.Values[i] = ec._CatalogDeletePayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogDeletePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogEdgeImplementors = []string{"CatalogEdge"}
+
+func (ec *executionContext) _CatalogEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*store.Catalog]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogEdge")
+		case "cursor":
+			out.Values[i] = ec._CatalogEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._CatalogEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -13515,6 +22695,49 @@ func (ec *executionContext) _CatalogNodeEdge(ctx context.Context, sel ast.Select
 	return out
 }
 
+var catalogPricebookImplementors = []string{"CatalogPricebook"}
+
+func (ec *executionContext) _CatalogPricebook(ctx context.Context, sel ast.SelectionSet, obj *store.PricebookRank) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPricebookImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogPricebook")
+		case "id":
+			out.Values[i] = ec._CatalogPricebook_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "priority":
+			out.Values[i] = ec._CatalogPricebook_priority(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var catalogPublishPayloadImplementors = []string{"CatalogPublishPayload"}
 
 func (ec *executionContext) _CatalogPublishPayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogPublishPayload) graphql.Marshaler {
@@ -13698,6 +22921,526 @@ func (ec *executionContext) _CatalogReleaseServePayload(ctx context.Context, sel
 			}
 		case "userErrors":
 			out.Values[i] = ec._CatalogReleaseServePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogResolutionImplementors = []string{"CatalogResolution"}
+
+func (ec *executionContext) _CatalogResolution(ctx context.Context, sel ast.SelectionSet, obj *model.CatalogResolution) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogResolutionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogResolution")
+		case "at":
+			out.Values[i] = ec._CatalogResolution_at(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "validUntil":
+			out.Values[i] = ec._CatalogResolution_validUntil(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "reason":
+			out.Values[i] = ec._CatalogResolution_reason(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "catalogId":
+			out.Values[i] = ec._CatalogResolution_catalogId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "catalogName":
+			out.Values[i] = ec._CatalogResolution_catalogName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "releaseId":
+			out.Values[i] = ec._CatalogResolution_releaseId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "publishedAt":
+			out.Values[i] = ec._CatalogResolution_publishedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "ruleId":
+			out.Values[i] = ec._CatalogResolution_ruleId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "ruleName":
+			out.Values[i] = ec._CatalogResolution_ruleName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "tieBreak":
+			out.Values[i] = ec._CatalogResolution_tieBreak(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "candidates":
+			out.Values[i] = ec._CatalogResolution_candidates(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogRuleImplementors = []string{"CatalogRule", "Node"}
+
+func (ec *executionContext) _CatalogRule(ctx context.Context, sel ast.SelectionSet, obj *store.CatalogRule) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogRule")
+		case "id":
+			out.Values[i] = ec._CatalogRule_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uuid":
+			out.Values[i] = ec._CatalogRule_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._CatalogRule_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "catalogId":
+			out.Values[i] = ec._CatalogRule_catalogId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "accountIds":
+			out.Values[i] = ec._CatalogRule_accountIds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "accountTagIds":
+			out.Values[i] = ec._CatalogRule_accountTagIds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "customerIds":
+			out.Values[i] = ec._CatalogRule_customerIds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "channels":
+			out.Values[i] = ec._CatalogRule_channels(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "tags":
+			out.Values[i] = ec._CatalogRule_tags(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "schedules":
+			out.Values[i] = ec._CatalogRule_schedules(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._CatalogRule_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogRuleConnectionImplementors = []string{"CatalogRuleConnection"}
+
+func (ec *executionContext) _CatalogRuleConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*store.CatalogRule]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogRuleConnection")
+		case "edges":
+			out.Values[i] = ec._CatalogRuleConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._CatalogRuleConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._CatalogRuleConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogRuleConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogRuleCreatePayloadImplementors = []string{"CatalogRuleCreatePayload"}
+
+func (ec *executionContext) _CatalogRuleCreatePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogRuleCreatePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleCreatePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogRuleCreatePayload")
+		case "catalogRule":
+			out.Values[i] = ec._CatalogRuleCreatePayload_catalogRule(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogRuleCreatePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogRuleDeletePayloadImplementors = []string{"CatalogRuleDeletePayload"}
+
+func (ec *executionContext) _CatalogRuleDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogRuleDeletePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleDeletePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogRuleDeletePayload")
+		case "deletedId":
+			out.Values[i] = ec._CatalogRuleDeletePayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogRuleDeletePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogRuleEdgeImplementors = []string{"CatalogRuleEdge"}
+
+func (ec *executionContext) _CatalogRuleEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*store.CatalogRule]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogRuleEdge")
+		case "cursor":
+			out.Values[i] = ec._CatalogRuleEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._CatalogRuleEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogRuleScheduleImplementors = []string{"CatalogRuleSchedule"}
+
+func (ec *executionContext) _CatalogRuleSchedule(ctx context.Context, sel ast.SelectionSet, obj *store.Schedule) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleScheduleImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogRuleSchedule")
+		case "validFrom":
+			out.Values[i] = ec._CatalogRuleSchedule_validFrom(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "validTo":
+			out.Values[i] = ec._CatalogRuleSchedule_validTo(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogRuleUpdatePayloadImplementors = []string{"CatalogRuleUpdatePayload"}
+
+func (ec *executionContext) _CatalogRuleUpdatePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogRuleUpdatePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleUpdatePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogRuleUpdatePayload")
+		case "catalogRule":
+			out.Values[i] = ec._CatalogRuleUpdatePayload_catalogRule(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogRuleUpdatePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogUpdatePayloadImplementors = []string{"CatalogUpdatePayload"}
+
+func (ec *executionContext) _CatalogUpdatePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogUpdatePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogUpdatePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogUpdatePayload")
+		case "catalog":
+			out.Values[i] = ec._CatalogUpdatePayload_catalog(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogUpdatePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -14116,6 +23859,92 @@ func (ec *executionContext) _HierarchyConnection(ctx context.Context, sel ast.Se
 	return out
 }
 
+var hierarchyCreatePayloadImplementors = []string{"HierarchyCreatePayload"}
+
+func (ec *executionContext) _HierarchyCreatePayload(ctx context.Context, sel ast.SelectionSet, obj *HierarchyCreatePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, hierarchyCreatePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("HierarchyCreatePayload")
+		case "hierarchy":
+			out.Values[i] = ec._HierarchyCreatePayload_hierarchy(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._HierarchyCreatePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var hierarchyDeletePayloadImplementors = []string{"HierarchyDeletePayload"}
+
+func (ec *executionContext) _HierarchyDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *HierarchyDeletePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, hierarchyDeletePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("HierarchyDeletePayload")
+		case "deletedId":
+			out.Values[i] = ec._HierarchyDeletePayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._HierarchyDeletePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var hierarchyEdgeImplementors = []string{"HierarchyEdge"}
 
 func (ec *executionContext) _HierarchyEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.Hierarchy]) graphql.Marshaler {
@@ -14135,6 +23964,49 @@ func (ec *executionContext) _HierarchyEdge(ctx context.Context, sel ast.Selectio
 			}
 		case "node":
 			out.Values[i] = ec._HierarchyEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var hierarchyUpdatePayloadImplementors = []string{"HierarchyUpdatePayload"}
+
+func (ec *executionContext) _HierarchyUpdatePayload(ctx context.Context, sel ast.SelectionSet, obj *HierarchyUpdatePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, hierarchyUpdatePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("HierarchyUpdatePayload")
+		case "hierarchy":
+			out.Values[i] = ec._HierarchyUpdatePayload_hierarchy(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._HierarchyUpdatePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -14428,6 +24300,419 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_stockTransact(ctx, field)
 			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "catalogCreate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_catalogCreate(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "catalogUpdate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_catalogUpdate(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "catalogDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_catalogDelete(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "catalogRuleCreate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_catalogRuleCreate(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "catalogRuleUpdate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_catalogRuleUpdate(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "catalogRuleDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_catalogRuleDelete(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "hierarchyCreate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_hierarchyCreate(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "hierarchyUpdate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_hierarchyUpdate(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "hierarchyDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_hierarchyDelete(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodeCreate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_nodeCreate(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodeUpdate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_nodeUpdate(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodeMove":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_nodeMove(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodeDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_nodeDelete(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodeProductsAttach":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_nodeProductsAttach(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodeProductsDetach":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_nodeProductsDetach(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodeCurate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_nodeCurate(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var nodeCreatePayloadImplementors = []string{"NodeCreatePayload"}
+
+func (ec *executionContext) _NodeCreatePayload(ctx context.Context, sel ast.SelectionSet, obj *NodeCreatePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, nodeCreatePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NodeCreatePayload")
+		case "node":
+			out.Values[i] = ec._NodeCreatePayload_node(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._NodeCreatePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var nodeCuratePayloadImplementors = []string{"NodeCuratePayload"}
+
+func (ec *executionContext) _NodeCuratePayload(ctx context.Context, sel ast.SelectionSet, obj *NodeCuratePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, nodeCuratePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NodeCuratePayload")
+		case "node":
+			out.Values[i] = ec._NodeCuratePayload_node(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._NodeCuratePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var nodeDeletePayloadImplementors = []string{"NodeDeletePayload"}
+
+func (ec *executionContext) _NodeDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *NodeDeletePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, nodeDeletePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NodeDeletePayload")
+		case "deletedId":
+			out.Values[i] = ec._NodeDeletePayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._NodeDeletePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var nodeMovePayloadImplementors = []string{"NodeMovePayload"}
+
+func (ec *executionContext) _NodeMovePayload(ctx context.Context, sel ast.SelectionSet, obj *NodeMovePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, nodeMovePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NodeMovePayload")
+		case "node":
+			out.Values[i] = ec._NodeMovePayload_node(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._NodeMovePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var nodeProductsAttachPayloadImplementors = []string{"NodeProductsAttachPayload"}
+
+func (ec *executionContext) _NodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, obj *NodeProductsAttachPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, nodeProductsAttachPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NodeProductsAttachPayload")
+		case "node":
+			out.Values[i] = ec._NodeProductsAttachPayload_node(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._NodeProductsAttachPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var nodeProductsDetachPayloadImplementors = []string{"NodeProductsDetachPayload"}
+
+func (ec *executionContext) _NodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, obj *NodeProductsDetachPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, nodeProductsDetachPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NodeProductsDetachPayload")
+		case "node":
+			out.Values[i] = ec._NodeProductsDetachPayload_node(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._NodeProductsDetachPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var nodeUpdatePayloadImplementors = []string{"NodeUpdatePayload"}
+
+func (ec *executionContext) _NodeUpdatePayload(ctx context.Context, sel ast.SelectionSet, obj *NodeUpdatePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, nodeUpdatePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NodeUpdatePayload")
+		case "node":
+			out.Values[i] = ec._NodeUpdatePayload_node(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._NodeUpdatePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -15799,6 +26084,204 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "catalogResolution":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_catalogResolution(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "catalog":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_catalog(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "catalogs":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_catalogs(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "catalogRule":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_catalogRule(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "catalogRules":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_catalogRules(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredHierarchy":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredHierarchy(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredHierarchies":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredHierarchies(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredNode":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredNode(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredNodes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredNodes(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "catalogReleases":
 			field := field
 
@@ -17071,6 +27554,118 @@ func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, o
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚐAuthoredHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.AuthoredHierarchy) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, v *store.AuthoredHierarchy) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredHierarchy(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.AuthoredHierarchy]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredHierarchyConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.AuthoredHierarchy]) graphql.Marshaler {
+	return ec._AuthoredHierarchyEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*store.AuthoredHierarchy]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredNodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthoredNode) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredNode(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AuthoredNode]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredNodeConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuthoredNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.AuthoredNode]) graphql.Marshaler {
+	return ec._AuthoredNodeEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.AuthoredNode]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalNBoolean2bool(ctx context.Context, v any) (bool, error) {
 	res, err := graphql.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -17143,6 +27738,148 @@ func (ec *executionContext) marshalNBundleConfiguration2porticoᚋstoreᚐBundle
 	return ec._BundleConfiguration(ctx, sel, &v)
 }
 
+func (ec *executionContext) marshalNCatalog2ᚕᚖporticoᚋstoreᚐCatalogᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Catalog) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalog2ᚖporticoᚋstoreᚐCatalog(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCatalog2ᚖporticoᚋstoreᚐCatalog(ctx context.Context, sel ast.SelectionSet, v *store.Catalog) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Catalog(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCatalogCandidate2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogCandidateᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CatalogCandidate) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogCandidate2ᚖporticoᚋgraphᚋmodelᚐCatalogCandidate(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCatalogCandidate2ᚖporticoᚋgraphᚋmodelᚐCatalogCandidate(ctx context.Context, sel ast.SelectionSet, v *model.CatalogCandidate) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogCandidate(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.Catalog]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNCatalogCreateInput2porticoᚋgraphᚋgeneratedᚐCatalogCreateInput(ctx context.Context, v any) (CatalogCreateInput, error) {
+	res, err := ec.unmarshalInputCatalogCreateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCatalogCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogCreatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogCreatePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx context.Context, v any) (store.CriterionOutcome, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx context.Context, sel ast.SelectionSet, v store.CriterionOutcome) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome = map[string]store.CriterionOutcome{
+		"MATCHED":   store.CriterionMatched,
+		"MISSED":    store.CriterionMissed,
+		"NOT_ASKED": store.CriterionNotAsked,
+	}
+	marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome = map[store.CriterionOutcome]string{
+		store.CriterionMatched:  "MATCHED",
+		store.CriterionMissed:   "MISSED",
+		store.CriterionNotAsked: "NOT_ASKED",
+	}
+)
+
+func (ec *executionContext) unmarshalNCatalogDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogDeleteInput(ctx context.Context, v any) (CatalogDeleteInput, error) {
+	res, err := ec.unmarshalInputCatalogDeleteInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCatalogDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogDeletePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.Catalog]) graphql.Marshaler {
+	return ec._CatalogEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*store.Catalog]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CatalogNode) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -17199,6 +27936,31 @@ func (ec *executionContext) marshalNCatalogNodeEdge2ᚕporticoᚋgraphᚋmodel�
 	return ret
 }
 
+func (ec *executionContext) marshalNCatalogPricebook2porticoᚋstoreᚐPricebookRank(ctx context.Context, sel ast.SelectionSet, v store.PricebookRank) graphql.Marshaler {
+	return ec._CatalogPricebook(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNCatalogPricebook2ᚕporticoᚋstoreᚐPricebookRankᚄ(ctx context.Context, sel ast.SelectionSet, v []store.PricebookRank) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogPricebook2porticoᚋstoreᚐPricebookRank(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNCatalogPricebookInput2ᚖporticoᚋstoreᚐPricebookRank(ctx context.Context, v any) (*store.PricebookRank, error) {
+	res, err := ec.unmarshalInputCatalogPricebookInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCatalogPublishInput2porticoᚋgraphᚋgeneratedᚐCatalogPublishInput(ctx context.Context, v any) (CatalogPublishInput, error) {
 	res, err := ec.unmarshalInputCatalogPublishInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -17253,6 +28015,189 @@ func (ec *executionContext) marshalNCatalogReleaseServePayload2ᚖporticoᚋgrap
 		return graphql.Null
 	}
 	return ec._CatalogReleaseServePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx context.Context, sel ast.SelectionSet, v *model.CatalogResolution) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogResolution(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason(ctx context.Context, v any) (store.ResolutionReason, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason(ctx context.Context, sel ast.SelectionSet, v store.ResolutionReason) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason = map[string]store.ResolutionReason{
+		"RULE":              store.ResolvedByRule,
+		"DEFAULT_RULE":      store.ResolvedByDefault,
+		"OLDEST_CATALOG":    store.ResolvedByAge,
+		"NOTHING_PUBLISHED": store.ResolvedToNothing,
+	}
+	marshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason = map[store.ResolutionReason]string{
+		store.ResolvedByRule:    "RULE",
+		store.ResolvedByDefault: "DEFAULT_RULE",
+		store.ResolvedByAge:     "OLDEST_CATALOG",
+		store.ResolvedToNothing: "NOTHING_PUBLISHED",
+	}
+)
+
+func (ec *executionContext) marshalNCatalogRule2ᚕᚖporticoᚋstoreᚐCatalogRuleᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.CatalogRule) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *store.CatalogRule) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogRule(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.CatalogRule]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogRuleConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNCatalogRuleCreateInput2porticoᚋgraphᚋgeneratedᚐCatalogRuleCreateInput(ctx context.Context, v any) (CatalogRuleCreateInput, error) {
+	res, err := ec.unmarshalInputCatalogRuleCreateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCatalogRuleCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleCreatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleCreatePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogRuleCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNCatalogRuleDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogRuleDeleteInput(ctx context.Context, v any) (CatalogRuleDeleteInput, error) {
+	res, err := ec.unmarshalInputCatalogRuleDeleteInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCatalogRuleDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleDeletePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogRuleDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.CatalogRule]) graphql.Marshaler {
+	return ec._CatalogRuleEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*store.CatalogRule]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCatalogRuleSchedule2porticoᚋstoreᚐSchedule(ctx context.Context, sel ast.SelectionSet, v store.Schedule) graphql.Marshaler {
+	return ec._CatalogRuleSchedule(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNCatalogRuleSchedule2ᚕporticoᚋstoreᚐScheduleᚄ(ctx context.Context, sel ast.SelectionSet, v []store.Schedule) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogRuleSchedule2porticoᚋstoreᚐSchedule(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNCatalogRuleScheduleInput2ᚖporticoᚋstoreᚐSchedule(ctx context.Context, v any) (*store.Schedule, error) {
+	res, err := ec.unmarshalInputCatalogRuleScheduleInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCatalogRuleUpdateInput2porticoᚋgraphᚋgeneratedᚐCatalogRuleUpdateInput(ctx context.Context, v any) (CatalogRuleUpdateInput, error) {
+	res, err := ec.unmarshalInputCatalogRuleUpdateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCatalogRuleUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogRuleUpdatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNCatalogUpdateInput2porticoᚋgraphᚋgeneratedᚐCatalogUpdateInput(ctx context.Context, v any) (CatalogUpdateInput, error) {
+	res, err := ec.unmarshalInputCatalogUpdateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCatalogUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNComponentOption2porticoᚋstoreᚐComponentOption(ctx context.Context, sel ast.SelectionSet, v store.ComponentOption) graphql.Marshaler {
@@ -17393,6 +28338,36 @@ func (ec *executionContext) marshalNHierarchyConnection2ᚖporticoᚋgraphᚋmod
 	return ec._HierarchyConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNHierarchyCreateInput2porticoᚋgraphᚋgeneratedᚐHierarchyCreateInput(ctx context.Context, v any) (HierarchyCreateInput, error) {
+	res, err := ec.unmarshalInputHierarchyCreateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNHierarchyCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyCreatePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyCreatePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._HierarchyCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNHierarchyDeleteInput2porticoᚋgraphᚋgeneratedᚐHierarchyDeleteInput(ctx context.Context, v any) (HierarchyDeleteInput, error) {
+	res, err := ec.unmarshalInputHierarchyDeleteInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNHierarchyDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyDeletePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyDeletePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._HierarchyDeletePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.Hierarchy]) graphql.Marshaler {
 	return ec._HierarchyEdge(ctx, sel, &v)
 }
@@ -17411,6 +28386,21 @@ func (ec *executionContext) marshalNHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐE
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNHierarchyUpdateInput2porticoᚋgraphᚋgeneratedᚐHierarchyUpdateInput(ctx context.Context, v any) (HierarchyUpdateInput, error) {
+	res, err := ec.unmarshalInputHierarchyUpdateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNHierarchyUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._HierarchyUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNID2string(ctx context.Context, v any) (string, error) {
@@ -17664,6 +28654,111 @@ func (ec *executionContext) marshalNNode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx c
 	})
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNNodeCreateInput2porticoᚋgraphᚋgeneratedᚐNodeCreateInput(ctx context.Context, v any) (NodeCreateInput, error) {
+	res, err := ec.unmarshalInputNodeCreateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNNodeCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCreatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeCreatePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._NodeCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNNodeCurateInput2porticoᚋgraphᚋgeneratedᚐNodeCurateInput(ctx context.Context, v any) (NodeCurateInput, error) {
+	res, err := ec.unmarshalInputNodeCurateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNNodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCuratePayload(ctx context.Context, sel ast.SelectionSet, v *NodeCuratePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._NodeCuratePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNNodeDeleteInput2porticoᚋgraphᚋgeneratedᚐNodeDeleteInput(ctx context.Context, v any) (NodeDeleteInput, error) {
+	res, err := ec.unmarshalInputNodeDeleteInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNNodeDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeDeletePayload(ctx context.Context, sel ast.SelectionSet, v *NodeDeletePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._NodeDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNNodeMoveInput2porticoᚋgraphᚋgeneratedᚐNodeMoveInput(ctx context.Context, v any) (NodeMoveInput, error) {
+	res, err := ec.unmarshalInputNodeMoveInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNNodeMovePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeMovePayload(ctx context.Context, sel ast.SelectionSet, v *NodeMovePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._NodeMovePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNNodeProductsAttachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsAttachInput(ctx context.Context, v any) (NodeProductsAttachInput, error) {
+	res, err := ec.unmarshalInputNodeProductsAttachInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNNodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsAttachPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._NodeProductsAttachPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsDetachInput(ctx context.Context, v any) (NodeProductsDetachInput, error) {
+	res, err := ec.unmarshalInputNodeProductsDetachInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNNodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsDetachPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._NodeProductsDetachPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNNodeUpdateInput2porticoᚋgraphᚋgeneratedᚐNodeUpdateInput(ctx context.Context, v any) (NodeUpdateInput, error) {
+	res, err := ec.unmarshalInputNodeUpdateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNNodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._NodeUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNOrderDirection2porticoᚋgraphᚋmodelᚐOrderDirection(ctx context.Context, v any) (model.OrderDirection, error) {
@@ -18373,6 +29468,20 @@ func (ec *executionContext) marshalN__TypeKind2string(ctx context.Context, sel a
 	return res
 }
 
+func (ec *executionContext) marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, v *store.AuthoredHierarchy) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredHierarchy(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredNode(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOBoolean2bool(ctx context.Context, v any) (bool, error) {
 	res, err := graphql.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -18403,6 +29512,13 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	return res
 }
 
+func (ec *executionContext) marshalOCatalog2ᚖporticoᚋstoreᚐCatalog(ctx context.Context, sel ast.SelectionSet, v *store.Catalog) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Catalog(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx context.Context, sel ast.SelectionSet, v *model.CatalogNode) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -18418,11 +29534,132 @@ func (ec *executionContext) unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋgen
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚐPricebookRankᚄ(ctx context.Context, v any) ([]*store.PricebookRank, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*store.PricebookRank, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCatalogPricebookInput2ᚖporticoᚋstoreᚐPricebookRank(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalOCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx context.Context, sel ast.SelectionSet, v *store.Release) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._CatalogRelease(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *store.CatalogRule) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogRule(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop(ctx context.Context, v any) (*store.RuleDrop, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop(ctx context.Context, sel ast.SelectionSet, v *store.RuleDrop) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop[*v])
+	return res
+}
+
+var (
+	unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop = map[string]store.RuleDrop{
+		"OUT_OF_SCHEDULE": store.DropSchedule,
+		"OTHER_SHOPPER":   store.DropOtherShopper,
+		"NOTHING_MATCHED": store.DropNoMatch,
+		"NOT_PUBLISHED":   store.DropNotPublished,
+	}
+	marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop = map[store.RuleDrop]string{
+		store.DropSchedule:     "OUT_OF_SCHEDULE",
+		store.DropOtherShopper: "OTHER_SHOPPER",
+		store.DropNoMatch:      "NOTHING_MATCHED",
+		store.DropNotPublished: "NOT_PUBLISHED",
+	}
+)
+
+func (ec *executionContext) unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚐScheduleᚄ(ctx context.Context, v any) ([]*store.Schedule, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*store.Schedule, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCatalogRuleScheduleInput2ᚖporticoᚋstoreᚐSchedule(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak(ctx context.Context, v any) (*store.TieBreak, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak(ctx context.Context, sel ast.SelectionSet, v *store.TieBreak) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak[*v])
+	return res
+}
+
+var (
+	unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak = map[string]store.TieBreak{
+		"FEWEST_MISSED":  store.TieFewestMissed,
+		"OLDEST":         store.TieOldest,
+		"IMPORTED_FIRST": store.TieImportedFirst,
+		"SMALLEST_ID":    store.TieSmallestID,
+	}
+	marshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak = map[store.TieBreak]string{
+		store.TieFewestMissed:  "FEWEST_MISSED",
+		store.TieOldest:        "OLDEST",
+		store.TieImportedFirst: "IMPORTED_FIRST",
+		store.TieSmallestID:    "SMALLEST_ID",
+	}
+)
+
+func (ec *executionContext) unmarshalODateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {
+	res, err := model.UnmarshalDateTime(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalODateTime2timeᚐTime(ctx context.Context, sel ast.SelectionSet, v time.Time) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := model.MarshalDateTime(v)
+	return res
 }
 
 func (ec *executionContext) unmarshalODateTime2ᚖtimeᚐTime(ctx context.Context, v any) (*time.Time, error) {
@@ -18633,6 +29870,14 @@ func (ec *executionContext) marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx c
 		return graphql.Null
 	}
 	return ec._Settings(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOShopperContextInput2ᚖporticoᚋgraphᚋmodelᚐShopperContextInput(ctx context.Context, v any) (*model.ShopperContextInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputShopperContextInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx context.Context, sel ast.SelectionSet, v *model.Stock) graphql.Marshaler {

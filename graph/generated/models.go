@@ -7,6 +7,44 @@ import (
 	"portico/store"
 )
 
+// A new catalog.
+type CatalogCreateInput struct {
+	// The service's own id to be, 1 to 64 of `A-Z a-z 0-9 _ -`; null means a new one.
+	ID *string `json:"id,omitempty"`
+	// For people; at most 1024 bytes.
+	Name string `json:"name"`
+	// The hierarchies it publishes, by global id or the service's own; null means none.
+	HierarchyIds []string `json:"hierarchyIds,omitempty"`
+	// Its price books; null means none.
+	Pricebooks []*store.PricebookRank `json:"pricebooks,omitempty"`
+	// The language of its base texts, BCP 47: `fr`; null or empty means the store's.
+	Locale *string `json:"locale,omitempty"`
+	// ISO 4217: `EUR`; null or empty means the store's.
+	Currency *string `json:"currency,omitempty"`
+}
+
+// The new catalog.
+type CatalogCreatePayload struct {
+	// It, as it is now; null when nothing was written for the errors' sake.
+	Catalog *store.Catalog `json:"catalog,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// The catalog to remove.
+type CatalogDeleteInput struct {
+	// The global id, or the service's own.
+	ID string `json:"id"`
+}
+
+// What was removed.
+type CatalogDeletePayload struct {
+	// The global id of what is gone; null when nothing was removed for the errors' sake.
+	DeletedID *string `json:"deletedId,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // Which nodes to list. Conditions given together must all hold.
 type CatalogNodeFilter struct {
 	// These nodes, by global id or the service's own; they come by last update, newest first.
@@ -45,6 +83,158 @@ type CatalogReleaseServePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
+// A new catalog rule.
+type CatalogRuleCreateInput struct {
+	// The service's own id to be, 1 to 64 of `A-Z a-z 0-9 _ -`; null means a new one.
+	ID *string `json:"id,omitempty"`
+	// For people; at most 1024 bytes.
+	Name string `json:"name"`
+	// The catalog it leads to, by global id or the service's own.
+	CatalogID string `json:"catalogId"`
+	// For these accounts alone; null or empty means all.
+	AccountIds []string `json:"accountIds,omitempty"`
+	// For accounts with one of these tags alone; null or empty means all.
+	AccountTagIds []string `json:"accountTagIds,omitempty"`
+	// For these customers alone; null or empty means all.
+	CustomerIds []string `json:"customerIds,omitempty"`
+	// Rather for these channels, each 1 to 255 bytes; null or empty means all.
+	Channels []string `json:"channels,omitempty"`
+	// Rather for these context tags, each 1 to 255 bytes without a comma; null or empty means all.
+	Tags []string `json:"tags,omitempty"`
+	// It counts within any of these times; null or empty means always.
+	Schedules []*store.Schedule `json:"schedules,omitempty"`
+}
+
+// The new rule.
+type CatalogRuleCreatePayload struct {
+	// It, as it is now; null when nothing was written for the errors' sake.
+	CatalogRule *store.CatalogRule `json:"catalogRule,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// The rule to remove.
+type CatalogRuleDeleteInput struct {
+	// The global id, or the service's own.
+	ID string `json:"id"`
+}
+
+// What was removed.
+type CatalogRuleDeletePayload struct {
+	// The global id of what is gone; null when nothing was removed for the errors' sake.
+	DeletedID *string `json:"deletedId,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// What to change of a catalog rule; null leaves a member as it is.
+type CatalogRuleUpdateInput struct {
+	// The global id, or the service's own.
+	ID string `json:"id"`
+	// For people; at most 1024 bytes.
+	Name *string `json:"name,omitempty"`
+	// The catalog it leads to, by global id or the service's own.
+	CatalogID *string `json:"catalogId,omitempty"`
+	// For these accounts alone; empty means all.
+	AccountIds []string `json:"accountIds,omitempty"`
+	// For accounts with one of these tags alone; empty means all.
+	AccountTagIds []string `json:"accountTagIds,omitempty"`
+	// For these customers alone; empty means all.
+	CustomerIds []string `json:"customerIds,omitempty"`
+	// Rather for these channels, each 1 to 255 bytes; empty means all.
+	Channels []string `json:"channels,omitempty"`
+	// Rather for these context tags, each 1 to 255 bytes without a comma; empty means all.
+	Tags []string `json:"tags,omitempty"`
+	// It counts within any of these times; empty means always.
+	Schedules []*store.Schedule `json:"schedules,omitempty"`
+}
+
+// The changed rule.
+type CatalogRuleUpdatePayload struct {
+	// It, as it is now; null when nothing was written for the errors' sake.
+	CatalogRule *store.CatalogRule `json:"catalogRule,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// What to change of a catalog; null leaves a member as it is.
+type CatalogUpdateInput struct {
+	// The global id, or the service's own.
+	ID string `json:"id"`
+	// For people; at most 1024 bytes.
+	Name *string `json:"name,omitempty"`
+	// The hierarchies it publishes, by global id or the service's own; empty means none.
+	HierarchyIds []string `json:"hierarchyIds,omitempty"`
+	// Its price books; empty means none.
+	Pricebooks []*store.PricebookRank `json:"pricebooks,omitempty"`
+	// BCP 47: `fr`; empty means the store's.
+	Locale *string `json:"locale,omitempty"`
+	// ISO 4217: `EUR`; empty means the store's.
+	Currency *string `json:"currency,omitempty"`
+}
+
+// The changed catalog.
+type CatalogUpdatePayload struct {
+	// It, as it is now; null when nothing was written for the errors' sake.
+	Catalog *store.Catalog `json:"catalog,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// A new hierarchy.
+type HierarchyCreateInput struct {
+	// The service's own id to be, 1 to 64 of `A-Z a-z 0-9 _ -`, which no node and no hierarchy has; null means a new one.
+	ID *string `json:"id,omitempty"`
+	// For people; at most 1024 bytes.
+	Name string `json:"name"`
+	// For addresses; null or empty means none.
+	Slug *string `json:"slug,omitempty"`
+	// For people; null or empty means none.
+	Description *string `json:"description,omitempty"`
+}
+
+// The new hierarchy.
+type HierarchyCreatePayload struct {
+	// It, as it is now; null when nothing was written for the errors' sake.
+	Hierarchy *store.AuthoredHierarchy `json:"hierarchy,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// The hierarchy to remove.
+type HierarchyDeleteInput struct {
+	// The global id, or the service's own.
+	ID string `json:"id"`
+}
+
+// What was removed.
+type HierarchyDeletePayload struct {
+	// The global id of what is gone; null when nothing was removed for the errors' sake.
+	DeletedID *string `json:"deletedId,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// What to change of a hierarchy; null leaves a member as it is.
+type HierarchyUpdateInput struct {
+	// The global id, or the service's own.
+	ID string `json:"id"`
+	// For people; at most 1024 bytes.
+	Name *string `json:"name,omitempty"`
+	// For addresses; empty means none.
+	Slug *string `json:"slug,omitempty"`
+	// For people; empty means none.
+	Description *string `json:"description,omitempty"`
+}
+
+// The changed hierarchy.
+type HierarchyUpdatePayload struct {
+	// It, as it is now; null when nothing was written for the errors' sake.
+	Hierarchy *store.AuthoredHierarchy `json:"hierarchy,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // Which job to cancel.
 type JobCancelInput struct {
 	// The job's global id, or the service's own.
@@ -55,6 +245,126 @@ type JobCancelInput struct {
 type JobCancelPayload struct {
 	// The job as it is then; one that runs may take a moment to end. Null for the errors' sake.
 	Job *model.Job `json:"job,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// A new node.
+type NodeCreateInput struct {
+	// The service's own id to be, 1 to 64 of `A-Z a-z 0-9 _ -`, which no node and no hierarchy has; null means a new one.
+	ID *string `json:"id,omitempty"`
+	// The node it hangs from, or the hierarchy, by global id or the service's own.
+	ParentID string `json:"parentId"`
+	// For people; at most 1024 bytes.
+	Name string `json:"name"`
+	// For addresses; null or empty means none.
+	Slug *string `json:"slug,omitempty"`
+	// For people; null or empty means none.
+	Description *string `json:"description,omitempty"`
+}
+
+// The new node.
+type NodeCreatePayload struct {
+	// It, as it is now; null when nothing was written for the errors' sake.
+	Node *model.AuthoredNode `json:"node,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// The products of a node that come first.
+type NodeCurateInput struct {
+	// The global id, or the service's own.
+	ID string `json:"id"`
+	// At most 20 products that are attached to the node, by global id or the service's own, in order; empty means none.
+	ProductIds []string `json:"productIds"`
+}
+
+// The node as curated.
+type NodeCuratePayload struct {
+	// It, as it is now; null when nothing was written for the errors' sake.
+	Node *model.AuthoredNode `json:"node,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// The node to remove.
+type NodeDeleteInput struct {
+	// The global id, or the service's own.
+	ID string `json:"id"`
+}
+
+// What was removed.
+type NodeDeletePayload struct {
+	// The global id of what is gone; null when nothing was removed for the errors' sake.
+	DeletedID *string `json:"deletedId,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Where a node is to hang.
+type NodeMoveInput struct {
+	// The global id, or the service's own.
+	ID string `json:"id"`
+	// A node of the same hierarchy that is not below it, or the hierarchy, by global id or the service's own.
+	ParentID string `json:"parentId"`
+}
+
+// The moved node.
+type NodeMovePayload struct {
+	// It, as it is now; null when nothing was written for the errors' sake.
+	Node *model.AuthoredNode `json:"node,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Products to attach to a node.
+type NodeProductsAttachInput struct {
+	// The global id, or the service's own.
+	ID string `json:"id"`
+	// 1 to 1000 products, drafts too, by global id or the service's own; the newest last.
+	ProductIds []string `json:"productIds"`
+}
+
+// The node with its products.
+type NodeProductsAttachPayload struct {
+	// It, as it is now; null when nothing was written for the errors' sake.
+	Node *model.AuthoredNode `json:"node,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Products to take off a node.
+type NodeProductsDetachInput struct {
+	// The global id, or the service's own.
+	ID string `json:"id"`
+	// 1 to 1000 products, by global id or the service's own.
+	ProductIds []string `json:"productIds"`
+}
+
+// The node with what is left.
+type NodeProductsDetachPayload struct {
+	// It, as it is now; null when nothing was written for the errors' sake.
+	Node *model.AuthoredNode `json:"node,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// What to change of a node; null leaves a member as it is.
+type NodeUpdateInput struct {
+	// The global id, or the service's own.
+	ID string `json:"id"`
+	// For people; at most 1024 bytes.
+	Name *string `json:"name,omitempty"`
+	// For addresses; empty means none.
+	Slug *string `json:"slug,omitempty"`
+	// For people; empty means none.
+	Description *string `json:"description,omitempty"`
+}
+
+// The changed node.
+type NodeUpdatePayload struct {
+	// It, as it is now; null when nothing was written for the errors' sake.
+	Node *model.AuthoredNode `json:"node,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }

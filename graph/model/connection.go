@@ -61,6 +61,15 @@ type (
 	ProductConnection     = Connection[*Product]
 	ProductEdge           = Edge[*Product]
 	StockEdge             = Edge[*Stock]
+
+	CatalogConnection           = Connection[*store.Catalog]
+	CatalogEdge                 = Edge[*store.Catalog]
+	CatalogRuleConnection       = Connection[*store.CatalogRule]
+	CatalogRuleEdge             = Edge[*store.CatalogRule]
+	AuthoredHierarchyConnection = Connection[*store.AuthoredHierarchy]
+	AuthoredHierarchyEdge       = Edge[*store.AuthoredHierarchy]
+	AuthoredNodeConnection      = Connection[*AuthoredNode]
+	AuthoredNodeEdge            = Edge[*AuthoredNode]
 )
 
 // StockConnection is a page of stock, with the times of the whole list.

@@ -24,10 +24,27 @@ var table = map[string]string{
 	"Query.stocks":       "inventory:read",
 	"Query.settings":     "settings:read",
 
-	"Query.catalogReleases": "catalog:write",
-	"Query.job":             "catalog:write",
-	"Query.jobs":            "catalog:write",
-	"Catalog preview":       "catalog:write", // a release that is not served, by Store-Catalog-Release
+	"Query.catalogReleases":        "catalog:write",
+	"Query.job":                    "catalog:write",
+	"Query.jobs":                   "catalog:write",
+	"header Store-Catalog-Release": "catalog:write", // a release whether it is served or not
+	// What is authored names accounts and what is yet to come, which no
+	// storefront's token may read.
+	"Query.catalogResolution":      "catalog:read",
+	"Query.catalogResolution(at:)": "catalog:write",
+	"Query.catalog":                "catalog:write",
+	"Query.catalogs":               "catalog:write",
+	"Query.catalogRule":            "catalog:write",
+	"Query.catalogRules":           "catalog:write",
+	"Query.authoredHierarchy":      "catalog:write",
+	"Query.authoredHierarchies":    "catalog:write",
+	"Query.authoredNode":           "catalog:write",
+	"Query.authoredNodes":          "catalog:write",
+
+	"ShopperContextInput.accountId":   "catalog:write",
+	"ShopperContextInput.accountTags": "catalog:write",
+	"ShopperContextInput.customerId":  "catalog:write",
+	"CatalogCandidate.ruleName":       "catalog:write", // of a rule for other shoppers
 
 	"Product.stock":      "inventory:read",
 	"Stock.transactions": "inventory:read",
@@ -38,6 +55,22 @@ var table = map[string]string{
 	"Mutation.catalogPublish":      "catalog:write",
 	"Mutation.catalogReleaseServe": "catalog:write",
 	"Mutation.jobCancel":           "catalog:write",
+	"Mutation.catalogCreate":       "catalog:write",
+	"Mutation.catalogUpdate":       "catalog:write",
+	"Mutation.catalogDelete":       "catalog:write",
+	"Mutation.catalogRuleCreate":   "catalog:write",
+	"Mutation.catalogRuleUpdate":   "catalog:write",
+	"Mutation.catalogRuleDelete":   "catalog:write",
+	"Mutation.hierarchyCreate":     "catalog:write",
+	"Mutation.hierarchyUpdate":     "catalog:write",
+	"Mutation.hierarchyDelete":     "catalog:write",
+	"Mutation.nodeCreate":          "catalog:write",
+	"Mutation.nodeUpdate":          "catalog:write",
+	"Mutation.nodeMove":            "catalog:write",
+	"Mutation.nodeDelete":          "catalog:write",
+	"Mutation.nodeProductsAttach":  "catalog:write",
+	"Mutation.nodeProductsDetach":  "catalog:write",
+	"Mutation.nodeCurate":          "catalog:write",
 
 	"GET /catalog/nodes/:id/relationships/products": "catalog:read",
 

@@ -29,11 +29,11 @@ func CORS(origins []string) Middleware {
 		},
 		AllowedHeaders: []string{ // what the known clients send (spec/clients.md)
 			"Authorization", "Content-Type", "Accept-Language", "Store-Channel", "Store-Context-Tag", "EP-Channel",
-			"EP-Context-Tag", "X-Moltin-Currency", "X-Moltin-Language", "X-Moltin-Sdk-Language", "X-Moltin-Sdk-Version",
+			"EP-Context-Tag", "Store-Catalog-Release", "X-Moltin-Currency", "X-Moltin-Language", "X-Moltin-Sdk-Language", "X-Moltin-Sdk-Version",
 			"X-Moltin-Application", "EP-Account-Management-Authentication-Token", "EP-Inventories-Multi-Location",
 			"Idempotency-Key", RequestIDHeader, "Prefer",
 		},
-		ExposedHeaders:   []string{RequestIDHeader, "Content-Language", "Retry-After"},
+		ExposedHeaders:   []string{RequestIDHeader, "Content-Language", "Retry-After", "Preference-Applied", "Store-Catalog-Resolution"},
 		AllowCredentials: !wildcard,
 		MaxAge:           preflightAge,
 	}).Handler

@@ -20,6 +20,7 @@ CREATE TABLE job (
 CREATE INDEX job_open ON job (finished_at, created_at, id);
 CREATE INDEX job_in_order ON job (created_at, id);
 
+ALTER TABLE release ADD COLUMN preview BOOLEAN NOT NULL DEFAULT FALSE;
 ALTER TABLE release ADD COLUMN added BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE release ADD COLUMN changed BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE release ADD COLUMN removed BIGINT NOT NULL DEFAULT 0;

@@ -1,0 +1,117 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func (r queryResolver) AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error) {
+	if err := auth.Require(ctx, "Query.authoredNode"); err != nil {
+		return nil, err
+	}
+	node, err := r.store.AuthoredNode(ctx, store.LocalID(id))
+	return orNull(single(node, err, model.NewAuthoredNodes))
+}
+
+func (r queryResolver) AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredNodeConnection, error) {
+	if err := auth.Require(ctx, "Query.authoredNodes"); err != nil {
+		return nil, err
+	}
+	slice, err := r.store.AuthoredNodes(ctx, store.LocalID(hierarchyID), page(first, after, last, before, offset))
+	if err != nil {
+		return nil, err
+	}
+	return model.NewConnection(slice, dressed(slice.Items, model.NewAuthoredNodes)), nil
+}
+
+func (r authoredNodeResolver) ProductCount(ctx context.Context, obj *model.AuthoredNode) (int, error) {
+	return model.Load(ctx, obj.Group, "productCount", obj.ID, func(ctx context.Context, all []*model.AuthoredNode) (map[string]int, error) {
+		return r.store.AttachedCounts(ctx, idsOf(all, func(n *model.AuthoredNode) []string { return one(n.ID) }))
+	})
+}
+
+func (r authoredNodeResolver) ProductIds(ctx context.Context, obj *model.AuthoredNode, first, offset int) ([]string, error) {
+	if first < store.MinPageLength || first > store.MaxPageLength {
+		return nil, outOfBounds("first", first, store.MinPageLength, store.MaxPageLength)
+	}
+	if offset < 0 || offset > store.MaxOffset {
+		return nil, outOfBounds("offset", offset, 0, store.MaxOffset)
+	}
+	edge := fmt.Sprint("productIds", first, "+", offset) // siblings ask alike
+	return model.Load(ctx, obj.Group, edge, obj.ID, func(ctx context.Context, all []*model.AuthoredNode) (map[string][]string, error) {
+		return r.store.AttachedProducts(ctx, idsOf(all, func(n *model.AuthoredNode) []string { return one(n.ID) }), first, offset)
+	})
+}
+
+func (r mutationResolver) NodeCreate(ctx context.Context, input generated.NodeCreateInput) (*generated.NodeCreatePayload, error) {
+	if err := auth.Require(ctx, "Mutation.nodeCreate"); err != nil {
+		return nil, err
+	}
+	node, faults, err := nodePayload(r.store.CreateNode(ctx, auth.From(ctx).Actor(), deref(input.ID), store.LocalID(input.ParentID),
+		store.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description}))
+	return &generated.NodeCreatePayload{Node: node, UserErrors: faults}, err
+}
+
+func (r mutationResolver) NodeUpdate(ctx context.Context, input generated.NodeUpdateInput) (*generated.NodeUpdatePayload, error) {
+	if err := auth.Require(ctx, "Mutation.nodeUpdate"); err != nil {
+		return nil, err
+	}
+	node, faults, err := nodePayload(r.store.UpdateNode(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID),
+		store.NodeChange{Name: input.Name, Slug: input.Slug, Description: input.Description}))
+	return &generated.NodeUpdatePayload{Node: node, UserErrors: faults}, err
+}
+
+func (r mutationResolver) NodeMove(ctx context.Context, input generated.NodeMoveInput) (*generated.NodeMovePayload, error) {
+	if err := auth.Require(ctx, "Mutation.nodeMove"); err != nil {
+		return nil, err
+	}
+	node, faults, err := nodePayload(r.store.MoveNode(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), store.LocalID(input.ParentID)))
+	return &generated.NodeMovePayload{Node: node, UserErrors: faults}, err
+}
+
+func (r mutationResolver) NodeDelete(ctx context.Context, input generated.NodeDeleteInput) (*generated.NodeDeletePayload, error) {
+	if err := auth.Require(ctx, "Mutation.nodeDelete"); err != nil {
+		return nil, err
+	}
+	id := store.LocalID(input.ID)
+	gone, faults, err := deletion(store.TypeAuthoredNode, id, r.store.DeleteNode(ctx, auth.From(ctx).Actor(), id))
+	return &generated.NodeDeletePayload{DeletedID: gone, UserErrors: faults}, err
+}
+
+func (r mutationResolver) NodeProductsAttach(ctx context.Context, input generated.NodeProductsAttachInput) (*generated.NodeProductsAttachPayload, error) {
+	if err := auth.Require(ctx, "Mutation.nodeProductsAttach"); err != nil {
+		return nil, err
+	}
+	node, faults, err := nodePayload(r.store.AttachProducts(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	return &generated.NodeProductsAttachPayload{Node: node, UserErrors: faults}, err
+}
+
+func (r mutationResolver) NodeProductsDetach(ctx context.Context, input generated.NodeProductsDetachInput) (*generated.NodeProductsDetachPayload, error) {
+	if err := auth.Require(ctx, "Mutation.nodeProductsDetach"); err != nil {
+		return nil, err
+	}
+	node, faults, err := nodePayload(r.store.DetachProducts(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	return &generated.NodeProductsDetachPayload{Node: node, UserErrors: faults}, err
+}
+
+func (r mutationResolver) NodeCurate(ctx context.Context, input generated.NodeCurateInput) (*generated.NodeCuratePayload, error) {
+	if err := auth.Require(ctx, "Mutation.nodeCurate"); err != nil {
+		return nil, err
+	}
+	node, faults, err := nodePayload(r.store.CurateProducts(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	return &generated.NodeCuratePayload{Node: node, UserErrors: faults}, err
+}
+
+// nodePayload is a node as a mutation left it, or what is to be mended.
+func nodePayload(node *store.AuthoredNode, err error) (*model.AuthoredNode, []*model.UserError, error) {
+	faults, err := userErrors(err)
+	if err != nil || len(faults) > 0 {
+		return nil, faults, err
+	}
+	return model.NewAuthoredNodes([]*store.AuthoredNode{node})[0], faults, nil
+}

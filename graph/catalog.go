@@ -1,0 +1,69 @@
+package graph
+
+import (
+	"context"
+
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func (r queryResolver) Catalog(ctx context.Context, id string) (*store.Catalog, error) {
+	if err := auth.Require(ctx, "Query.catalog"); err != nil {
+		return nil, err
+	}
+	return orNull(r.store.Catalog(ctx, store.LocalID(id)))
+}
+
+func (r queryResolver) Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogConnection, error) {
+	if err := auth.Require(ctx, "Query.catalogs"); err != nil {
+		return nil, err
+	}
+	slice, err := r.store.Catalogs(ctx, page(first, after, last, before, offset))
+	if err != nil {
+		return nil, err
+	}
+	return model.NewConnection(slice, same), nil
+}
+
+func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.CatalogCreateInput) (*generated.CatalogCreatePayload, error) {
+	if err := auth.Require(ctx, "Mutation.catalogCreate"); err != nil {
+		return nil, err
+	}
+	catalog, err := r.store.CreateCatalog(ctx, auth.From(ctx).Actor(), deref(input.ID), store.CatalogChange{Name: &input.Name,
+		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: ranks(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
+	faults, err := userErrors(err)
+	return &generated.CatalogCreatePayload{Catalog: catalog, UserErrors: faults}, err
+}
+
+func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.CatalogUpdateInput) (*generated.CatalogUpdatePayload, error) {
+	if err := auth.Require(ctx, "Mutation.catalogUpdate"); err != nil {
+		return nil, err
+	}
+	catalog, err := r.store.UpdateCatalog(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), store.CatalogChange{Name: input.Name,
+		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: ranks(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
+	faults, err := userErrors(err)
+	return &generated.CatalogUpdatePayload{Catalog: catalog, UserErrors: faults}, err
+}
+
+func (r mutationResolver) CatalogDelete(ctx context.Context, input generated.CatalogDeleteInput) (*generated.CatalogDeletePayload, error) {
+	if err := auth.Require(ctx, "Mutation.catalogDelete"); err != nil {
+		return nil, err
+	}
+	id := store.LocalID(input.ID)
+	gone, faults, err := deletion(store.TypeCatalog, id, r.store.DeleteCatalog(ctx, auth.From(ctx).Actor(), id))
+	return &generated.CatalogDeletePayload{DeletedID: gone, UserErrors: faults}, err
+}
+
+// ranks are the price books of an input; nil stays nil.
+func ranks(list []*store.PricebookRank) []store.PricebookRank {
+	if list == nil {
+		return nil
+	}
+	values := make([]store.PricebookRank, len(list))
+	for i, rank := range list {
+		values[i] = *rank
+	}
+	return values
+}

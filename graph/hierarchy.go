@@ -1,0 +1,57 @@
+package graph
+
+import (
+	"context"
+
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func (r queryResolver) AuthoredHierarchy(ctx context.Context, id string) (*store.AuthoredHierarchy, error) {
+	if err := auth.Require(ctx, "Query.authoredHierarchy"); err != nil {
+		return nil, err
+	}
+	return orNull(r.store.AuthoredHierarchy(ctx, store.LocalID(id)))
+}
+
+func (r queryResolver) AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredHierarchyConnection, error) {
+	if err := auth.Require(ctx, "Query.authoredHierarchies"); err != nil {
+		return nil, err
+	}
+	slice, err := r.store.AuthoredHierarchies(ctx, page(first, after, last, before, offset))
+	if err != nil {
+		return nil, err
+	}
+	return model.NewConnection(slice, same), nil
+}
+
+func (r mutationResolver) HierarchyCreate(ctx context.Context, input generated.HierarchyCreateInput) (*generated.HierarchyCreatePayload, error) {
+	if err := auth.Require(ctx, "Mutation.hierarchyCreate"); err != nil {
+		return nil, err
+	}
+	hierarchy, err := r.store.CreateHierarchy(ctx, auth.From(ctx).Actor(), deref(input.ID),
+		store.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description})
+	faults, err := userErrors(err)
+	return &generated.HierarchyCreatePayload{Hierarchy: hierarchy, UserErrors: faults}, err
+}
+
+func (r mutationResolver) HierarchyUpdate(ctx context.Context, input generated.HierarchyUpdateInput) (*generated.HierarchyUpdatePayload, error) {
+	if err := auth.Require(ctx, "Mutation.hierarchyUpdate"); err != nil {
+		return nil, err
+	}
+	hierarchy, err := r.store.UpdateHierarchy(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID),
+		store.NodeChange{Name: input.Name, Slug: input.Slug, Description: input.Description})
+	faults, err := userErrors(err)
+	return &generated.HierarchyUpdatePayload{Hierarchy: hierarchy, UserErrors: faults}, err
+}
+
+func (r mutationResolver) HierarchyDelete(ctx context.Context, input generated.HierarchyDeleteInput) (*generated.HierarchyDeletePayload, error) {
+	if err := auth.Require(ctx, "Mutation.hierarchyDelete"); err != nil {
+		return nil, err
+	}
+	id := store.LocalID(input.ID)
+	gone, faults, err := deletion(store.TypeAuthoredHierarchy, id, r.store.DeleteHierarchy(ctx, auth.From(ctx).Actor(), id))
+	return &generated.HierarchyDeletePayload{DeletedID: gone, UserErrors: faults}, err
+}

@@ -1,0 +1,143 @@
+package model
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"portico/store"
+)
+
+// ShopperContextInput is another shopper than the one who asks.
+type ShopperContextInput struct {
+	Channel     *string
+	Tags        []string
+	AccountID   *string
+	AccountTags []string
+	CustomerID  *string
+}
+
+// maxTags bounds the tags of a shopper.
+const maxTags = 100
+
+// Shopper is the input in the store's words; UNPROCESSABLE for too many tags.
+func (c *ShopperContextInput) Shopper() (shopper store.ShopperContext, err error) {
+	for member, tags := range map[string][]string{"tags": c.Tags, "accountTags": c.AccountTags} {
+		if len(tags) > maxTags {
+			return shopper, &store.Error{Code: store.Unprocessable, Path: []string{"context", member}, Detail: fmt.Sprintf("must be at most %d, not %d", maxTags, len(tags))}
+		}
+	}
+	return store.ShopperContext{Channel: orEmpty(c.Channel), Tags: c.Tags,
+		AccountID: orEmpty(c.AccountID), AccountTags: c.AccountTags, CustomerID: orEmpty(c.CustomerID)}, nil
+}
+
+func orEmpty(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// CatalogResolution is the store's, as far as whoever asks may know it.
+type CatalogResolution struct {
+	*store.CatalogResolution
+	Candidates []*CatalogCandidate
+}
+
+// NewCatalogResolution shows an explanation; full shows rules for other
+// shoppers by name, too.
+func NewCatalogResolution(x *store.CatalogResolution, full bool) *CatalogResolution {
+	r := &CatalogResolution{x, make([]*CatalogCandidate, len(x.Candidates))}
+	for i, verdict := range x.Candidates {
+		r.Candidates[i] = &CatalogCandidate{verdict, full || !verdict.Foreign()}
+	}
+	return r
+}
+
+// CatalogID is the chosen catalog's own id; nil when nothing is published.
+func (r *CatalogResolution) CatalogID() *string {
+	if r.Catalog == nil {
+		return nil
+	}
+	return &r.Catalog.ID
+}
+
+// CatalogName is the chosen catalog's name; nil when nothing is published.
+func (r *CatalogResolution) CatalogName() *string {
+	if r.Catalog == nil {
+		return nil
+	}
+	return &r.Catalog.Name
+}
+
+// ReleaseID is the release that is read; nil when nothing is published.
+func (r *CatalogResolution) ReleaseID() *string {
+	if r.Release == nil {
+		return nil
+	}
+	id := strconv.FormatInt(r.Release.ID, 10)
+	return &id
+}
+
+// PublishedAt is the release's time; nil when nothing is published.
+func (r *CatalogResolution) PublishedAt() *time.Time {
+	if r.Release == nil {
+		return nil
+	}
+	return &r.Release.PublishedAt
+}
+
+// RuleID is the own id of the rule that decided; nil when none did.
+func (r *CatalogResolution) RuleID() *string {
+	if r.Rule == nil {
+		return nil
+	}
+	return &r.Rule.ID
+}
+
+// RuleName is the name of the rule that decided; nil when none did.
+func (r *CatalogResolution) RuleName() *string {
+	if r.Rule == nil {
+		return nil
+	}
+	return &r.Rule.Name
+}
+
+// TieBreak is what decided a tie; nil without one.
+func (r *CatalogResolution) TieBreak() *store.TieBreak {
+	if r.CatalogResolution.TieBreak == "" {
+		return nil
+	}
+	return &r.CatalogResolution.TieBreak
+}
+
+// CatalogCandidate is a rule held against a shopper. A rule for others is not
+// named to them.
+type CatalogCandidate struct {
+	*store.RuleVerdict
+	named bool
+}
+
+// RuleID is the rule's own id, where it may be named.
+func (c *CatalogCandidate) RuleID() *string { return c.name(c.Rule.ID) }
+
+// RuleName is the rule's name, where it may be named.
+func (c *CatalogCandidate) RuleName() *string { return c.name(c.Rule.Name) }
+
+// CatalogID is the catalog that the rule leads to, where it may be named.
+func (c *CatalogCandidate) CatalogID() *string { return c.name(c.Rule.CatalogID) }
+
+func (c *CatalogCandidate) name(text string) *string {
+	if !c.named {
+		return nil
+	}
+	return &text
+}
+
+// Dropped is why the rule could not be chosen; nil when it could.
+func (c *CatalogCandidate) Dropped() *store.RuleDrop {
+	if c.RuleVerdict.Dropped == "" {
+		return nil
+	}
+	return &c.RuleVerdict.Dropped
+}

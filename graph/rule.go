@@ -1,0 +1,76 @@
+package graph
+
+import (
+	"context"
+
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func (r queryResolver) CatalogRule(ctx context.Context, id string) (*store.CatalogRule, error) {
+	if err := auth.Require(ctx, "Query.catalogRule"); err != nil {
+		return nil, err
+	}
+	return orNull(r.store.CatalogRule(ctx, store.LocalID(id)))
+}
+
+func (r queryResolver) CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogRuleConnection, error) {
+	if err := auth.Require(ctx, "Query.catalogRules"); err != nil {
+		return nil, err
+	}
+	slice, err := r.store.CatalogRules(ctx, page(first, after, last, before, offset))
+	if err != nil {
+		return nil, err
+	}
+	return model.NewConnection(slice, same), nil
+}
+
+func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated.CatalogRuleCreateInput) (*generated.CatalogRuleCreatePayload, error) {
+	if err := auth.Require(ctx, "Mutation.catalogRuleCreate"); err != nil {
+		return nil, err
+	}
+	catalogID := store.LocalID(input.CatalogID)
+	rule, err := r.store.CreateCatalogRule(ctx, auth.From(ctx).Actor(), deref(input.ID), store.RuleChange{
+		Name: &input.Name, CatalogID: &catalogID, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
+		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: schedules(input.Schedules)})
+	faults, err := userErrors(err)
+	return &generated.CatalogRuleCreatePayload{CatalogRule: rule, UserErrors: faults}, err
+}
+
+func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated.CatalogRuleUpdateInput) (*generated.CatalogRuleUpdatePayload, error) {
+	if err := auth.Require(ctx, "Mutation.catalogRuleUpdate"); err != nil {
+		return nil, err
+	}
+	change := store.RuleChange{Name: input.Name, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
+		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: schedules(input.Schedules)}
+	if input.CatalogID != nil {
+		catalogID := store.LocalID(*input.CatalogID)
+		change.CatalogID = &catalogID
+	}
+	rule, err := r.store.UpdateCatalogRule(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), change)
+	faults, err := userErrors(err)
+	return &generated.CatalogRuleUpdatePayload{CatalogRule: rule, UserErrors: faults}, err
+}
+
+func (r mutationResolver) CatalogRuleDelete(ctx context.Context, input generated.CatalogRuleDeleteInput) (*generated.CatalogRuleDeletePayload, error) {
+	if err := auth.Require(ctx, "Mutation.catalogRuleDelete"); err != nil {
+		return nil, err
+	}
+	id := store.LocalID(input.ID)
+	gone, faults, err := deletion(store.TypeCatalogRule, id, r.store.DeleteCatalogRule(ctx, auth.From(ctx).Actor(), id))
+	return &generated.CatalogRuleDeletePayload{DeletedID: gone, UserErrors: faults}, err
+}
+
+// schedules are those of an input; nil stays nil.
+func schedules(list []*store.Schedule) []store.Schedule {
+	if list == nil {
+		return nil
+	}
+	values := make([]store.Schedule, len(list))
+	for i, schedule := range list {
+		values[i] = *schedule
+	}
+	return values
+}
