@@ -27,7 +27,7 @@ func rootFields() map[string]string {
 		"Query.settings":     `{ settings { pageLength } }`,
 
 		"Query.catalogReleases": `{ catalogReleases(catalogId: "main") { uuid } }`,
-		"Query.job":             `{ job(id: "none") { uuid } }`,
+		"Query.job":             `{ job(id: "job-1") { uuid } }`,
 		"Query.jobs":            `{ jobs { uuid } }`,
 
 		"Mutation.catalogPublish":      `mutation { catalogPublish(input: {catalogId: "main"}) { userErrors { message } } }`,
@@ -80,6 +80,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at noon; get another from POST /oauth/access_token."}
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
+		seedJob(t, e, "job-1")
 		for coordinate, query := range rootFields() {
 			t.Run(coordinate, func(t *testing.T) {
 				needed, _ := auth.Scope(coordinate)
@@ -109,6 +110,15 @@ func TestWhoMayAskWhat(t *testing.T) {
 		}
 		require.Empty(t, s.log.String(), "being refused is nothing to log")
 	})
+}
+
+// seedJob adds a job that is done.
+func seedJob(t *testing.T, e storetest.Engine, id string) {
+	t.Helper()
+	_, err := e.SQL(t).Exec(`
+		INSERT INTO job (id, kind, state, input, result, error, done, total, canceled, worker, actor, created_at, started_at, beat_at, finished_at)
+		VALUES ($1, 'catalog_publish', 'succeeded', '{}', '{}', '', 0, 0, FALSE, '', 'test', 1, 1, 1, 1717070400000000)`, id)
+	require.NoError(t, err)
 }
 
 // Nothing is read or written for those who may not.

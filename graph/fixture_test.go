@@ -47,8 +47,7 @@ func handmade() string { return strings.Join(storetest.Shop(), "\n") }
 // load imports a shop and publishes its catalogs.
 func load(t testing.TB, s *store.Store, shop string) {
 	t.Helper()
-	reader := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(shop)), nil }
-	_, err := s.Import(t.Context(), "test", reader, store.ImportOptions{})
+	_, err := s.Import(t.Context(), "test", reading(shop), store.ImportOptions{})
 	require.NoError(t, err)
 	ids, err := s.CatalogIDs(t.Context())
 	require.NoError(t, err)
@@ -56,6 +55,11 @@ func load(t testing.TB, s *store.Store, shop string) {
 		_, err := s.Publish(t.Context(), "test", id, nil)
 		require.NoError(t, err)
 	}
+}
+
+// reading makes an import read text.
+func reading(text string) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 }
 
 func serve(s *store.Store) *service {

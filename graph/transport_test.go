@@ -217,7 +217,7 @@ func TestMistakesSuggestWhatWasMeant(t *testing.T) {
 		`{ stocks(orderBy: {field: CREATED}) { totalCount } }`:  `Did you mean`,
 		`{ settings }`: `Did you mean \"settings { ... }\"?`,
 		`{ node(id: "a") { ... on Produkt { sku } } }`:             `Unknown type \"Produkt\"`,
-		`mutation { setingsUpdate(input: {}) { __typename } }`:     `Did you mean \"settingsUpdate\"?`,
+		`mutation { setingsUpdate(input: {}) { __typename } }`:     `Did you mean \"settingsUpdate\"`,
 		`query($f: ProductFiltr) { products { totalCount } }`:      `Unknown type \"ProductFiltr\"`,
 		`query($n: Int!) { products(first: $n) { totalCount } }`:   `n`,
 		`{ products(first: $n) { totalCount } }`:                   `Variable \"$n\" is not defined`,

@@ -1,0 +1,105 @@
+package graph_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+const publishMain = `mutation ($serve: Boolean! = true) { catalogPublish(input: {catalogId: "main", serve: $serve}) {
+	job { id uuid kind state done total error actor startedAt finishedAt release { uuid } } userErrors { field code message } } }`
+
+// finished asks for a job until it has ended.
+func finished(t *testing.T, s *service, id string) string {
+	t.Helper()
+	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		a := s.post(t, `query ($id: ID!) { job(id: $id) { kind state done total error finishedAt release { catalogId served products added changed removed locale locales } } }`, variables{"id": id})
+		require.Empty(t, a.Errors)
+		var data struct{ Job struct{ FinishedAt *string } }
+		require.NoError(t, json.Unmarshal(a.Data, &data))
+		if data.Job.FinishedAt != nil {
+			return string(a.Data)
+		}
+		require.Less(t, time.Since(begun), time.Minute)
+	}
+}
+
+func TestPublishing(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		ask := func(query string, v variables, headers ...string) *answer { return s.post(t, query, v, headers...) }
+		a := ask(publishMain, nil)
+		require.Empty(t, a.Errors)
+		var data struct {
+			CatalogPublish struct{ Job struct{ ID, UUID string } }
+		}
+		require.NoError(t, json.Unmarshal(a.Data, &data))
+		job := data.CatalogPublish.Job
+		require.JSONEq(t, `{"catalogPublish":{"job":{"id":"`+job.ID+`","uuid":"`+job.UUID+`","kind":"CATALOG_PUBLISH","state":"QUEUED","done":0,"total":0,"error":null,
+			"actor":"client:tester","startedAt":null,"finishedAt":null,"release":null},"userErrors":[]}}`, string(a.Data))
+		require.Contains(t, ask(publishMain, nil).Body.String(), job.ID, "a job that waits is not asked for twice")
+
+		ctx, cancel := context.WithCancel(t.Context())
+		worker := make(chan struct{})
+		go func() { defer close(worker); s.store.Work(ctx) }()
+		defer func() { cancel(); <-worker }()
+		require.JSONEq(t, `{"job":{"kind":"CATALOG_PUBLISH","state":"SUCCEEDED","done":10,"total":10,"error":null,"finishedAt":"2024-05-30T12:00:00.000Z",
+			"release":{"catalogId":"main","served":true,"products":10,"added":0,"changed":0,"removed":0,"locale":"en","locales":["fr","pt-BR","zh-Hant"]}}}`, finished(t, s, job.ID))
+
+		// A preview: who has the scope sees it by its number, until it is served.
+		_, err := s.store.Import(t.Context(), "test", reading(`{"type":"product","id":"frame","attributes":{"name":"New frame","sku":"FRAME","slug":"frame","status":"live","created_at":"2023-01-01T00:00:00Z"},"relationships":{}}`), store.ImportOptions{})
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(ask(publishMain, variables{"serve": false}).Data, &data))
+		finished(t, s, data.CatalogPublish.Job.ID)
+		var releases struct {
+			CatalogReleases []struct {
+				ID, UUID string
+				Served   bool
+			}
+		}
+		require.NoError(t, json.Unmarshal(ask(`{ catalogReleases(catalogId: "main") { id uuid served } }`, nil).Data, &releases))
+		preview := releases.CatalogReleases[0]
+		require.False(t, preview.Served)
+		const frame = `{ product(id: "frame") { name } }`
+		require.JSONEq(t, `{"product":{"name":"Frame"}}`, string(ask(frame, nil).Data))
+		for _, number := range []string{preview.UUID, preview.ID} {
+			require.JSONEq(t, `{"product":{"name":"New frame"}}`, string(ask(frame, nil, "Store-Catalog-Release", number).Data))
+		}
+		r := newPost(t, frame, nil)
+		r.Header.Set("Store-Catalog-Release", preview.UUID)
+		refused := s.send(t, by(r, with("catalog:read")))
+		require.Equal(t, forbidden, refused.codes())
+		require.Contains(t, refused.Errors[0].Message, "catalog:write")
+		require.Equal(t, []store.Code{store.NotFound}, ask(frame, nil, "Store-Catalog-Release", "12345").codes())
+		require.JSONEq(t, `{"node":{"__typename":"CatalogRelease","served":false}}`, string(ask(`query ($id: ID!) { node(id: $id) { __typename ... on CatalogRelease { served } } }`, variables{"id": preview.ID}).Data))
+		require.JSONEq(t, `{"node":{"__typename":"Job"}}`, string(ask(`query ($id: ID!) { node(id: $id) { __typename } }`, variables{"id": job.ID}).Data))
+
+		const serve = `mutation ($id: ID!) { catalogReleaseServe(input: {releaseId: $id}) { release { served } userErrors { field code message } } }`
+		require.JSONEq(t, `{"catalogReleaseServe":{"release":{"served":true},"userErrors":[]}}`, string(ask(serve, variables{"id": preview.ID}).Data))
+		require.JSONEq(t, `{"product":{"name":"New frame"}}`, string(ask(frame, nil).Data))
+		require.JSONEq(t, `{"catalogReleaseServe":{"release":{"served":true},"userErrors":[]}}`, string(ask(serve, variables{"id": releases.CatalogReleases[1].UUID}).Data))
+		require.JSONEq(t, `{"product":{"name":"Frame"}}`, string(ask(frame, nil).Data), "rolled back")
+		require.Empty(t, s.log.String())
+	})
+}
+
+func TestWhatCannotBePublished(t *testing.T) {
+	onTheHandmadeShop(t, []scenario{
+		{name: "an unknown catalog", query: `mutation { catalogPublish(input: {catalogId: "none"}) { job { id } userErrors { field code message } } }`,
+			data: `{"catalogPublish":{"job":null,"userErrors":[{"field":["input","catalogId"],"code":"NOT_FOUND","message":"catalogId is no catalog: \"none\"."}]}}`},
+		{name: "a release that is not kept", query: `mutation { catalogReleaseServe(input: {releaseId: "99"}) { release { id } userErrors { field code } } }`,
+			data: `{"catalogReleaseServe":{"release":null,"userErrors":[{"field":["input","releaseId"],"code":"NOT_FOUND"}]}}`},
+		{name: "an unknown job", query: `mutation { jobCancel(input: {id: "none"}) { job { id } userErrors { field code } } }`,
+			data: `{"jobCancel":{"job":null,"userErrors":[{"field":["input","id"],"code":"NOT_FOUND"}]}}`},
+		{name: "releases of an unknown catalog", query: `{ catalogReleases(catalogId: "none") { id } }`, codes: []store.Code{store.NotFound}, argument: "catalogId"},
+		{name: "too many jobs", query: `{ jobs(first: 101) { id } }`, codes: []store.Code{store.Unprocessable}, argument: "first"},
+		{name: "a job that waits is canceled", query: `mutation { catalogPublish(input: {catalogId: "outlet"}) { job { state } } }`, data: `{"catalogPublish":{"job":{"state":"QUEUED"}}}`},
+		{name: "jobs, newest first", query: `{ jobs(first: 1) { kind state actor } }`, data: `{"jobs":[{"kind":"CATALOG_PUBLISH","state":"QUEUED","actor":"client:tester"}]}`},
+	})
+}
