@@ -32,6 +32,8 @@ const (
 	cachedPlace   = 'o' // place, by product id
 	cachedProduct = 'p' // *released, by language and currency, and ordinal
 	cachedFile    = 'f' // *File, by id
+	cachedWords   = 'w' // wordChunk by chunk, wordDirectory by -1
+	cachedFacet   = 'v' // *facet, by attribute
 	cachedMarks   = 'm' // landmarks of a live list, by its table and length
 )
 
