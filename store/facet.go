@@ -53,6 +53,7 @@ func (v *View) Facet(ctx context.Context, query FacetQuery) ([]FacetValue, error
 
 // FacetOfNodes counts for each of several nodes, whose queries differ in
 // nothing else, in as many statements as for one. The id "" is all products.
+// NOT_FOUND for an unknown node.
 func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQuery) (map[string][]FacetValue, error) {
 	if err := checkLimit("first", query.First); err != nil {
 		return nil, err
@@ -64,6 +65,7 @@ func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQu
 	if err != nil {
 		return nil, err
 	}
+	v = v.ahead()
 	f, err := v.facet(ctx, query.Attribute)
 	if err != nil {
 		return nil, err
@@ -74,6 +76,9 @@ func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQu
 	}
 	found := make(map[string][]FacetValue, len(nodeIDs))
 	for _, id := range nodeIDs {
+		if lists[id] == nil {
+			return nil, v.noList(ctx, id)
+		}
 		places, err := lists[id].whole(ctx)
 		if err != nil {
 			return nil, err

@@ -65,9 +65,7 @@ func (v *View) ProductsOfNodes(ctx context.Context, nodeIDs []string, query Prod
 		return nil, err
 	}
 	if len(nodeIDs) > 1 && query.Page.After == nil && query.Page.Before == nil {
-		ahead := *v
-		ahead.cache = v.cache.orOwn()
-		v = &ahead
+		v = v.ahead()
 		if err := v.fetchAhead(ctx, nodeIDs, query); err != nil {
 			return nil, err
 		}
@@ -82,6 +80,24 @@ func (v *View) ProductsOfNodes(ctx context.Context, nodeIDs []string, query Prod
 		slices[id] = slice
 	}
 	return slices, nil
+}
+
+// ahead is the view with a cache, at least for as long as it is used.
+func (v *View) ahead() *View {
+	ahead := *v
+	ahead.cache = v.cache.orOwn()
+	return &ahead
+}
+
+// noList says why a list is missing: there is no such node, or the release was
+// swept meanwhile.
+func (v *View) noList(ctx context.Context, nodeID string) error {
+	if nodeID != "" {
+		if _, err := v.Node(ctx, nodeID); err != nil {
+			return err
+		}
+	}
+	return errReleaseGone
 }
 
 // fetchAhead brings what a page of each node needs into the cache, kind by
@@ -131,10 +147,8 @@ func (v *View) chunksAhead(ctx context.Context, lists map[string]*arrangement, b
 		case a.sort.Descending:
 			w.start, w.end = a.head.total-w.end, a.head.total-w.start
 		}
-		if w.start < w.end {
-			by, names = a.sort.By, append(names, a.list)
-			first, last = min(first, w.start/chunkSize), max(last, (w.end-1)/chunkSize)
-		}
+		by, names = a.sort.By, append(names, a.list)
+		first, last = min(first, w.start/chunkSize), max(last, max(w.start, w.end-1)/chunkSize)
 	}
 	if len(names) == 0 {
 		return nil
