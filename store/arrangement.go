@@ -14,6 +14,7 @@ type arrangement struct {
 	head   *listHead
 	filter ProductFilter
 	sort   Sort
+	epoch  int // of the prices it is sorted by
 }
 
 // reads returns the products from position start until just before end.
@@ -41,13 +42,16 @@ func (a *arrangement) picked() bool {
 }
 
 // stored tells whether releases keep their lists in an order.
-func (by SortBy) stored() bool { return by != SortRelevance }
+func (by SortBy) stored() bool { return by != SortRelevance && by != SortPrice }
 
 // name tells apart what the filter makes of a list for this shopper.
 func (a *arrangement) name() string {
 	name := a.filter.String()
 	if len(a.filter.Searches) > 0 {
 		name += "@" + strings.Join(a.languages, ",")
+	}
+	if a.sort.By == SortPrice {
+		name += "$" + a.Currency
 	}
 	return name
 }
@@ -143,7 +147,7 @@ func (a *arrangement) whole(ctx context.Context) (ordinals, error) {
 
 // filtered works out a filtered list and keeps it.
 func (a *arrangement) filtered(ctx context.Context) (ordinals, error) {
-	key := cacheKey{release: a.Release.ID, kind: cachedFilter, name: a.list + "?" + a.name(), sort: SortBy(a.sort.String())}
+	key := cacheKey{release: a.Release.ID, kind: cachedFilter, name: a.list + "?" + a.name(), sort: SortBy(a.sort.String()), number: a.epoch}
 	if kept, ok := cached[ordinals](a.cache, key); ok {
 		return kept, nil
 	}

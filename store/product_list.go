@@ -35,12 +35,17 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*Slice[*Produc
 		return nil, err
 	}
 	a := &arrangement{View: v, list: list, head: head, filter: query.Filter, sort: query.Sort}
+	if query.Sort.By == SortPrice {
+		if a.epoch, err = v.priceEpoch(ctx, query.Page); err != nil {
+			return nil, err
+		}
+	}
 	total, places, err := a.arrange(ctx)
 	if err != nil {
 		return nil, err
 	}
-	name := listName("products", list, a.name(), query.Sort.String())
-	return positioned(v, name, query.Page, total, func(start, end int) ([]*Product, error) {
+	row := cursor{List: listName("products", list, a.name(), query.Sort.String()), Epoch: a.epoch}
+	return positioned(v, row, query.Page, total, func(start, end int) ([]*Product, error) {
 		at, err := places(ctx, start, end)
 		if err != nil {
 			return nil, err
@@ -169,11 +174,17 @@ func (v *View) arrangements(ctx context.Context, nodeIDs []string, filter Produc
 	if err != nil {
 		return nil, err
 	}
+	epoch := 0
+	if sort.By == SortPrice {
+		if epoch, err = v.priceEpoch(ctx, Page{}); err != nil {
+			return nil, err
+		}
+	}
 	lists := make(map[string]*arrangement, len(nodeIDs))
 	longest := 0
 	for i, id := range nodeIDs {
 		if head := heads[names[i]]; head != nil {
-			lists[id] = &arrangement{View: v, list: names[i], head: head, filter: filter, sort: sort}
+			lists[id] = &arrangement{View: v, list: names[i], head: head, filter: filter, sort: sort, epoch: epoch}
 			longest = max(longest, head.total)
 		}
 	}

@@ -12,6 +12,12 @@ func (a *arrangement) order(ctx context.Context, found ordinals) (ordinals, erro
 	switch a.sort.By {
 	case SortDefault:
 		return a.curatedFirst(found), nil
+	case SortPrice:
+		prices, err := a.priceOrder(ctx, a.epoch)
+		if err != nil {
+			return nil, err
+		}
+		return prices.sort(found, a.sort.Descending), nil
 	case SortRelevance:
 		found = a.curatedFirst(found)
 		err = a.byRelevance(ctx, found)

@@ -14,11 +14,11 @@ import (
 
 // writeRelease writes what was planned: files, products, nodes, lists.
 func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release *Release, progress PublishProgress) error {
-	w := &releaseWriter{store: s, actor: actor, plan: p, release: release, index: map[string][][indexEntry]byte{}, words: newWordIndex(), counted: map[string]*facetBuilder{}, shared: map[[16]byte]int64{}}
+	w := &releaseWriter{store: s, actor: actor, plan: p, release: release, index: map[string][][indexEntry]byte{}, words: newWordIndex(), prices: map[string]*priceKeys{}, counted: map[string]*facetBuilder{}, shared: map[[16]byte]int64{}}
 	for _, step := range []func(context.Context) error{
 		w.files,
 		func(ctx context.Context) error { return w.products(ctx, progress) },
-		w.wordsEnd, w.facets, w.names, w.places, w.nodes, w.lists, w.sortKeys, w.indexes, w.hashes, w.compare,
+		w.wordsEnd, w.pricesEnd, w.facets, w.names, w.places, w.nodes, w.lists, w.sortKeys, w.indexes, w.hashes, w.compare,
 	} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
@@ -42,6 +42,8 @@ type releaseWriter struct {
 	segments   int // of words, written so far
 	wordChunks int
 	counted    map[string]*facetBuilder // by attribute
+	prices     map[string]*priceKeys    // by currency
+	priceRows  [][]any                  // of them, to be written
 	naming     nameOrder
 	nameRanks  []int64 // by handle, once all names are known
 }
@@ -218,6 +220,9 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 			w.versions = append(w.versions, product.version)
 			w.indexProduct(product)
 		}
+		if err := w.writePrices(ctx); err != nil {
+			return err
+		}
 		if w.words.size > maxSegment {
 			if err := w.segment(ctx); err != nil {
 				return err
@@ -343,6 +348,7 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 	}
 	w.words.add(uint32(product.ordinal), product.words)
 	w.naming.add(product.nameKey)
+	w.price(product)
 }
 
 // sortedBatch is how many rows that come in the order of their key, and so

@@ -3994,6 +3994,8 @@ enum ProductOrderField {
   UPDATED_AT
   "By name in the base language, in the order of its alphabet, then id."
   NAME
+  "By what they cost now in the shopper's currency, then id; products without a price are last in both directions. A sale that begins or ends changes the order at once, but not under the cursors of a list that is being paged through."
+  PRICE
   "By how many of the words of ` + "`" + `search` + "`" + ` are in the name or the SKU, the best match first when ascending, then in the list's own order. Without ` + "`" + `search` + "`" + ` it is the list's own order."
   RELEVANCE
 }
@@ -29708,6 +29710,7 @@ var (
 		"CREATED_AT": store.SortCreatedAt,
 		"UPDATED_AT": store.SortUpdatedAt,
 		"NAME":       store.SortName,
+		"PRICE":      store.SortPrice,
 		"RELEVANCE":  store.SortRelevance,
 	}
 	marshalNProductOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
@@ -29715,6 +29718,7 @@ var (
 		store.SortCreatedAt: "CREATED_AT",
 		store.SortUpdatedAt: "UPDATED_AT",
 		store.SortName:      "NAME",
+		store.SortPrice:     "PRICE",
 		store.SortRelevance: "RELEVANCE",
 	}
 )
