@@ -132,7 +132,8 @@ func (v *View) prices(ctx context.Context) (*currencyPrices, error) {
 		return number, err
 	}, `
 		SELECT chunk, body FROM release_chunk
-		WHERE release_id = $1 AND list = $2 AND sort = $3 ORDER BY chunk`, v.Release.ID, listKeys, string(sortOfPrices(v.Currency)))
+		WHERE release_id = $1 AND list = $2 AND sort = $3 AND chunk BETWEEN 0 AND $4 ORDER BY chunk`,
+		v.Release.ID, listKeys, string(sortOfPrices(v.Currency)), len(c.base)/chunkSize)
 	if err != nil {
 		return nil, err
 	}

@@ -223,7 +223,7 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 		if err := w.writePrices(ctx); err != nil {
 			return err
 		}
-		if w.words.size > maxSegment {
+		if w.words.size > cmp.Or(w.store.config.WordBytes, defaultWordBytes) {
 			if err := w.segment(ctx); err != nil {
 				return err
 			}

@@ -34,8 +34,8 @@ type postings struct {
 	body []byte
 }
 
-// maxSegment bounds the memory of a publication for words, in bytes.
-const maxSegment = 64 << 20
+// defaultWordBytes bounds the memory of a publication for words.
+const defaultWordBytes = 64 << 20
 
 func (x *wordIndex) add(ordinal uint32, list []languageWords) {
 	for _, of := range list {
