@@ -76,7 +76,8 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, dressed(slice.Items, model.NewProducts)), nil
+	pages := map[string]*model.Connection[*model.Product]{nodeID: model.NewConnection(slice, dressed(slice.Items, model.NewProducts))}
+	return model.NewProductConnections(pages, q.filter, q.page, v.FacetOfNodes)[nodeID], nil
 }
 
 // productsOfNodes lists the products of sibling nodes; all of them become
@@ -99,11 +100,11 @@ func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q prod
 		all = append(all, lists[id].Items...)
 	}
 	dress := dressed(all, model.NewProducts)
-	connections := make(map[string]*model.ProductConnection, len(lists))
+	pages := make(map[string]*model.Connection[*model.Product], len(lists))
 	for _, id := range nodeIDs {
-		connections[id] = model.NewConnection(lists[id], dress)
+		pages[id] = model.NewConnection(lists[id], dress)
 	}
-	return connections, nil
+	return model.NewProductConnections(pages, q.filter, q.page, v.FacetOfNodes), nil
 }
 
 // The edges: each fetches for all siblings at once.

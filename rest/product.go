@@ -39,7 +39,7 @@ func (a *API) nodeProducts(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page, err := newPage(ctx, p, products)
+	page, err := newPage(ctx, p, products.Connection)
 	if err != nil {
 		return err
 	}

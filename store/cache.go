@@ -32,6 +32,9 @@ const (
 	cachedPlace   = 'o' // place, by product id
 	cachedProduct = 'p' // *released, by language and currency, and ordinal
 	cachedFile    = 'f' // *File, by id
+	cachedPrices  = '$' // *currencyPrices by -1, *priceOrder by epoch; by currency
+	cachedWords   = 'w' // wordChunk by chunk, wordDirectory by -1
+	cachedFacet   = 'v' // *facet, by attribute
 	cachedMarks   = 'm' // landmarks of a live list, by its table and length
 )
 

@@ -22,6 +22,9 @@ func TestEveryEngineKeepsThePromisesOfCatalogs(t *testing.T) {
 		{"releases", storetest.Releases},
 		{"filters", storetest.Filters},
 		{"products", storetest.Products},
+		{"search", storetest.Search},
+		{"facets", storetest.Facets},
+		{"orders", storetest.Orders},
 		{"the members of a product", storetest.ProductMembers("testdata/product_members.golden")},
 		{"generated shops", storetest.Generate},
 	} {

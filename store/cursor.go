@@ -14,6 +14,7 @@ type cursor struct {
 	List     string `json:"l"`           // listName of list, sort and filter
 	Release  int64  `json:"r,omitempty"` // the release it points into; 0 for live lists
 	Position int    `json:"p,omitempty"` // in a release: the row's position
+	Epoch    int    `json:"e,omitempty"` // of the prices that a release's list is sorted by
 	Key      []any  `json:"k,omitempty"` // in a live list: the row's sort key, ending in its id
 }
 

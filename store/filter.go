@@ -67,14 +67,15 @@ func NewTerm(attribute, operator string, values []string) (Term, error) {
 
 func (t Term) String() string { return fmt.Sprintf("%s(%s,%q)", t.Operator, t.Attribute, t.Values) }
 
-// ProductFilter keeps what every term and every range keeps.
+// ProductFilter keeps what every term, every range and every search keeps.
 type ProductFilter struct {
-	Terms  []Term
-	Ranges []Range
+	Terms    []Term
+	Ranges   []Range
+	Searches []Search // none of them Empty
 }
 
 func (f ProductFilter) check() error {
-	if n := len(f.Terms) + len(f.Ranges); n > MaxFilterTerms {
+	if n := len(f.Terms) + len(f.Ranges) + len(f.Searches); n > MaxFilterTerms {
 		return invalid([]string{"filter"}, "joins %d conditions; at most %d can be joined", n, MaxFilterTerms)
 	}
 	for _, r := range f.Ranges {
@@ -84,6 +85,10 @@ func (f ProductFilter) check() error {
 	}
 	return nil
 }
+
+// picks tells whether the filter names values or words, and so is worked out
+// from indexes.
+func (f ProductFilter) picks() bool { return len(f.Terms)+len(f.Searches) > 0 }
 
 // byID tells whether the filter names products, which come by last update
 // then and not as curated.
@@ -95,6 +100,9 @@ func (f ProductFilter) String() string {
 	var parts []string
 	for _, term := range f.Terms {
 		parts = append(parts, term.String())
+	}
+	for _, search := range f.Searches {
+		parts = append(parts, search.String())
 	}
 	return strings.Join(append(parts, rangeNames(f.Ranges)...), ":")
 }

@@ -23,6 +23,13 @@ const (
 	SortUpdatedAt SortBy = "updated_at" // then id
 )
 
+// The further sort keys of products.
+const (
+	SortName      SortBy = "name"      // of the base text, as the base language collates it, then id
+	SortPrice     SortBy = "price"     // what it costs now in the view's currency, then id; products without a price last in both directions
+	SortRelevance SortBy = "relevance" // the more words of a search are in the name or SKU the earlier, then the list's own order
+)
+
 // Sort is an order of a list.
 type Sort struct {
 	By         SortBy

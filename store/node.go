@@ -208,7 +208,7 @@ func (v *View) Nodes(ctx context.Context, filter NodeFilter, page Page) (*Slice[
 		})
 	}
 	name := listName(append([]string{"nodes", string(filter.Kind), filter.ParentID}, filter.IDs...)...)
-	return positioned(v, name, page, len(nodes), func(start, end int) ([]*CatalogNode, error) {
+	return positioned(v, cursor{List: name}, page, len(nodes), func(start, end int) ([]*CatalogNode, error) {
 		return nodes[start:end], nil
 	})
 }

@@ -1,10 +1,9 @@
 package store
 
 import (
-	"cmp"
 	"context"
+	"math"
 	"slices"
-	"sort"
 )
 
 // ProductQuery asks for products: those that the filter keeps, sorted, a page
@@ -25,24 +24,28 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*Slice[*Produc
 	if err != nil {
 		return nil, err
 	}
-	list := listAll
 	if query.NodeID != "" {
 		if _, err := v.Node(ctx, query.NodeID); err != nil {
 			return nil, err
 		}
-		list = listOfNode(query.NodeID)
 	}
+	list := listOfProducts(query.NodeID)
 	head, err := v.listHead(ctx, list)
 	if err != nil {
 		return nil, err
 	}
 	a := &arrangement{View: v, list: list, head: head, filter: query.Filter, sort: query.Sort}
+	if query.Sort.By == SortPrice {
+		if a.epoch, err = v.priceEpoch(ctx, query.Page); err != nil {
+			return nil, err
+		}
+	}
 	total, places, err := a.arrange(ctx)
 	if err != nil {
 		return nil, err
 	}
-	name := listName("products", list, query.Filter.String(), query.Sort.String())
-	return positioned(v, name, query.Page, total, func(start, end int) ([]*Product, error) {
+	row := cursor{List: listName("products", list, a.name(), query.Sort.String()), Epoch: a.epoch}
+	return positioned(v, row, query.Page, total, func(start, end int) ([]*Product, error) {
 		at, err := places(ctx, start, end)
 		if err != nil {
 			return nil, err
@@ -51,16 +54,24 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*Slice[*Produc
 	})
 }
 
+// listOfProducts is the list of a node or, without one, of all products.
+func listOfProducts(nodeID string) string {
+	if nodeID == "" {
+		return listAll
+	}
+	return listOfNode(nodeID)
+}
+
 // ProductsOfNodes lists the products of several nodes by one query, whose own
-// NodeID counts for nothing. As long as it neither filters, sorts nor follows
-// a cursor, it costs as many statements as one node does.
+// NodeID counts for nothing. As long as it does not follow a cursor, it costs
+// as many statements as one node does.
 func (v *View) ProductsOfNodes(ctx context.Context, nodeIDs []string, query ProductQuery) (map[string]*Slice[*Product], error) {
-	plain := len(query.Filter.Terms)+len(query.Filter.Ranges) == 0 && query.Sort == (Sort{}) && query.Page.After == nil && query.Page.Before == nil
-	if plain && len(nodeIDs) > 1 {
-		ahead := *v
-		ahead.cache = v.cache.orOwn()
-		v = &ahead
-		if err := v.fetchAhead(ctx, nodeIDs, query.Page); err != nil {
+	if err := query.Filter.check(); err != nil {
+		return nil, err
+	}
+	if len(nodeIDs) > 1 && query.Page.After == nil && query.Page.Before == nil {
+		v = v.ahead()
+		if err := v.fetchAhead(ctx, nodeIDs, query); err != nil {
 			return nil, err
 		}
 	}
@@ -76,40 +87,124 @@ func (v *View) ProductsOfNodes(ctx context.Context, nodeIDs []string, query Prod
 	return slices, nil
 }
 
+// ahead is the view with a cache, at least for as long as it is used.
+func (v *View) ahead() *View {
+	ahead := *v
+	ahead.cache = v.cache.orOwn()
+	return &ahead
+}
+
+// noList says why a list is missing: there is no such node, or the release was
+// swept meanwhile.
+func (v *View) noList(ctx context.Context, nodeID string) error {
+	if nodeID != "" {
+		if _, err := v.Node(ctx, nodeID); err != nil {
+			return err
+		}
+	}
+	return errReleaseGone
+}
+
 // fetchAhead brings what a page of each node needs into the cache, kind by
 // kind.
-func (v *View) fetchAhead(ctx context.Context, nodeIDs []string, page Page) error {
-	b, err := page.check(v.pageLength)
+func (v *View) fetchAhead(ctx context.Context, nodeIDs []string, query ProductQuery) error {
+	b, err := query.Page.check(v.pageLength)
 	if err != nil {
 		return err
 	}
-	lists := make([]string, len(nodeIDs))
-	for i, id := range nodeIDs {
-		lists[i] = listOfNode(id)
-	}
-	heads, err := v.listHeads(ctx, lists)
+	lists, err := v.arrangements(ctx, nodeIDs, query.Filter, query.Sort)
 	if err != nil {
 		return err
 	}
-	first, last := 0, 0
-	for _, head := range heads {
-		w := b.window(head.total, -1, -1)
-		first, last = min(first, w.start/chunkSize), max(last, w.end/chunkSize)
-	}
-	if _, err := chunksOf(ctx, v, lists, SortDefault, first, last, unpackOrdinals); err != nil {
+	if err := v.chunksAhead(ctx, lists, b); err != nil {
 		return err
 	}
-	var places []uint32
-	for list, head := range heads {
-		w := b.window(head.total, -1, -1)
-		at, err := (&arrangement{View: v, list: list, head: head}).inOrder(ctx, w.start, w.end)
+	var all []uint32
+	for _, a := range lists {
+		total, places, err := a.arrange(ctx)
 		if err != nil {
 			return err
 		}
-		places = append(places, at...)
+		w := b.window(total, -1, -1)
+		at, err := places(ctx, w.start, w.end)
+		if err != nil {
+			return err
+		}
+		all = append(all, at...)
 	}
-	_, err = v.products(ctx, places)
+	_, err = v.products(ctx, all)
 	return err
+}
+
+// chunksAhead reads the parts of the lists' stored order that hold a page;
+// lists that are filtered are read whole by now.
+func (v *View) chunksAhead(ctx context.Context, lists map[string]*arrangement, b bounds) error {
+	var names []string
+	by, first, last := SortDefault, math.MaxInt, 0
+	for _, a := range lists {
+		if a.picked() || len(a.filter.Ranges) > 0 {
+			return nil
+		}
+		w := b.window(a.head.total, -1, -1)
+		switch {
+		case a.sort.By == SortDefault:
+			w.start, w.end = max(0, w.start-len(a.head.curated)), max(0, w.end-len(a.head.curated))
+		case a.sort.Descending:
+			w.start, w.end = a.head.total-w.end, a.head.total-w.start
+		}
+		by, names = a.sort.By, append(names, a.list)
+		first, last = min(first, w.start/chunkSize), max(last, max(w.start, w.end-1)/chunkSize)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	_, err := chunksOf(ctx, v, names, by, first, last, unpackOrdinals)
+	return err
+}
+
+// arrangements are the lists of several nodes as a query wants them. Those
+// that must be gone through from end to end, to filter them or to find where
+// bounds fall, are read at once.
+func (v *View) arrangements(ctx context.Context, nodeIDs []string, filter ProductFilter, sort Sort) (map[string]*arrangement, error) {
+	names := make([]string, len(nodeIDs))
+	for i, id := range nodeIDs {
+		names[i] = listOfProducts(id)
+	}
+	heads, err := v.listHeads(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	epoch := 0
+	if sort.By == SortPrice {
+		if epoch, err = v.priceEpoch(ctx, Page{}); err != nil {
+			return nil, err
+		}
+	}
+	lists := make(map[string]*arrangement, len(nodeIDs))
+	longest := 0
+	for i, id := range nodeIDs {
+		if head := heads[names[i]]; head != nil {
+			lists[id] = &arrangement{View: v, list: names[i], head: head, filter: filter, sort: sort, epoch: epoch}
+			longest = max(longest, head.total)
+		}
+	}
+	for _, a := range lists {
+		by := SortDefault
+		if !a.picked() {
+			if len(filter.Ranges) == 0 {
+				break
+			}
+			by = sort.By
+			if _, err := v.allKeys(ctx, by); err != nil {
+				return nil, err
+			}
+		}
+		if longest > 0 {
+			_, err = chunksOf(ctx, v, names, by, 0, (longest-1)/chunkSize, unpackOrdinals)
+		}
+		return lists, err
+	}
+	return lists, nil
 }
 
 // show reads products and marks the curated ones.
@@ -124,226 +219,4 @@ func (v *View) show(ctx context.Context, places []uint32, curated []uint32) ([]*
 		list[i] = &shown[i]
 	}
 	return list, nil
-}
-
-// arrangement is a list as a query wants it: filtered and sorted.
-type arrangement struct {
-	*View
-	list   string
-	head   *listHead
-	filter ProductFilter
-	sort   Sort
-}
-
-// reads returns the products from position start until just before end.
-type reads func(ctx context.Context, start, end int) ([]uint32, error)
-
-// arrange works out the length and how to read a part. A list without terms
-// is read where it lies, at the same cost at any offset; another is worked
-// out once and kept.
-func (a *arrangement) arrange(ctx context.Context) (total int, places reads, err error) {
-	if len(a.filter.Terms) == 0 && a.sorted() {
-		return a.bounded(ctx)
-	}
-	if len(a.filter.Terms)+len(a.filter.Ranges) == 0 {
-		return a.head.total, a.inOrder, nil
-	}
-	found, err := a.filtered(ctx)
-	if err != nil {
-		return 0, nil, err
-	}
-	return len(found), func(_ context.Context, start, end int) ([]uint32, error) { return found[start:end], nil }, nil
-}
-
-// sorted tells whether the list is sorted, and only bounded by its sort key.
-func (a *arrangement) sorted() bool {
-	return a.sort.By != SortDefault && !slices.ContainsFunc(a.filter.Ranges, func(r Range) bool { return r.Attribute != a.sort.By })
-}
-
-// inOrder reads the list's own order: curated products, then the others.
-func (a *arrangement) inOrder(ctx context.Context, start, end int) ([]uint32, error) {
-	curated := len(a.head.curated)
-	places := slices.Clone(a.head.curated[min(start, curated):min(end, curated)])
-	rest, err := a.stored(ctx, SortDefault, max(0, start-curated), max(0, end-curated))
-	return append(places, rest...), err
-}
-
-// stored reads a part of the list as it is kept in one of its orders.
-func (a *arrangement) stored(ctx context.Context, by SortBy, start, end int) ([]uint32, error) {
-	if start >= end {
-		return nil, nil
-	}
-	first := start / chunkSize
-	parts, err := chunks(ctx, a.View, a.list, by, first, (end-1)/chunkSize, unpackOrdinals)
-	if err != nil {
-		return nil, err
-	}
-	places := make([]uint32, 0, end-start)
-	for at := start; at < end; {
-		part := parts[at/chunkSize-first]
-		from := at % chunkSize
-		if from >= len(part) {
-			return nil, errReleaseGone
-		}
-		n := min(end-at, len(part)-from)
-		places = append(places, part[from:from+n]...)
-		at += n
-	}
-	return places, nil
-}
-
-// bounded reads a sorted list between the bounds of its sort key, which a
-// binary search finds.
-func (a *arrangement) bounded(ctx context.Context) (total int, places reads, err error) {
-	low, high := 0, a.head.total
-	for _, r := range a.filter.Ranges {
-		i, err := a.interval(ctx, r)
-		if err != nil {
-			return 0, nil, err
-		}
-		from, err := a.search(ctx, i.low)
-		if err != nil {
-			return 0, nil, err
-		}
-		until, err := a.search(ctx, i.high)
-		if err != nil {
-			return 0, nil, err
-		}
-		low, high = max(low, from), min(high, until)
-	}
-	total = max(0, high-low)
-	return total, func(ctx context.Context, start, end int) ([]uint32, error) {
-		if !a.sort.Descending {
-			return a.stored(ctx, a.sort.By, low+start, low+end)
-		}
-		places, err := a.stored(ctx, a.sort.By, high-end, high-start)
-		slices.Reverse(places)
-		return places, err
-	}, nil
-}
-
-// search is the first position whose sort key is not below one.
-func (a *arrangement) search(ctx context.Context, key int64) (int, error) {
-	var failed error
-	position := sort.Search(a.head.total, func(i int) bool {
-		at, err := a.stored(ctx, a.sort.By, i, i+1)
-		if err != nil {
-			failed = err
-			return true
-		}
-		part, err := chunks(ctx, a.View, listKeys, a.sort.By, int(at[0])/chunkSize, int(at[0])/chunkSize, unpackKeys)
-		if err != nil {
-			failed = err
-			return true
-		}
-		return part[0][at[0]%chunkSize] >= key
-	})
-	return position, failed
-}
-
-// filtered works out a filtered list and keeps it.
-func (a *arrangement) filtered(ctx context.Context) (ordinals, error) {
-	key := cacheKey{release: a.Release.ID, kind: cachedFilter, name: a.list + "?" + a.filter.String(), sort: SortBy(a.sort.String())}
-	if kept, ok := cached[ordinals](a.cache, key); ok {
-		return kept, nil
-	}
-	found, err := a.members(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, term := range a.filter.Terms {
-		matching, err := a.matching(ctx, term)
-		if err != nil {
-			return nil, err
-		}
-		found = intersect(found, matching)
-	}
-	if found, err = a.within(ctx, found); err != nil {
-		return nil, err
-	}
-	if found, err = a.order(ctx, found); err != nil {
-		return nil, err
-	}
-	a.cache.keep(key, found)
-	return found, nil
-}
-
-// members are all products of the list, by ordinal.
-func (a *arrangement) members(ctx context.Context) (ordinals, error) {
-	rest, err := a.stored(ctx, SortDefault, 0, a.head.total-len(a.head.curated))
-	if err != nil {
-		return nil, err
-	}
-	if len(a.head.curated) > 0 {
-		rest = append(rest, a.head.curated...)
-		slices.Sort(rest)
-	}
-	return rest, nil
-}
-
-// within keeps what is in every range.
-func (a *arrangement) within(ctx context.Context, found ordinals) (ordinals, error) {
-	for _, r := range a.filter.Ranges {
-		i, err := a.interval(ctx, r)
-		if err != nil {
-			return nil, err
-		}
-		keys, err := a.allKeys(ctx, r.Attribute)
-		if err != nil {
-			return nil, err
-		}
-		found = slices.DeleteFunc(found, func(place uint32) bool { return !i.holds(keys.at(place)) })
-	}
-	return found, nil
-}
-
-// order sorts what was found. By default the curated come first, unless the
-// filter names ids.
-func (a *arrangement) order(ctx context.Context, found ordinals) (ordinals, error) {
-	if a.sort.By == SortDefault {
-		if a.filter.byID() {
-			return found, nil
-		}
-		curated := intersectOrdered(a.head.curated, found)
-		rest := slices.DeleteFunc(found, func(place uint32) bool { return slices.Contains(curated, place) })
-		return append(curated, rest...), nil
-	}
-	keys, err := a.allKeys(ctx, a.sort.By)
-	if err != nil {
-		return nil, err
-	}
-	ranks, err := a.allKeys(ctx, SortID)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(found, func(x, y uint32) int {
-		return cmp.Or(cmp.Compare(keys.at(x), keys.at(y)), cmp.Compare(ranks.at(x), ranks.at(y)))
-	})
-	if a.sort.Descending {
-		slices.Reverse(found)
-	}
-	return found, nil
-}
-
-// intersectOrdered keeps those of a short list that a sorted one has.
-func intersectOrdered(list []uint32, sorted ordinals) ordinals {
-	both := ordinals{}
-	for _, place := range list {
-		if _, found := slices.BinarySearch(sorted, place); found {
-			both = append(both, place)
-		}
-	}
-	return both
-}
-
-// keyChunks are the sort keys of all products, by ordinal.
-type keyChunks []keys
-
-func (k keyChunks) at(place uint32) int64 { return k[place/chunkSize][place%chunkSize] }
-
-func (v *View) allKeys(ctx context.Context, by SortBy) (keyChunks, error) {
-	if v.Release.Products == 0 {
-		return nil, nil
-	}
-	return chunks(ctx, v, listKeys, by, 0, (v.Release.Products-1)/chunkSize, unpackKeys)
 }

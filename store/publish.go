@@ -52,6 +52,7 @@ func (s *Store) publish(ctx context.Context, actor Actor, catalogID string, serv
 			return err
 		}
 		release.Locale = cmp.Or(plan.source.Attributes.Locale, release.Locale)
+		plan.collation = newCollation(release.Locale)
 		if release.ID, err = s.startRelease(ctx, actor, release); err != nil {
 			return err
 		}
@@ -74,7 +75,7 @@ func (s *Store) publish(ctx context.Context, actor Actor, catalogID string, serv
 // all of it for a page.
 func (s *Store) analyzeReleases(ctx context.Context) error {
 	statement := s.dialect.analyze([]string{"document", "document_hash", "release_product", "release_place", "release_price", "release_sale",
-		"release_file", "release_list", "release_chunk", "release_index"})
+		"release_file", "release_list", "release_chunk", "release_index", "release_word", "release_facet"})
 	if statement == "" {
 		return nil
 	}
@@ -104,6 +105,8 @@ type plan struct {
 	attached map[string][]uint32 // handles by node or hierarchy, unsorted, each once
 	curated  map[string][]uint32 // handles by node, in order
 	nodesOf  []attachment        // sorted by handle, then newest first
+
+	collation *collation // of the base language
 
 	order    []uint32 // handles by ordinal
 	ordinals []int32  // by handle, -1 where the product is not in the release

@@ -34,6 +34,8 @@ type builtProduct struct {
 	crumbsID  int64             // the document that keeps them, once written
 	version   int64             // versionOf it, likewise
 	offers    map[string]*offer // by currency
+	words     []languageWords
+	nameKey   []byte // collates the base name
 }
 
 type builtDocument struct {
@@ -63,6 +65,7 @@ func (p *plan) build(ctx context.Context, release *Release, start, end int) ([]*
 		l := p.links(handle)
 		l.variants = p.variants(handle, sources)
 		b := &builtProduct{ordinal: start + i, source: source, crumbs: breadcrumbs(p.nodes(handle)), offers: p.offers(handle, sources, prices)}
+		b.words, b.nameKey = source.words(), p.collation.key(source.Attributes.Name)
 		b.documents = append(b.documents, builtDocument{"", source.document("", release.Locale, l)})
 		for _, language := range source.documentLanguages() {
 			b.documents = append(b.documents, builtDocument{language, source.document(language, release.Locale, l)})

@@ -14,11 +14,11 @@ import (
 
 // writeRelease writes what was planned: files, products, nodes, lists.
 func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release *Release, progress PublishProgress) error {
-	w := &releaseWriter{store: s, actor: actor, plan: p, release: release, index: map[string][][indexEntry]byte{}, shared: map[[16]byte]int64{}}
+	w := &releaseWriter{store: s, actor: actor, plan: p, release: release, index: map[string][][indexEntry]byte{}, words: newWordIndex(), prices: map[string]*priceKeys{}, counted: map[string]*facetBuilder{}, shared: map[[16]byte]int64{}}
 	for _, step := range []func(context.Context) error{
 		w.files,
 		func(ctx context.Context) error { return w.products(ctx, progress) },
-		w.places, w.nodes, w.lists, w.sortKeys, w.indexes, w.hashes, w.compare,
+		w.wordsEnd, w.pricesEnd, w.facets, w.names, w.places, w.nodes, w.lists, w.sortKeys, w.indexes, w.hashes, w.compare,
 	} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
@@ -28,16 +28,24 @@ func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release 
 }
 
 type releaseWriter struct {
-	store     *Store
-	actor     Actor
-	plan      *plan
-	release   *Release
-	documents int64              // numbered so far
-	added     []addedDocument    // documents that are new with this release
-	fresh     []addedDocument    // those of the batch that is being written
-	shared    map[[16]byte]int64 // breadcrumbs, the only documents that products far apart have in common
-	index     map[string][][indexEntry]byte
-	versions  []int64 // of the products, by ordinal
+	store      *Store
+	actor      Actor
+	plan       *plan
+	release    *Release
+	documents  int64              // numbered so far
+	added      []addedDocument    // documents that are new with this release
+	fresh      []addedDocument    // those of the batch that is being written
+	shared     map[[16]byte]int64 // breadcrumbs, the only documents that products far apart have in common
+	index      map[string][][indexEntry]byte
+	versions   []int64 // of the products, by ordinal
+	words      wordIndex
+	segments   int // of words, written so far
+	wordChunks int
+	counted    map[string]*facetBuilder // by attribute
+	prices     map[string]*priceKeys    // by currency
+	priceRows  [][]any                  // of them, to be written
+	naming     nameOrder
+	nameRanks  []int64 // by handle, once all names are known
 }
 
 type addedDocument struct {
@@ -212,6 +220,14 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 			w.versions = append(w.versions, product.version)
 			w.indexProduct(product)
 		}
+		if err := w.writePrices(ctx); err != nil {
+			return err
+		}
+		if w.words.size > cmp.Or(w.store.config.WordBytes, defaultWordBytes) {
+			if err := w.segment(ctx); err != nil {
+				return err
+			}
+		}
 		done += len(b.products)
 		progress(done, total)
 	}
@@ -325,8 +341,14 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 	add("slug", a.Slug)
 	add("manufacturer_part_num", a.ManufacturerPartNum)
 	add("upc_ean", a.UPCEAN)
-	add("tags", unique(a.Tags)...)
-	add("product_types", unique(a.ProductTypes)...)
+	for attribute, values := range map[string][]string{"tags": a.Tags, "product_types": a.ProductTypes} {
+		values = slices.DeleteFunc(unique(values), func(value string) bool { return value == "" })
+		add(attribute, values...)
+		w.facetOf(attribute).add(values)
+	}
+	w.words.add(uint32(product.ordinal), product.words)
+	w.naming.add(product.nameKey)
+	w.price(product)
 }
 
 // sortedBatch is how many rows that come in the order of their key, and so
@@ -424,8 +446,8 @@ func (w *releaseWriter) list(ctx context.Context, name string, handles, curated 
 		return err
 	}
 	orders := map[SortBy][]uint32{SortID: w.toOrdinals(handles)} // handles are in the order of ids
-	for by, times := range map[SortBy][]int64{SortCreatedAt: w.plan.created, SortUpdatedAt: w.plan.updated} {
-		slices.SortFunc(handles, func(a, b uint32) int { return cmp.Or(cmp.Compare(times[a], times[b]), cmp.Compare(a, b)) })
+	for by, keys := range map[SortBy][]int64{SortCreatedAt: w.plan.created, SortUpdatedAt: w.plan.updated, SortName: w.nameRanks} {
+		slices.SortFunc(handles, func(a, b uint32) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
 		orders[by] = w.toOrdinals(handles)
 	}
 	rest := slices.DeleteFunc(w.toOrdinals(handles), func(place uint32) bool { return slices.Contains(first, place) })
@@ -451,11 +473,11 @@ func (w *releaseWriter) toOrdinals(handles []uint32) []uint32 {
 // rank.
 func (w *releaseWriter) sortKeys(ctx context.Context) error {
 	n := len(w.plan.order)
-	created, updated, ranks := make([]int64, n), make([]int64, n), make([]int64, n)
+	created, updated, ranks, names := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	for place, handle := range w.plan.order {
-		created[place], updated[place], ranks[place] = w.plan.created[handle], w.plan.updated[handle], int64(handle)
+		created[place], updated[place], ranks[place], names[place] = w.plan.created[handle], w.plan.updated[handle], int64(handle), w.nameRanks[handle]
 	}
-	for by, keys := range map[SortBy][]int64{SortCreatedAt: created, SortUpdatedAt: updated, SortID: ranks} {
+	for by, keys := range map[SortBy][]int64{SortCreatedAt: created, SortUpdatedAt: updated, SortID: ranks, SortName: names} {
 		if err := writeChunks(ctx, w, listKeys, by, keys, packKeys); err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ func (s *Store) dropRelease(ctx context.Context, actor Actor, id int64) error {
 	for _, part := range []struct{ table, key string }{
 		{"release_product", "ordinal"}, {"release_place", "product_id"}, {"release_price", "ordinal, currency"}, {"release_sale", "currency, ordinal"}, {"release_node", "ordinal"},
 		{"release_file", "file_id"}, {"release_list", "list"}, {"release_chunk", "list, sort, chunk"},
-		{"release_index", "attribute, chunk"}, {"release", "id"},
+		{"release_index", "attribute, chunk"}, {"release_word", "chunk"}, {"release_facet", "attribute, chunk"}, {"release", "id"},
 	} {
 		owner := "release_id"
 		if part.table == "release" {

@@ -28,17 +28,17 @@ func (b bounds) window(total, after, before int) window {
 }
 
 // positioned reads a page of a list of total rows, whose positions are fixed
-// in the view's release.
-func positioned[T any](v *View, name string, page Page, total int, read func(start, end int) ([]T, error)) (*Slice[T], error) {
+// in the view's release. The rows' cursors are like the one given.
+func positioned[T any](v *View, row cursor, page Page, total int, read func(start, end int) ([]T, error)) (*Slice[T], error) {
 	b, err := page.check(v.pageLength)
 	if err != nil {
 		return nil, err
 	}
-	after, err := cursorPosition(b.after, name, "after")
+	after, err := cursorPosition(b.after, row.List, "after")
 	if err != nil {
 		return nil, err
 	}
-	before, err := cursorPosition(b.before, name, "before")
+	before, err := cursorPosition(b.before, row.List, "before")
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,10 @@ func positioned[T any](v *View, name string, page Page, total int, read func(sta
 	slice := &Slice[T]{Items: items, Limit: b.limit, Offset: offset, HasPrevious: w.start > 0, HasNext: w.end < total,
 		Total: func(context.Context) (int, error) { return total, nil }}
 	slice.Cursors = make([]string, len(items))
+	row.Release = v.Release.ID
 	for i := range items {
-		slice.Cursors[i] = cursor{List: name, Release: v.Release.ID, Position: w.start + i}.String()
+		row.Position = w.start + i
+		slice.Cursors[i] = row.String()
 	}
 	return slice, nil
 }

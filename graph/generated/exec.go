@@ -290,6 +290,14 @@ type ComplexityRoot struct {
 		WithoutTax func(childComplexity int) int
 	}
 
+	FacetValue struct {
+		Count    func(childComplexity int) int
+		Filter   func(childComplexity int) int
+		Selected func(childComplexity int) int
+		Toggled  func(childComplexity int) int
+		Value    func(childComplexity int) int
+	}
+
 	File struct {
 		CreatedAt func(childComplexity int) int
 		FileName  func(childComplexity int) int
@@ -522,6 +530,7 @@ type ComplexityRoot struct {
 
 	ProductConnection struct {
 		Edges      func(childComplexity int) int
+		Facets     func(childComplexity int) int
 		Nodes      func(childComplexity int) int
 		PageInfo   func(childComplexity int) int
 		TotalCount func(childComplexity int) int
@@ -530,6 +539,11 @@ type ComplexityRoot struct {
 	ProductEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	ProductFacets struct {
+		ProductTypes func(childComplexity int, first int) int
+		Tags         func(childComplexity int, first int) int
 	}
 
 	ProductFile struct {
@@ -663,14 +677,14 @@ type CatalogNodeResolver interface {
 	Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.CatalogNode) ([]*model.Breadcrumb, error)
 	Children(ctx context.Context, obj *model.CatalogNode, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
-	Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Product], error)
+	Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type CatalogReleaseResolver interface {
 	Served(ctx context.Context, obj *store.Release) (bool, error)
 }
 type HierarchyResolver interface {
 	Children(ctx context.Context, obj *model.Hierarchy, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
-	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Product], error)
+	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type JobResolver interface {
 	Release(ctx context.Context, obj *model.Job) (*store.Release, error)
@@ -716,7 +730,7 @@ type QueryResolver interface {
 	CatalogNodes(ctx context.Context, filter *CatalogNodeFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	Hierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
 	Product(ctx context.Context, id *string, sku *string, slug *string) (*model.Product, error)
-	Products(ctx context.Context, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Product], error)
+	Products(ctx context.Context, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
 	Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
 	Settings(ctx context.Context) (*store.Settings, error)
@@ -1675,6 +1689,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DisplayPrice.WithoutTax(childComplexity), true
+
+	case "FacetValue.count":
+		if e.ComplexityRoot.FacetValue.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FacetValue.Count(childComplexity), true
+	case "FacetValue.filter":
+		if e.ComplexityRoot.FacetValue.Filter == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FacetValue.Filter(childComplexity), true
+	case "FacetValue.selected":
+		if e.ComplexityRoot.FacetValue.Selected == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FacetValue.Selected(childComplexity), true
+	case "FacetValue.toggled":
+		if e.ComplexityRoot.FacetValue.Toggled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FacetValue.Toggled(childComplexity), true
+	case "FacetValue.value":
+		if e.ComplexityRoot.FacetValue.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FacetValue.Value(childComplexity), true
 
 	case "File.createdAt":
 		if e.ComplexityRoot.File.CreatedAt == nil {
@@ -2757,6 +2802,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ProductConnection.Edges(childComplexity), true
+	case "ProductConnection.facets":
+		if e.ComplexityRoot.ProductConnection.Facets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductConnection.Facets(childComplexity), true
 	case "ProductConnection.nodes":
 		if e.ComplexityRoot.ProductConnection.Nodes == nil {
 			break
@@ -2788,6 +2839,29 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ProductEdge.Node(childComplexity), true
+
+	case "ProductFacets.productTypes":
+		if e.ComplexityRoot.ProductFacets.ProductTypes == nil {
+			break
+		}
+
+		args, err := ec.field_ProductFacets_productTypes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.ProductFacets.ProductTypes(childComplexity, args["first"].(int)), true
+	case "ProductFacets.tags":
+		if e.ComplexityRoot.ProductFacets.Tags == nil {
+			break
+		}
+
+		args, err := ec.field_ProductFacets_tags_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.ProductFacets.Tags(childComplexity, args["first"].(int)), true
 
 	case "ProductFile.attachedAt":
 		if e.ComplexityRoot.ProductFile.AttachedAt == nil {
@@ -3400,6 +3474,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputNodeProductsDetachInput,
 		ec.unmarshalInputNodeUpdateInput,
 		ec.unmarshalInputProductFilter,
+		ec.unmarshalInputProductOrder,
 		ec.unmarshalInputSettingsUpdateInput,
 		ec.unmarshalInputShopperContextInput,
 		ec.unmarshalInputStockChangeInput,
@@ -3570,7 +3645,7 @@ type Query {
     "Which products; null means all."
     filter: ProductFilter
     "The order; null means curated first, then by last update, newest first, then id."
-    orderBy: ListOrder
+    orderBy: ProductOrder
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
     first: Int
     "A cursor: rows after it."
@@ -3829,8 +3904,14 @@ input IDFilter {
   in: [ID!]
 }
 
-"Which products to list. Conditions given together must all hold; at most 10. The attributes and operators are the REST filter's."
+"Which products to list. Conditions given together must all hold; at most 10. The attributes and operators are the REST filter's; only ` + "`" + `search` + "`" + ` goes beyond them."
 input ProductFilter {
+  """
+  By words, as somebody types them: ` + "`" + `oak cha` + "`" + `. Each word must be in the SKU, or in the name or the description in the base language or in one of the shopper's.
+  Case and accents do not count; the last word also finds words that begin with it. In Thai, Chinese and other scripts without spaces, the characters must stand next to each other as typed.
+  At most 200 characters and 20 words; whatever they are, they are no syntax. A text without a letter or a digit keeps everything. Order by RELEVANCE to have the best matches first.
+  """
+  search: String
   "By id. The products come by last update then, newest first, whatever is curated."
   id: IDFilter
   "By name in the base language."
@@ -3893,6 +3974,30 @@ input ListOrder {
   field: ListOrderField!
   "Which way."
   direction: OrderDirection! = ASC
+}
+
+"An order of a list of products. Ties are broken by id, in the same direction, so that paging sees every product once."
+input ProductOrder {
+  "The sort key."
+  field: ProductOrderField!
+  "Which way."
+  direction: OrderDirection! = ASC
+}
+
+"What a list of products can be sorted by."
+enum ProductOrderField {
+  "By id, byte by byte."
+  ID
+  "By time of creation, then id."
+  CREATED_AT
+  "By time of the last change, then id."
+  UPDATED_AT
+  "By name in the base language, in the order of its alphabet, then id."
+  NAME
+  "By what they cost now in the shopper's currency, then id; products without a price are last in both directions. A sale that begins or ends changes the order at once, but not under the cursors of a list that is being paged through."
+  PRICE
+  "By how many of the words of ` + "`" + `search` + "`" + ` are in the name or the SKU, the best match first when ascending, then in the list's own order. Without ` + "`" + `search` + "`" + ` it is the list's own order."
+  RELEVANCE
 }
 
 "What a list can be sorted by."
@@ -3963,6 +4068,35 @@ type ProductConnection {
   pageInfo: PageInfo!
   "How many rows the whole list has after filters."
   totalCount: Int!
+  "What the list can be narrowed by; counted only when selected. It is the same on every page of the list."
+  facets: ProductFacets!
+}
+
+"""
+The attributes that a list of products can be narrowed by, with the number of products for each value.
+
+The numbers of an attribute leave out the condition that the list's filter itself has on that attribute, and keep all its other conditions: so they tell what choosing another value, or a further one, would show.
+Conditions in ` + "`" + `and` + "`" + ` always count, on every attribute.
+"""
+type ProductFacets {
+  "The tags: those with the most products first, then by value. A selected tag is among them in any case, also beyond ` + "`" + `first` + "`" + ` and without products."
+  tags("How many, 1 to 100." first: Int! = 20): [FacetValue!]!
+  "The product types, likewise."
+  productTypes("How many, 1 to 100." first: Int! = 20): [FacetValue!]!
+}
+
+"A value that a list of products can be narrowed by, with the filters ready to be sent."
+type FacetValue {
+  "The value, as products have it: ` + "`" + `sale` + "`" + `."
+  value: String!
+  "How many products of the list have it."
+  count: Int!
+  "Whether the list's filter has it already."
+  selected: Boolean!
+  "A ProductFilter for ` + "`" + `filter` + "`" + `, as it is: the one that was asked, with this value as its condition on the attribute. It lists ` + "`" + `count` + "`" + ` products: what a link needs."
+  filter: JSON!
+  "A ProductFilter for ` + "`" + `filter` + "`" + `, as it is: the one that was asked, with this value added to the selected ones, or taken away when it is selected: what a check box needs."
+  toggled: JSON!
 }
 
 "A product in a list."
@@ -4035,7 +4169,7 @@ type Hierarchy implements Node {
     "Which products; null means all."
     filter: ProductFilter
     "The order; null means by last update, newest first, then id."
-    orderBy: ListOrder
+    orderBy: ProductOrder
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
     first: Int
     "A cursor: rows after it."
@@ -4089,7 +4223,7 @@ type CatalogNode implements Node {
     "Which products; null means all."
     filter: ProductFilter
     "The order; null means curated first, then by last update, newest first, then id."
-    orderBy: ListOrder
+    orderBy: ProductOrder
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
     first: Int
     "A cursor: rows after it."
@@ -5770,6 +5904,22 @@ func (ec *executionContext) childFields_DisplayPrice(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type DisplayPrice", field.Name)
 }
 
+func (ec *executionContext) childFields_FacetValue(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "value":
+		return ec.fieldContext_FacetValue_value(ctx, field)
+	case "count":
+		return ec.fieldContext_FacetValue_count(ctx, field)
+	case "selected":
+		return ec.fieldContext_FacetValue_selected(ctx, field)
+	case "filter":
+		return ec.fieldContext_FacetValue_filter(ctx, field)
+	case "toggled":
+		return ec.fieldContext_FacetValue_toggled(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FacetValue", field.Name)
+}
+
 func (ec *executionContext) childFields_File(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -6192,6 +6342,8 @@ func (ec *executionContext) childFields_ProductConnection(ctx context.Context, f
 		return ec.fieldContext_ProductConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_ProductConnection_totalCount(ctx, field)
+	case "facets":
+		return ec.fieldContext_ProductConnection_facets(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductConnection", field.Name)
 }
@@ -6204,6 +6356,16 @@ func (ec *executionContext) childFields_ProductEdge(ctx context.Context, field g
 		return ec.fieldContext_ProductEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_ProductFacets(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "tags":
+		return ec.fieldContext_ProductFacets_tags(ctx, field)
+	case "productTypes":
+		return ec.fieldContext_ProductFacets_productTypes(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ProductFacets", field.Name)
 }
 
 func (ec *executionContext) childFields_ProductFile(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6587,7 +6749,7 @@ func (ec *executionContext) field_CatalogNode_products_args(ctx context.Context,
 	args["filter"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
-			return ec.unmarshalOListOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -6695,7 +6857,7 @@ func (ec *executionContext) field_Hierarchy_products_args(ctx context.Context, r
 	args["filter"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
-			return ec.unmarshalOListOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -7035,6 +7197,34 @@ func (ec *executionContext) field_Mutation_stockTransact_args(ctx context.Contex
 		return nil, err
 	}
 	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_ProductFacets_productTypes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_ProductFacets_tags_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
 	return args, nil
 }
 
@@ -7563,7 +7753,7 @@ func (ec *executionContext) field_Query_products_args(ctx context.Context, rawAr
 	args["filter"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
-			return ec.unmarshalOListOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -9800,8 +9990,8 @@ func (ec *executionContext) _CatalogNode_products(ctx context.Context, field gra
 			return ec.Resolvers.CatalogNode().Products(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Product]) graphql.Marshaler {
-			return ec.marshalNProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
+			return ec.marshalNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -11556,6 +11746,121 @@ func (ec *executionContext) fieldContext_DisplayPrice_withoutTax(_ context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _FacetValue_value(ctx context.Context, field graphql.CollectedField, obj *model.FacetValue) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FacetValue_value(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Value, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FacetValue_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FacetValue", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FacetValue_count(ctx context.Context, field graphql.CollectedField, obj *model.FacetValue) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FacetValue_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FacetValue_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FacetValue", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _FacetValue_selected(ctx context.Context, field graphql.CollectedField, obj *model.FacetValue) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FacetValue_selected(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Selected, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FacetValue_selected(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FacetValue", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _FacetValue_filter(ctx context.Context, field graphql.CollectedField, obj *model.FacetValue) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FacetValue_filter(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Filter, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FacetValue_filter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FacetValue", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _FacetValue_toggled(ctx context.Context, field graphql.CollectedField, obj *model.FacetValue) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FacetValue_toggled(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Toggled, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FacetValue_toggled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FacetValue", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
 func (ec *executionContext) _File_id(ctx context.Context, field graphql.CollectedField, obj *store.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -11958,8 +12263,8 @@ func (ec *executionContext) _Hierarchy_products(ctx context.Context, field graph
 			return ec.Resolvers.Hierarchy().Products(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Product]) graphql.Marshaler {
-			return ec.marshalNProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
+			return ec.marshalNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -16057,7 +16362,7 @@ func (ec *executionContext) fieldContext_ProductComponent_options(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Product]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.ProductConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16089,7 +16394,7 @@ func (ec *executionContext) fieldContext_ProductConnection_edges(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Product]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.ProductConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16121,7 +16426,7 @@ func (ec *executionContext) fieldContext_ProductConnection_nodes(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Product]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.ProductConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16153,7 +16458,7 @@ func (ec *executionContext) fieldContext_ProductConnection_pageInfo(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Product]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.ProductConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16174,6 +16479,38 @@ func (ec *executionContext) _ProductConnection_totalCount(ctx context.Context, f
 }
 func (ec *executionContext) fieldContext_ProductConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ProductConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ProductConnection_facets(ctx context.Context, field graphql.CollectedField, obj *model.ProductConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductConnection_facets(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Facets(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductFacets) graphql.Marshaler {
+			return ec.marshalNProductFacets2ᚖporticoᚋgraphᚋmodelᚐProductFacets(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductConnection_facets(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductFacets(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _ProductEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Product]) (ret graphql.Marshaler) {
@@ -16227,6 +16564,94 @@ func (ec *executionContext) fieldContext_ProductEdge_node(_ context.Context, fie
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Product(ctx, field)
 		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFacets_tags(ctx context.Context, field graphql.CollectedField, obj *model.ProductFacets) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFacets_tags(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Tags(ctx, fc.Args["first"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.FacetValue) graphql.Marshaler {
+			return ec.marshalNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFacets_tags(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFacets",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FacetValue(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_ProductFacets_tags_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFacets_productTypes(ctx context.Context, field graphql.CollectedField, obj *model.ProductFacets) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFacets_productTypes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.ProductTypes(ctx, fc.Args["first"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.FacetValue) graphql.Marshaler {
+			return ec.marshalNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFacets_productTypes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFacets",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FacetValue(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_ProductFacets_productTypes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -16544,8 +16969,8 @@ func (ec *executionContext) _Query_products(ctx context.Context, field graphql.C
 			return ec.Resolvers.Query().Products(ctx, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Product]) graphql.Marshaler {
-			return ec.marshalNProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
+			return ec.marshalNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -20909,13 +21334,20 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "bounds", "and"}
+	fieldsInOrder := [...]string{"search", "id", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "bounds", "and"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
 			data, err := ec.unmarshalOIDFilter2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, v)
@@ -20986,6 +21418,47 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.And = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj any) (model.ListOrder, error) {
+	var it model.ListOrder
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNProductOrderField2porticoᚋstoreᚐSortBy(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2porticoᚋgraphᚋmodelᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
 		}
 	}
 	return it, nil
@@ -23556,6 +24029,64 @@ func (ec *executionContext) _DisplayPrice(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var facetValueImplementors = []string{"FacetValue"}
+
+func (ec *executionContext) _FacetValue(ctx context.Context, sel ast.SelectionSet, obj *model.FacetValue) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, facetValueImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FacetValue")
+		case "value":
+			out.Values[i] = ec._FacetValue_value(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "count":
+			out.Values[i] = ec._FacetValue_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "selected":
+			out.Values[i] = ec._FacetValue_selected(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "filter":
+			out.Values[i] = ec._FacetValue_filter(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "toggled":
+			out.Values[i] = ec._FacetValue_toggled(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var fileImplementors = []string{"File", "Node"}
 
 func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj *store.File) graphql.Marshaler {
@@ -25670,7 +26201,7 @@ func (ec *executionContext) _ProductComponent(ctx context.Context, sel ast.Selec
 
 var productConnectionImplementors = []string{"ProductConnection"}
 
-func (ec *executionContext) _ProductConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.Product]) graphql.Marshaler {
+func (ec *executionContext) _ProductConnection(ctx context.Context, sel ast.SelectionSet, obj *model.ProductConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, productConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -25733,6 +26264,11 @@ func (ec *executionContext) _ProductConnection(ctx context.Context, sel ast.Sele
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "facets":
+			out.Values[i] = ec._ProductConnection_facets(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -25776,6 +26312,115 @@ func (ec *executionContext) _ProductEdge(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var productFacetsImplementors = []string{"ProductFacets"}
+
+func (ec *executionContext) _ProductFacets(ctx context.Context, sel ast.SelectionSet, obj *model.ProductFacets) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, productFacetsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ProductFacets")
+		case "tags":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ProductFacets_tags(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "productTypes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ProductFacets_productTypes(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -28292,6 +28937,32 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.FacetValue) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNFacetValue2ᚖporticoᚋgraphᚋmodelᚐFacetValue(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNFacetValue2ᚖporticoᚋgraphᚋmodelᚐFacetValue(ctx context.Context, sel ast.SelectionSet, v *model.FacetValue) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._FacetValue(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNFile2ᚖporticoᚋstoreᚐFile(ctx context.Context, sel ast.SelectionSet, v *store.File) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -28945,7 +29616,7 @@ func (ec *executionContext) marshalNProductComponent2ᚕporticoᚋstoreᚐProduc
 	return ret
 }
 
-func (ec *executionContext) marshalNProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.Product]) graphql.Marshaler {
+func (ec *executionContext) marshalNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx context.Context, sel ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -28973,6 +29644,16 @@ func (ec *executionContext) marshalNProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdg
 	}
 
 	return ret
+}
+
+func (ec *executionContext) marshalNProductFacets2ᚖporticoᚋgraphᚋmodelᚐProductFacets(ctx context.Context, sel ast.SelectionSet, v *model.ProductFacets) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ProductFacets(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNProductFile2ᚕᚖporticoᚋgraphᚋmodelᚐProductFileᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.ProductFile) graphql.Marshaler {
@@ -29005,6 +29686,42 @@ func (ec *executionContext) unmarshalNProductFilter2ᚖporticoᚋgraphᚋmodel�
 	res, err := ec.unmarshalInputProductFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
+
+func (ec *executionContext) unmarshalNProductOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, v any) (store.SortBy, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNProductOrderField2porticoᚋstoreᚐSortBy[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNProductOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, sel ast.SelectionSet, v store.SortBy) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNProductOrderField2porticoᚋstoreᚐSortBy[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNProductOrderField2porticoᚋstoreᚐSortBy = map[string]store.SortBy{
+		"ID":         store.SortID,
+		"CREATED_AT": store.SortCreatedAt,
+		"UPDATED_AT": store.SortUpdatedAt,
+		"NAME":       store.SortName,
+		"PRICE":      store.SortPrice,
+		"RELEVANCE":  store.SortRelevance,
+	}
+	marshalNProductOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
+		store.SortID:        "ID",
+		store.SortCreatedAt: "CREATED_AT",
+		store.SortUpdatedAt: "UPDATED_AT",
+		store.SortName:      "NAME",
+		store.SortPrice:     "PRICE",
+		store.SortRelevance: "RELEVANCE",
+	}
+)
 
 func (ec *executionContext) marshalNProductTranslation2ᚕᚖporticoᚋstoreᚐProductTranslationᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.ProductTranslation) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -29862,6 +30579,14 @@ func (ec *executionContext) unmarshalOProductFilter2ᚖporticoᚋgraphᚋmodel�
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputProductFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputProductOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -7,42 +7,57 @@ import (
 )
 
 // ProductFilter is the schema's filter of products.
+//
+// Its JSON is what the schema takes: a front end can send it as a variable.
 type ProductFilter struct {
-	ID                  *IDFilter
-	Name                *TextFilter
-	Sku                 *TextFilter
-	Slug                *TextFilter
-	ManufacturerPartNum *TextFilter
-	UpcEan              *TextFilter
-	ProductTypes        *TextFilter
-	Tags                *TextFilter
-	Bounds              *ListBounds
-	And                 []*ProductFilter
+	Search              *string          `json:"search,omitzero"`
+	ID                  *IDFilter        `json:"id,omitzero"`
+	Name                *TextFilter      `json:"name,omitzero"`
+	Sku                 *TextFilter      `json:"sku,omitzero"`
+	Slug                *TextFilter      `json:"slug,omitzero"`
+	ManufacturerPartNum *TextFilter      `json:"manufacturerPartNum,omitzero"`
+	UpcEan              *TextFilter      `json:"upcEan,omitzero"`
+	ProductTypes        *TextFilter      `json:"productTypes,omitzero"`
+	Tags                *TextFilter      `json:"tags,omitzero"`
+	Bounds              *ListBounds      `json:"bounds,omitzero"`
+	And                 []*ProductFilter `json:"and,omitzero"`
 }
 
 // TextFilter is a condition on a text: exactly one of its members.
 type TextFilter struct {
-	Eq *string
-	In []string
+	Eq *string  `json:"eq,omitzero"`
+	In []string `json:"in,omitzero"`
 }
 
 // IDFilter is a condition on an id.
-type IDFilter struct{ In []string }
+type IDFilter struct {
+	In []string `json:"in,omitzero"`
+}
 
 // ListBounds are bounds on sort keys.
 type ListBounds struct {
-	ID        *IDBounds
-	CreatedAt *DateTimeBounds
-	UpdatedAt *DateTimeBounds
+	ID        *IDBounds       `json:"id,omitzero"`
+	CreatedAt *DateTimeBounds `json:"createdAt,omitzero"`
+	UpdatedAt *DateTimeBounds `json:"updatedAt,omitzero"`
 }
 
 // IDBounds are bounds on an id.
-type IDBounds struct{ Gt, Ge, Lt, Le *string }
+type IDBounds struct {
+	Gt *string `json:"gt,omitzero"`
+	Ge *string `json:"ge,omitzero"`
+	Lt *string `json:"lt,omitzero"`
+	Le *string `json:"le,omitzero"`
+}
 
 // DateTimeBounds are bounds on a time.
-type DateTimeBounds struct{ Gt, Ge, Lt, Le *time.Time }
+type DateTimeBounds struct {
+	Gt *time.Time `json:"gt,omitzero"`
+	Ge *time.Time `json:"ge,omitzero"`
+	Lt *time.Time `json:"lt,omitzero"`
+	Le *time.Time `json:"le,omitzero"`
+}
 
-// ListOrder is an order of a list.
+// ListOrder is an order of a list, and of one of products.
 type ListOrder struct {
 	Field     store.SortBy
 	Direction OrderDirection
@@ -94,13 +109,22 @@ func (f *ProductFilter) Filter() (filter store.ProductFilter, err error) {
 			return filter, err
 		}
 	}
+	if f.Search != nil {
+		search, err := store.NewSearch(*f.Search)
+		if err != nil {
+			return filter, err
+		}
+		if !search.Empty() {
+			filter.Searches = append(filter.Searches, search)
+		}
+	}
 	filter.Ranges = f.Bounds.Ranges()
 	for _, further := range f.And {
 		more, err := further.Filter()
 		if err != nil {
 			return filter, err
 		}
-		filter.Terms, filter.Ranges = append(filter.Terms, more.Terms...), append(filter.Ranges, more.Ranges...)
+		filter.Terms, filter.Ranges, filter.Searches = append(filter.Terms, more.Terms...), append(filter.Ranges, more.Ranges...), append(filter.Searches, more.Searches...)
 	}
 	return filter, nil
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
 
 	"portico/store"
 )
@@ -17,12 +19,17 @@ type model struct {
 	products map[string]*modelProduct // the live ones
 	attached map[string][]string      // live products by node and hierarchy; by "" those of the catalog
 	curated  map[string][]string      // those of them that come first, by node
+
+	languages []string          // the shopper's, beside the base one
+	typed     map[string]string // what was typed, by Search.String
 }
 
 type modelProduct struct {
 	id               string
 	values           map[string][]string // by attribute
 	created, updated time.Time
+	texts            map[string][]string // what is searched, by language: name, SKU, description
+	price            int64               // as the product shows it, in minor units; 0 without one
 }
 
 // modelLine is as much of a line as the model reads.
@@ -30,6 +37,8 @@ type modelLine struct {
 	Type, ID   string
 	Attributes struct {
 		Name, SKU, Slug, Status string
+		Description             string
+		Locales                 map[string]struct{ Name, Description string }
 		ManufacturerPartNum     string   `json:"manufacturer_part_num"`
 		UPCEAN                  string   `json:"upc_ean"`
 		ProductTypes            []string `json:"product_types"`
@@ -45,7 +54,7 @@ type modelLine struct {
 }
 
 func newModel(t require.TestingT, text, catalog string) *model {
-	m := &model{map[string]*modelProduct{}, map[string][]string{"": {}}, map[string][]string{}}
+	m := &model{products: map[string]*modelProduct{}, attached: map[string][]string{"": {}}, curated: map[string][]string{}, typed: map[string]string{}}
 	var nodes []modelLine
 	var hierarchies []string
 	for line := range strings.Lines(text) {
@@ -57,9 +66,13 @@ func newModel(t require.TestingT, text, catalog string) *model {
 		a := &l.Attributes
 		switch {
 		case l.Type == "product" && a.Status == "live":
-			m.products[l.ID] = &modelProduct{l.ID, map[string][]string{
+			texts := map[string][]string{"": {a.Name, a.SKU, a.Description}}
+			for language, text := range a.Locales {
+				texts[language] = []string{text.Name, "", text.Description}
+			}
+			m.products[l.ID] = &modelProduct{id: l.ID, texts: texts, created: a.CreatedAt, updated: a.UpdatedAt, values: map[string][]string{
 				"id": {l.ID}, "name": {a.Name}, "sku": {a.SKU}, "slug": {a.Slug}, "manufacturer_part_num": {a.ManufacturerPartNum},
-				"upc_ean": {a.UPCEAN}, "tags": a.Tags, "product_types": a.ProductTypes}, a.CreatedAt, a.UpdatedAt}
+				"upc_ean": {a.UPCEAN}, "tags": a.Tags, "product_types": a.ProductTypes}}
 		case l.Type == "node":
 			nodes = append(nodes, l)
 		case l.Type == "catalog" && l.ID == catalog:
@@ -98,7 +111,7 @@ func (m *model) attach(node modelLine, hierarchy string) {
 func (m *model) list(query store.ProductQuery) []*modelProduct {
 	list := []*modelProduct{}
 	for _, id := range m.attached[query.NodeID] {
-		if product := m.products[id]; product.fits(query.Filter) {
+		if product := m.products[id]; product.fits(query.Filter) && m.finds(product, query.Filter) {
 			list = append(list, product)
 		}
 	}
@@ -144,6 +157,17 @@ func (m *model) compare(a, b *modelProduct, query store.ProductQuery) int {
 		return sign * cmp.Or(a.created.Compare(b.created), cmp.Compare(a.id, b.id))
 	case store.SortUpdatedAt:
 		return sign * cmp.Or(a.updated.Compare(b.updated), cmp.Compare(a.id, b.id))
+	case store.SortName:
+		return sign * cmp.Or(collate.New(language.English).CompareString(a.values["name"][0], b.values["name"][0]), cmp.Compare(a.id, b.id))
+	case store.SortPrice:
+		if (a.price == 0) != (b.price == 0) {
+			return cmp.Compare(b.price, a.price)
+		}
+		return sign * cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(a.id, b.id))
+	case store.SortRelevance:
+		own := query
+		own.Sort = store.Sort{}
+		return sign * cmp.Or(cmp.Compare(m.score(b, query.Filter), m.score(a, query.Filter)), m.compare(a, b, own))
 	}
 	place := func(p *modelProduct) int {
 		byID := slices.ContainsFunc(query.Filter.Terms, func(term store.Term) bool { return term.Attribute == "id" })

@@ -123,11 +123,17 @@ func productCursors(h *shelves) func(*testing.T) {
 // forgedPosition is a cursor that points elsewhere in its list.
 func forgedPosition(t *testing.T, cursor string, position any) string {
 	t.Helper()
+	return forgedMember(t, cursor, "p", position)
+}
+
+// forgedMember is a cursor with another value of a member.
+func forgedMember(t *testing.T, cursor, member string, value any) string {
+	t.Helper()
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	require.NoError(t, err)
 	var members map[string]any
 	require.NoError(t, json.Unmarshal(text, &members))
-	members["p"] = position
+	members[member] = value
 	text, err = json.Marshal(members)
 	require.NoError(t, err)
 	return base64.RawURLEncoding.EncodeToString(text)

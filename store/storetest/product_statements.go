@@ -67,6 +67,14 @@ func (h *shelves) reads(t require.TestingT) []reading {
 		list("of a tag", store.ProductQuery{Filter: term("tags", "eq", "new")}),
 		list("of some tags", store.ProductQuery{Filter: term("tags", "in", "new", "sale", "no such tag")}),
 		list("of a tag, sorted", store.ProductQuery{Filter: term("tags", "eq", "new"), Sort: store.Sort{By: store.SortUpdatedAt}}),
+		list("by name", store.ProductQuery{Sort: store.Sort{By: store.SortName}}),
+		list("by name, from the end of the alphabet", store.ProductQuery{Sort: store.Sort{By: store.SortName, Descending: true}}),
+		list("by price", store.ProductQuery{Sort: store.Sort{By: store.SortPrice}}),
+		list("of a tag, by price", store.ProductQuery{Filter: term("tags", "eq", "new"), Sort: store.Sort{By: store.SortPrice, Descending: true}}),
+		list("searched", store.ProductQuery{Filter: searching(t, "bam")}),
+		list("searched, by relevance", store.ProductQuery{Filter: searching(t, "bamboo two"), Sort: store.Sort{By: store.SortRelevance}}),
+		facetReading("a facet of all", store.ProductFilter{}),
+		facetReading("a facet of a search", searching(t, "bam")),
 		list("by their ids", store.ProductQuery{Filter: term("id", "in", h.attached[""][:200]...)}),
 		{"products by their ids", func(ctx context.Context, v *store.View, rows int) error {
 			found, err := v.ProductsByID(ctx, h.ids[:rows])
@@ -110,6 +118,80 @@ func (h *shelves) reads(t require.TestingT) []reading {
 			_, err := v.NodesByID(ctx, h.nodes[:min(rows, len(h.nodes))])
 			return err
 		}},
+	}
+}
+
+// searching is a filter by words.
+func searching(t require.TestingT, text string) store.ProductFilter {
+	search, err := store.NewSearch(text)
+	require.NoError(t, err)
+	return store.ProductFilter{Searches: []store.Search{search}}
+}
+
+func facetReading(name string, filter store.ProductFilter) reading {
+	return reading{name, func(ctx context.Context, v *store.View, rows int) error {
+		values, err := v.Facet(ctx, store.FacetQuery{Attribute: "tags", List: store.ProductQuery{Filter: filter}, First: rows})
+		if err == nil && len(values) == 0 {
+			return fmt.Errorf("no value")
+		}
+		return err
+	}}
+}
+
+// nodeStatements counts what lists of sibling nodes cost.
+func nodeStatements(h *shelves) func(*testing.T) {
+	return func(t *testing.T) {
+		s, err := store.Open(context.Background(), store.Config{URL: h.url, NoCache: true, Synchronous: "OFF"})
+		require.NoError(t, err)
+		defer s.Close()
+		term, err := store.NewTerm("tags", "in", []string{"new", "sale"})
+		require.NoError(t, err)
+		since, err := store.NewRange("updated_at", "gt", "2020-01-01")
+		require.NoError(t, err)
+		tagged, recent := store.ProductFilter{Terms: []store.Term{term}}, store.ProductFilter{Ranges: []store.Range{since}}
+		costs := func(t *testing.T, read func(ctx context.Context, v *store.View, nodes []string) error) {
+			var counts []int
+			var queries []string
+			for _, nodes := range [][]string{h.nodes[1:3], h.nodes[1:]} {
+				v := viewOf(t, s, store.ShopperContext{})
+				ctx, counter := store.CountStatements(t.Context())
+				require.NoError(t, read(ctx, v, nodes))
+				counts, queries = append(counts, counter.Count()), counter.Queries()
+			}
+			require.Equal(t, counts[0], counts[1], "%q", queries)
+		}
+		for name, query := range map[string]store.ProductQuery{
+			"plain": {}, "from the end": {Page: store.Page{Last: ptr(2)}}, "filtered": {Filter: tagged}, "bounded": {Filter: recent},
+			"by name": {Sort: store.Sort{By: store.SortName}}, "by creation, the newest first": {Sort: store.Sort{By: store.SortCreatedAt, Descending: true}},
+			"sorted and bounded": {Filter: recent, Sort: store.Sort{By: store.SortUpdatedAt}}, "filtered, by price": {Filter: tagged, Sort: store.Sort{By: store.SortPrice}},
+			"searched, by relevance": {Filter: searching(t, "bam"), Sort: store.Sort{By: store.SortRelevance}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				if query.Page.Last == nil {
+					query.Page.First = ptr(5) // products are read 512 at a time
+				}
+				costs(t, func(ctx context.Context, v *store.View, nodes []string) error {
+					slices, err := v.ProductsOfNodes(ctx, nodes, query)
+					for _, id := range nodes {
+						own := query
+						own.NodeID = id
+						want, err := viewOf(t, h.Store, store.ShopperContext{}).Products(context.Background(), own)
+						require.NoError(t, err)
+						require.Len(t, slices[id].Items, len(want.Items))
+						for i, product := range want.Items {
+							require.Equal(t, product.ID(), slices[id].Items[i].ID())
+						}
+					}
+					return err
+				})
+			})
+		}
+		t.Run("facets", func(t *testing.T) {
+			costs(t, func(ctx context.Context, v *store.View, nodes []string) error {
+				_, err := v.FacetOfNodes(ctx, nodes, store.FacetQuery{Attribute: "tags", List: store.ProductQuery{Filter: tagged}, First: 5})
+				return err
+			})
+		})
 	}
 }
 
@@ -221,7 +303,8 @@ func readPlans(e Engine, h *shelves) func(*testing.T) {
 func wasteful(plan []string) string {
 	keys := map[string]string{
 		"release_product": "ordinal", "release_place": "product_id", "release_price": "ordinal", "release_chunk": "chunk", "release_file": "file_id",
-		"release_list": "list", "release_index": "attribute", "document": "id", "stock": "product_id",
+		"release_list": "list", "release_index": "attribute", "release_facet": "attribute", "release_sale": "currency", "document": "id", "stock": "product_id",
+		"release_word": "release_id", // of a few dozen big rows PostgreSQL rather reads all
 	}
 	table := ""
 	for _, step := range plan {

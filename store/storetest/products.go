@@ -36,6 +36,13 @@ func shelve(t *testing.T, e Engine, text, catalog string, options ...func(*store
 	}
 	slices.Sort(h.nodes)
 	slices.Sort(h.ids)
+	found, err := viewOf(t, s, store.ShopperContext{}).ProductsByID(t.Context(), h.ids)
+	require.NoError(t, err)
+	for id, product := range found {
+		if price := product.Price(); price != nil {
+			h.products[id].price = price.Minor
+		}
+	}
 	return h
 }
 
@@ -57,6 +64,13 @@ func Products(t *testing.T, e Engine) {
 	t.Run("of a small shop", func(t *testing.T) {
 		h := shelve(t, e, shop, "main", func(config *store.Config) { config.NoCache = true })
 		t.Run("every query answers as the model does", productsAsModel(h))
+		t.Run("in several languages", func(t *testing.T) {
+			h := *h
+			h.model = h.spoken("fr", "zh-Hant")
+			t.Run("every query answers as the model does", productsAsModel(&h))
+			t.Run("every value is counted as the model does", facetsAsModel(&h))
+		})
+		t.Run("every value is counted as the model does", facetsAsModel(h))
 		t.Run("every walk sees each product once", productsWalked(h))
 		t.Run("a page by key sees each product once, ties told apart by the cursor", productsByKey(h))
 		t.Run("pages keep to the bounds", productPages(h))
@@ -64,11 +78,13 @@ func Products(t *testing.T, e Engine) {
 	})
 	t.Run("of a large shop", func(t *testing.T) {
 		text := withoutStock(generated(t, 11_500, 1))
-		h := shelve(t, e, text, catalogOf(t, text))
+		h := shelve(t, e, text, catalogOf(t, text), func(config *store.Config) { config.WordBytes = 1 << 19 }) // several segments
 		require.Greater(t, len(h.attached[""]), 10_100)
 		t.Run("every query answers as the model does", productsAsModel(h))
+		t.Run("every value is counted as the model does", facetsAsModel(h))
 		t.Run("every walk sees each product once", productsWalked(h))
 		t.Run("a read costs as many statements for one product as for a hundred", productStatements(e, h))
+		t.Run("many nodes cost as many statements as two", nodeStatements(h))
 		t.Run("what was read once costs none", productsWarm(h))
 		t.Run("no read goes through a whole table", readPlans(e, h))
 	})
@@ -94,7 +110,11 @@ func (h *shelves) drawQuery(t *rapid.T) store.ProductQuery {
 	for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "ranges") {
 		query.Filter.Ranges = append(query.Filter.Ranges, h.drawRange(t))
 	}
-	query.Sort.By = rapid.SampledFrom([]store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt}).Draw(t, "sort")
+	for range rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "searches") {
+		query.Filter.Searches = append(query.Filter.Searches, h.drawSearch(t, about))
+	}
+	query.Sort.By = rapid.SampledFrom([]store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt,
+		store.SortName, store.SortPrice, store.SortRelevance}).Draw(t, "sort")
 	query.Sort.Descending = query.Sort.By != store.SortDefault && rapid.Bool().Draw(t, "descending")
 	return query
 }
@@ -134,7 +154,7 @@ func (h *shelves) drawRange(t *rapid.T) store.Range {
 func productsAsModel(h *shelves) func(*testing.T) {
 	return func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
-			v := viewOf(t, h.Store, store.ShopperContext{})
+			v := viewOf(t, h.Store, h.shopper())
 			query := h.drawQuery(t)
 			want := h.list(query)
 			start, end := h.drawPage(t, v, &query, len(want))

@@ -189,7 +189,7 @@ func count(t require.TestingT, db *sql.DB, table string) (n int) {
 // requireNoLeftovers holds the parts of releases against the releases, and
 // the documents against what refers to them.
 func requireNoLeftovers(t require.TestingT, db *sql.DB) {
-	for _, table := range []string{"release_product", "release_price", "release_sale", "release_node", "release_file", "release_list", "release_chunk", "release_index", "release_place"} {
+	for _, table := range []string{"release_product", "release_price", "release_node", "release_file", "release_list", "release_chunk", "release_index", "release_place", "release_sale", "release_word", "release_facet"} {
 		require.Zero(t, count(t, db, table+` WHERE release_id NOT IN (SELECT id FROM release)`), table)
 	}
 	used := map[string]bool{}

@@ -1,0 +1,131 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"portico/store"
+)
+
+// ProductConnection is a page of products, with what its list can be narrowed
+// by.
+type ProductConnection struct {
+	*Connection[*Product]
+	facets *ProductFacets
+}
+
+// Facets is what the list can be narrowed by.
+func (c *ProductConnection) Facets() *ProductFacets { return c.facets }
+
+// CountFacets counts the values of an attribute for the lists of several
+// nodes, which differ in nothing else.
+type CountFacets func(ctx context.Context, nodeIDs []string, query store.FacetQuery) (map[string][]store.FacetValue, error)
+
+// NewProductConnections puts pages of products side by side, by the node they
+// are of, or "" for all products. filter and page are what all were asked by.
+func NewProductConnections(pages map[string]*Connection[*Product], filter *ProductFilter, page store.Page, count CountFacets) map[string]*ProductConnection {
+	siblings := make([]*ProductFacets, 0, len(pages))
+	connections := make(map[string]*ProductConnection, len(pages))
+	for id, page := range pages {
+		connections[id] = &ProductConnection{page, &ProductFacets{nodeID: id}}
+		siblings = append(siblings, connections[id].facets)
+	}
+	group := NewGroup(siblings, func(f *ProductFacets) string { return f.nodeID })
+	for _, f := range siblings {
+		f.filter, f.page, f.count, f.group = filter, page, count, group
+	}
+	return connections
+}
+
+// ProductFacets are the attributes of a list of products, counted when asked.
+type ProductFacets struct {
+	nodeID string
+	filter *ProductFilter
+	page   store.Page
+	count  CountFacets
+	group  *Group[*ProductFacets]
+}
+
+// FacetValue is a value with its number of products and the filters that
+// choose it.
+type FacetValue struct {
+	Value           string
+	Count           int
+	Selected        bool
+	Filter, Toggled json.RawMessage
+}
+
+// Tags are the tags of the list's products.
+func (f *ProductFacets) Tags(ctx context.Context, first int) ([]*FacetValue, error) {
+	return f.values(ctx, "tags", first, func(filter *ProductFilter) **TextFilter { return &filter.Tags })
+}
+
+// ProductTypes are their types.
+func (f *ProductFacets) ProductTypes(ctx context.Context, first int) ([]*FacetValue, error) {
+	return f.values(ctx, "product_types", first, func(filter *ProductFilter) **TextFilter { return &filter.ProductTypes })
+}
+
+// values counts an attribute for all siblings, leaving out the filter's own
+// condition on it.
+func (f *ProductFacets) values(ctx context.Context, attribute string, first int, condition func(*ProductFilter) **TextFilter) ([]*FacetValue, error) {
+	var asked ProductFilter
+	if f.filter != nil {
+		asked = *f.filter
+	}
+	own := condition(&asked)
+	selected := (*own).values()
+	*own = nil
+	without, err := asked.Filter()
+	if err != nil {
+		return nil, err
+	}
+	counted, err := Load(ctx, f.group, attribute+strconv.Itoa(first), f.nodeID, func(ctx context.Context, all []*ProductFacets) (map[string][]store.FacetValue, error) {
+		ids := make([]string, len(all))
+		for i, sibling := range all {
+			ids[i] = sibling.nodeID
+		}
+		return f.count(ctx, ids, store.FacetQuery{Attribute: attribute, Selected: selected, First: first, List: store.ProductQuery{Filter: without, Page: f.page}})
+	})
+	if err != nil {
+		return nil, err
+	}
+	values := make([]*FacetValue, len(counted))
+	for i, c := range counted {
+		values[i] = &FacetValue{Value: c.Value, Count: c.Count, Selected: slices.Contains(selected, c.Value)}
+		*own = &TextFilter{Eq: &c.Value}
+		if values[i].Filter, err = json.Marshal(&asked); err != nil {
+			return nil, err
+		}
+		*own = toggled(selected, c.Value)
+		if values[i].Toggled, err = json.Marshal(&asked); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// values are those that a condition lets through; none for no condition.
+func (f *TextFilter) values() []string {
+	switch {
+	case f == nil:
+		return nil
+	case f.Eq != nil:
+		return []string{*f.Eq}
+	}
+	return f.In
+}
+
+// toggled is the condition with a value added to the selected ones, or taken
+// away; nil when none is left.
+func toggled(selected []string, value string) *TextFilter {
+	left := slices.DeleteFunc(slices.Clone(selected), func(other string) bool { return other == value })
+	if len(left) == len(selected) {
+		left = append(left, value)
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return &TextFilter{In: left}
+}

@@ -1,0 +1,209 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// arrangement is a list as a query wants it: filtered and sorted.
+type arrangement struct {
+	*View
+	list   string
+	head   *listHead
+	filter ProductFilter
+	sort   Sort
+	epoch  int // of the prices it is sorted by
+}
+
+// reads returns the products from position start until just before end.
+type reads func(ctx context.Context, start, end int) ([]uint32, error)
+
+// arrange works out the length and how to read a part. A list that is kept in
+// its order is read where it lies, at the same cost at any offset; another is
+// worked out once and kept.
+func (a *arrangement) arrange(ctx context.Context) (total int, places reads, err error) {
+	switch {
+	case a.picked():
+		found, err := a.filtered(ctx)
+		return len(found), func(_ context.Context, start, end int) ([]uint32, error) { return found[start:end], nil }, err
+	case a.sort.By == SortDefault:
+		return a.head.total, a.inOrder, nil
+	}
+	return a.bounded(ctx)
+}
+
+// picked tells whether the list has to be worked out: its products are picked
+// by more than a bound of its sort key, or its order is not stored.
+func (a *arrangement) picked() bool {
+	return a.filter.picks() || !a.sort.By.stored() ||
+		slices.ContainsFunc(a.filter.Ranges, func(r Range) bool { return a.sort.By == SortDefault || r.Attribute != a.sort.By })
+}
+
+// stored tells whether releases keep their lists in an order.
+func (by SortBy) stored() bool { return by != SortRelevance && by != SortPrice }
+
+// name tells apart what the filter makes of a list for this shopper.
+func (a *arrangement) name() string {
+	name := a.filter.String()
+	if len(a.filter.Searches) > 0 {
+		name += "@" + strings.Join(a.languages, ",")
+	}
+	if a.sort.By == SortPrice {
+		name += "$" + a.Currency
+	}
+	return name
+}
+
+// inOrder reads the list's own order: curated products, then the others.
+func (a *arrangement) inOrder(ctx context.Context, start, end int) ([]uint32, error) {
+	curated := len(a.head.curated)
+	places := slices.Clone(a.head.curated[min(start, curated):min(end, curated)])
+	rest, err := a.stored(ctx, SortDefault, max(0, start-curated), max(0, end-curated))
+	return append(places, rest...), err
+}
+
+// stored reads a part of the list as it is kept in one of its orders.
+func (a *arrangement) stored(ctx context.Context, by SortBy, start, end int) ([]uint32, error) {
+	if start >= end {
+		return nil, nil
+	}
+	first := start / chunkSize
+	parts, err := chunks(ctx, a.View, a.list, by, first, (end-1)/chunkSize, unpackOrdinals)
+	if err != nil {
+		return nil, err
+	}
+	places := make([]uint32, 0, end-start)
+	for at := start; at < end; {
+		part := parts[at/chunkSize-first]
+		from := at % chunkSize
+		if from >= len(part) {
+			return nil, errReleaseGone
+		}
+		n := min(end-at, len(part)-from)
+		places = append(places, part[from:from+n]...)
+		at += n
+	}
+	return places, nil
+}
+
+// bounded reads a sorted list between the bounds of its sort key, which a
+// binary search finds.
+func (a *arrangement) bounded(ctx context.Context) (total int, places reads, err error) {
+	low, high := 0, a.head.total
+	for _, r := range a.filter.Ranges {
+		i, err := a.interval(ctx, r)
+		if err != nil {
+			return 0, nil, err
+		}
+		from, err := a.search(ctx, i.low)
+		if err != nil {
+			return 0, nil, err
+		}
+		until, err := a.search(ctx, i.high)
+		if err != nil {
+			return 0, nil, err
+		}
+		low, high = max(low, from), min(high, until)
+	}
+	total = max(0, high-low)
+	return total, func(ctx context.Context, start, end int) ([]uint32, error) {
+		if !a.sort.Descending {
+			return a.stored(ctx, a.sort.By, low+start, low+end)
+		}
+		places, err := a.stored(ctx, a.sort.By, high-end, high-start)
+		slices.Reverse(places)
+		return places, err
+	}, nil
+}
+
+// search is the first position whose sort key is not below one.
+func (a *arrangement) search(ctx context.Context, key int64) (int, error) {
+	var failed error
+	position := sort.Search(a.head.total, func(i int) bool {
+		at, err := a.stored(ctx, a.sort.By, i, i+1)
+		if err != nil {
+			failed = err
+			return true
+		}
+		part, err := chunks(ctx, a.View, listKeys, a.sort.By, int(at[0])/chunkSize, int(at[0])/chunkSize, unpackKeys)
+		if err != nil {
+			failed = err
+			return true
+		}
+		return part[0][at[0]%chunkSize] >= key
+	})
+	return position, failed
+}
+
+// whole is the list from end to end, in no order.
+func (a *arrangement) whole(ctx context.Context) (ordinals, error) {
+	if a.picked() {
+		return a.filtered(ctx)
+	}
+	return a.members(ctx)
+}
+
+// filtered works out a filtered list and keeps it.
+func (a *arrangement) filtered(ctx context.Context) (ordinals, error) {
+	key := cacheKey{release: a.Release.ID, kind: cachedFilter, name: a.list + "?" + a.name(), sort: SortBy(a.sort.String()), number: a.epoch}
+	if kept, ok := cached[ordinals](a.cache, key); ok {
+		return kept, nil
+	}
+	found, err := a.members(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, term := range a.filter.Terms {
+		matching, err := a.matching(ctx, term)
+		if err != nil {
+			return nil, err
+		}
+		found = intersect(found, matching)
+	}
+	for _, search := range a.filter.Searches {
+		matching, err := a.searched(ctx, search)
+		if err != nil {
+			return nil, err
+		}
+		found = intersect(found, matching)
+	}
+	if found, err = a.within(ctx, found); err != nil {
+		return nil, err
+	}
+	if found, err = a.order(ctx, found); err != nil {
+		return nil, err
+	}
+	a.cache.keep(key, found)
+	return found, nil
+}
+
+// members are all products of the list, by ordinal.
+func (a *arrangement) members(ctx context.Context) (ordinals, error) {
+	rest, err := a.stored(ctx, SortDefault, 0, a.head.total-len(a.head.curated))
+	if err != nil {
+		return nil, err
+	}
+	if len(a.head.curated) > 0 {
+		rest = append(rest, a.head.curated...)
+		slices.Sort(rest)
+	}
+	return rest, nil
+}
+
+// within keeps what is in every range.
+func (a *arrangement) within(ctx context.Context, found ordinals) (ordinals, error) {
+	for _, r := range a.filter.Ranges {
+		i, err := a.interval(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		keys, err := a.allKeys(ctx, r.Attribute)
+		if err != nil {
+			return nil, err
+		}
+		found = slices.DeleteFunc(found, func(place uint32) bool { return !i.holds(keys.at(place)) })
+	}
+	return found, nil
+}

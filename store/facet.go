@@ -1,0 +1,231 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"slices"
+)
+
+// FacetAttributes are what the products of a list can be counted by.
+func FacetAttributes() []string { return []string{"tags", "product_types"} }
+
+// FacetQuery asks how many products of a list have each value of an
+// attribute. The list is a node's or, without one, all; the filter is what
+// the caller makes of it, mostly what was asked without the condition on the
+// attribute itself.
+type FacetQuery struct {
+	Attribute string // one of FacetAttributes
+	List      ProductQuery
+	Selected  []string // values that are answered in any case
+	First     int      // how many values, 1 to MaxPageLength
+}
+
+// FacetValue is a value of an attribute.
+type FacetValue struct {
+	Value string
+	Count int // products of the list that have it
+}
+
+// facet is an attribute of all products of a release: its values, and the
+// numbers of those that each product has, by ordinal.
+type facet struct {
+	values []string
+	of     adjacency
+}
+
+func (f *facet) size() int {
+	n := 64 + 4*len(f.of.to) + 4*len(f.of.ends)
+	for _, value := range f.values {
+		n += 16 + len(value)
+	}
+	return n
+}
+
+// Facet counts; the values with the most products come first, those with the
+// same number by value, byte by byte. Values that no product of the list has
+// are left out, unless they are selected.
+func (v *View) Facet(ctx context.Context, query FacetQuery) ([]FacetValue, error) {
+	lists, err := v.FacetOfNodes(ctx, []string{query.List.NodeID}, query)
+	return lists[query.List.NodeID], err
+}
+
+// FacetOfNodes counts for each of several nodes, whose queries differ in
+// nothing else, in as many statements as for one. The id "" is all products.
+// NOT_FOUND for an unknown node.
+func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQuery) (map[string][]FacetValue, error) {
+	if err := checkLimit("first", query.First); err != nil {
+		return nil, err
+	}
+	if err := query.List.Filter.check(); err != nil {
+		return nil, err
+	}
+	v, err := v.follow(ctx, query.List.Page)
+	if err != nil {
+		return nil, err
+	}
+	v = v.ahead()
+	f, err := v.facet(ctx, query.Attribute)
+	if err != nil {
+		return nil, err
+	}
+	lists, err := v.arrangements(ctx, nodeIDs, query.List.Filter, Sort{})
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string][]FacetValue, len(nodeIDs))
+	for _, id := range nodeIDs {
+		if lists[id] == nil {
+			return nil, v.noList(ctx, id)
+		}
+		places, err := lists[id].whole(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found[id] = f.count(places, query.Selected, query.First)
+	}
+	return found, nil
+}
+
+func (f *facet) count(places ordinals, selected []string, first int) []FacetValue {
+	counts := make([]int, len(f.values))
+	for _, place := range places {
+		for _, number := range f.of.of(place) {
+			counts[number]++
+		}
+	}
+	chosen := make(map[string]bool, len(selected)) // whether they were met
+	for _, value := range selected {
+		chosen[value] = false
+	}
+	list := []FacetValue{}
+	for number, value := range f.values {
+		if _, isSelected := chosen[value]; isSelected || counts[number] > 0 {
+			list = append(list, FacetValue{value, counts[number]})
+		}
+		if _, isSelected := chosen[value]; isSelected {
+			chosen[value] = true
+		}
+	}
+	for value, met := range chosen {
+		if !met {
+			list = append(list, FacetValue{value, 0})
+		}
+	}
+	slices.SortFunc(list, func(a, b FacetValue) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Value, b.Value))
+	})
+	shown := list[:min(first, len(list))]
+	for _, further := range list[len(shown):] {
+		if _, isSelected := chosen[further.Value]; isSelected {
+			shown = append(shown, further)
+		}
+	}
+	return shown
+}
+
+// facet reads an attribute of all products.
+func (v *View) facet(ctx context.Context, attribute string) (*facet, error) {
+	key := cacheKey{release: v.Release.ID, kind: cachedFacet, name: attribute}
+	if kept, ok := cached[*facet](v.cache, key); ok {
+		return kept, nil
+	}
+	f := &facet{}
+	chunks, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (number int, err error) {
+		var body []byte
+		if err := rows.Scan(&number, &body); err != nil {
+			return 0, err
+		}
+		if number == directoryChunk {
+			f.values = unpackTexts(body)
+		} else {
+			f.unpack(body)
+		}
+		return number, nil
+	}, `SELECT chunk, body FROM release_facet WHERE release_id = $1 AND attribute = $2 ORDER BY chunk`, v.Release.ID, attribute)
+	if err != nil {
+		return nil, err
+	}
+	if len(chunks) == 0 || len(f.of.ends) < v.Release.Products {
+		return nil, v.notKept(ctx, "facets")
+	}
+	v.cache.keep(key, f)
+	return f, nil
+}
+
+// unpack appends what a chunk says of its products.
+func (f *facet) unpack(body []byte) {
+	for len(body) > 0 {
+		n, at := binary.Uvarint(body)
+		for body = body[at:]; n > 0; n-- {
+			number, at := binary.Uvarint(body)
+			body = body[at:]
+			f.of.add(uint32(number))
+		}
+		f.of.end()
+	}
+}
+
+func unpackTexts(body []byte) (texts []string) {
+	for len(body) > 0 {
+		var text []byte
+		text, body = cutText(body)
+		texts = append(texts, string(text))
+	}
+	return texts
+}
+
+// facetBuilder numbers the values of an attribute as they come, with the
+// products in order.
+type facetBuilder struct {
+	numbers map[string]uint32
+	values  []byte // as unpackTexts reads them
+	chunks  [][]byte
+	count   int // products
+}
+
+func (b *facetBuilder) add(values []string) {
+	if b.count%chunkSize == 0 {
+		b.chunks = append(b.chunks, nil)
+	}
+	b.count++
+	last := &b.chunks[len(b.chunks)-1]
+	*last = binary.AppendUvarint(*last, uint64(len(values)))
+	for _, value := range values {
+		number, known := b.numbers[value]
+		if !known {
+			number = uint32(len(b.numbers))
+			b.numbers[value] = number
+			b.values = appendText(b.values, value)
+		}
+		*last = binary.AppendUvarint(*last, uint64(number))
+	}
+}
+
+// facets writes the attributes that products are counted by.
+func (w *releaseWriter) facets(ctx context.Context) error {
+	for _, attribute := range FacetAttributes() {
+		b := w.facetOf(attribute)
+		rows := [][]any{{w.release.ID, attribute, directoryChunk, append([]byte{}, b.values...)}}
+		for number, body := range b.chunks {
+			rows = append(rows, []any{w.release.ID, attribute, number, body})
+		}
+		if err := chunked(rows, 128, func(rows [][]any) error {
+			return w.batch(ctx, func(ctx context.Context, t *tx) error {
+				return t.insertRows(ctx, "release_facet", []string{"release_id", "attribute", "chunk", "body"}, rows)
+			})
+		}); err != nil {
+			return err
+		}
+		delete(w.counted, attribute)
+	}
+	return nil
+}
+
+func (w *releaseWriter) facetOf(attribute string) *facetBuilder {
+	if w.counted[attribute] == nil {
+		w.counted[attribute] = &facetBuilder{numbers: map[string]uint32{}}
+	}
+	return w.counted[attribute]
+}

@@ -1,0 +1,265 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+)
+
+// unpriced is the sort key of a product without a price.
+const unpriced = -1
+
+// sortOfPrices names the list of base prices in a currency by ordinal. Parts
+// of it in which no product has one are left out.
+func sortOfPrices(currency string) SortBy { return SortPrice + SortBy("/"+currency) }
+
+// priceKeys gathers base prices in one currency, of products that come in
+// order, a part of the list at a time.
+type priceKeys struct {
+	number int // of the part
+	keys   []int64
+}
+
+// price notes what a product costs, for sorting. Parts that are complete wait
+// to be written.
+func (w *releaseWriter) price(product *builtProduct) {
+	for currency, o := range product.offers {
+		if o.Base == nil {
+			continue
+		}
+		part := w.prices[currency]
+		if part == nil || part.number != product.ordinal/chunkSize {
+			w.completePrices(currency)
+			part = &priceKeys{product.ordinal / chunkSize, make([]int64, min(chunkSize, w.release.Products-product.ordinal/chunkSize*chunkSize))}
+			for i := range part.keys {
+				part.keys[i] = unpriced
+			}
+			w.prices[currency] = part
+		}
+		part.keys[product.ordinal%chunkSize] = o.Base.Minor
+	}
+}
+
+func (w *releaseWriter) completePrices(currency string) {
+	if part := w.prices[currency]; part != nil {
+		w.priceRows = append(w.priceRows, []any{w.release.ID, listKeys, string(sortOfPrices(currency)), part.number, packKeys(part.keys)})
+		delete(w.prices, currency)
+	}
+}
+
+// writePrices writes the complete parts.
+func (w *releaseWriter) writePrices(ctx context.Context) error {
+	rows := w.priceRows
+	w.priceRows = nil
+	return chunked(rows, 128, func(rows [][]any) error {
+		return w.batch(ctx, func(ctx context.Context, t *tx) error {
+			return t.insertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows)
+		})
+	})
+}
+
+// pricesEnd writes the rest.
+func (w *releaseWriter) pricesEnd(ctx context.Context) error {
+	for _, currency := range slices.Sorted(maps.Keys(w.prices)) {
+		w.completePrices(currency)
+	}
+	return w.writePrices(ctx)
+}
+
+// currencyPrices is what the products of a release cost in one currency.
+type currencyPrices struct {
+	base  []int64     // by ordinal, in minor units
+	sales []saleOffer // by ordinal, of the products that have any
+	edges []int64     // when a sale begins or ends, in microseconds, each once
+}
+
+type saleOffer struct {
+	ordinal uint32
+	offer
+}
+
+func (c *currencyPrices) size() int { return 8*len(c.base) + 256*len(c.sales) + 8*len(c.edges) }
+
+// epoch is how many edges there are up to a moment. Between two edges prices
+// stay as they are.
+func (c *currencyPrices) epoch(at int64) int {
+	n, isEdge := slices.BinarySearch(c.edges, at)
+	if isEdge {
+		n++
+	}
+	return n
+}
+
+// at is what the products cost in an epoch, by ordinal.
+func (c *currencyPrices) at(epoch int) []int64 {
+	if len(c.sales) == 0 {
+		return c.base
+	}
+	moment := int64(0)
+	switch {
+	case epoch > 0:
+		moment = c.edges[epoch-1]
+	case len(c.edges) > 0:
+		moment = max(0, c.edges[0]-1)
+	}
+	amounts := slices.Clone(c.base)
+	for _, s := range c.sales {
+		if now, _ := s.amountAt(moment); now != nil {
+			amounts[s.ordinal] = now.Minor
+		}
+	}
+	return amounts
+}
+
+// prices reads what products cost in the view's currency.
+func (v *View) prices(ctx context.Context) (*currencyPrices, error) {
+	key := cacheKey{release: v.Release.ID, kind: cachedPrices, name: v.Currency, number: -1}
+	if kept, ok := cached[*currencyPrices](v.cache, key); ok {
+		return kept, nil
+	}
+	c := &currencyPrices{base: make([]int64, v.Release.Products)}
+	for i := range c.base {
+		c.base[i] = unpriced
+	}
+	_, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (number int, err error) {
+		var body []byte
+		err = rows.Scan(&number, &body)
+		copy(c.base[min(len(c.base), number*chunkSize):], unpackKeys(body))
+		return number, err
+	}, `
+		SELECT chunk, body FROM release_chunk
+		WHERE release_id = $1 AND list = $2 AND sort = $3 AND chunk BETWEEN 0 AND $4 ORDER BY chunk`,
+		v.Release.ID, listKeys, string(sortOfPrices(v.Currency)), len(c.base)/chunkSize)
+	if err != nil {
+		return nil, err
+	}
+	if c.sales, err = v.saleOffers(ctx, c.base); err != nil {
+		return nil, err
+	}
+	for _, s := range c.sales {
+		for _, sale := range s.Sales {
+			c.edges = append(c.edges, sale.From, sale.To)
+		}
+	}
+	slices.Sort(c.edges)
+	c.edges = slices.DeleteFunc(slices.Compact(c.edges), func(edge int64) bool { return edge == 0 })
+	if _, err := v.store.keptRelease(ctx, v.Release.ID); err != nil {
+		return nil, errReleaseGone // of which some parts may have been swept
+	}
+	v.cache.keep(key, c)
+	return c, nil
+}
+
+func (v *View) saleOffers(ctx context.Context, base []int64) ([]saleOffer, error) {
+	return collect(ctx, v.store.reader, func(rows *sql.Rows) (s saleOffer, err error) {
+		var text []byte
+		if err := rows.Scan(&s.ordinal, &text); err != nil {
+			return s, err
+		}
+		if int(s.ordinal) < len(base) && base[s.ordinal] != unpriced {
+			s.Base = &asked{Minor: base[s.ordinal]}
+		}
+		return s, json.Unmarshal(text, &s.Sales)
+	}, `SELECT ordinal, sales FROM release_sale WHERE release_id = $1 AND currency = $2 ORDER BY ordinal`, v.Release.ID, v.Currency)
+}
+
+// priceOrder is the order of all products of a release in an epoch: by price,
+// then id, those without a price last.
+type priceOrder struct {
+	ranks  []uint32 // by ordinal
+	priced uint32   // those that rank below have a price
+}
+
+func (o *priceOrder) size() int { return 4*len(o.ranks) + 48 }
+
+func (v *View) priceOrder(ctx context.Context, epoch int) (*priceOrder, error) {
+	key := cacheKey{release: v.Release.ID, kind: cachedPrices, name: v.Currency, number: epoch}
+	if kept, ok := cached[*priceOrder](v.cache, key); ok {
+		return kept, nil
+	}
+	prices, err := v.prices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := v.allKeys(ctx, SortID)
+	if err != nil {
+		return nil, err
+	}
+	amounts := prices.at(min(epoch, len(prices.edges)))
+	o := &priceOrder{ranks: make([]uint32, len(amounts))}
+	order := make([]uint32, len(amounts))
+	for i, amount := range amounts {
+		order[i] = uint32(i)
+		if amount != unpriced {
+			o.priced++
+		}
+	}
+	last := func(amount int64) int64 {
+		if amount == unpriced {
+			return math.MaxInt64
+		}
+		return amount
+	}
+	slices.SortFunc(order, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(last(amounts[a]), last(amounts[b])), cmp.Compare(ids.at(a), ids.at(b)))
+	})
+	for rank, ordinal := range order {
+		o.ranks[ordinal] = uint32(rank)
+	}
+	v.cache.keep(key, o)
+	return o, nil
+}
+
+// sort orders products; those without a price come last also in descending
+// order.
+func (o *priceOrder) sort(found ordinals, descending bool) ordinals {
+	if len(found) > len(o.ranks)/16 { // most places are taken: go by them
+		taken := make([]uint32, len(o.ranks)) // by rank: the ordinal, and one
+		for _, place := range found {
+			taken[o.ranks[place]] = place + 1
+		}
+		found = found[:0]
+		for _, place := range taken {
+			if place > 0 {
+				found = append(found, place-1)
+			}
+		}
+	} else {
+		slices.SortFunc(found, func(a, b uint32) int { return cmp.Compare(o.ranks[a], o.ranks[b]) })
+	}
+	if !descending {
+		return found
+	}
+	slices.Reverse(found)
+	without := 0
+	for without < len(found) && o.ranks[found[without]] >= o.priced {
+		without++
+	}
+	return slices.Concat(found[without:], found[:without])
+}
+
+// priceEpoch is the epoch that a list sorted by price is read in: that of its
+// cursor, so that a sale that begins or ends moves nothing under a reader who
+// pages, or else the present one.
+func (v *View) priceEpoch(ctx context.Context, page Page) (int, error) {
+	prices, err := v.prices(ctx)
+	if err != nil {
+		return 0, err
+	}
+	epoch, given := prices.epoch(micros(v.now)), false
+	for member, text := range page.cursors {
+		c, err := parseCursor(*text, "", member)
+		if err != nil {
+			return 0, err
+		}
+		if c.Epoch < 0 || c.Epoch > len(prices.edges) || given && c.Epoch != epoch {
+			return 0, cursorMismatch(member)
+		}
+		epoch, given = c.Epoch, true
+	}
+	return epoch, nil
+}

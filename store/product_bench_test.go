@@ -1,0 +1,143 @@
+package store_test
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// The benchmarks read lists of a generated shop, and publish it. Warm is what
+// was asked before; cold is a store that keeps nothing between operations.
+//
+//	PORTICO_BENCH_PRODUCTS=100000 go test -run - -bench Products ./store
+//
+// PORTICO_BENCH_PRODUCTS is the size of the shop, 1000 unless set.
+// PORTICO_BENCH_DATABASE keeps the shop in a file, so that a large one is
+// imported once.
+
+// benchShop opens the shop, importing it where the database is new.
+func benchShop(b *testing.B, noCache bool) *store.Store {
+	b.Helper()
+	path := os.Getenv("PORTICO_BENCH_DATABASE")
+	if path == "" {
+		path = b.TempDir() + "/bench.db"
+	}
+	s, err := store.Open(b.Context(), store.Config{URL: "file:" + path, NoCache: noCache})
+	require.NoError(b, err)
+	b.Cleanup(func() { s.Close() })
+	if ids, err := s.CatalogIDs(b.Context()); err != nil || len(ids) == 0 {
+		require.NoError(b, err)
+		importShop(b, s)
+	}
+	return s
+}
+
+// importShop streams a generated shop into the store.
+func importShop(b *testing.B, s *store.Store) {
+	b.Helper()
+	products := 1000
+	if text := os.Getenv("PORTICO_BENCH_PRODUCTS"); text != "" {
+		n, err := strconv.Atoi(text)
+		require.NoError(b, err)
+		products = n
+	}
+	open := func() (io.ReadCloser, error) {
+		reader, writer := io.Pipe()
+		go func() { writer.CloseWithError(store.Generate(writer, products, 1)) }()
+		return reader, nil
+	}
+	_, err := s.Import(b.Context(), "bench", open, store.ImportOptions{})
+	require.NoError(b, err)
+	publishShop(b, s)
+}
+
+func publishShop(b *testing.B, s *store.Store) {
+	b.Helper()
+	ids, err := s.CatalogIDs(b.Context())
+	require.NoError(b, err)
+	for _, id := range ids {
+		_, err := s.Publish(b.Context(), "bench", id, nil)
+		require.NoError(b, err)
+	}
+}
+
+func BenchmarkPublish(b *testing.B) {
+	s := benchShop(b, false)
+	for b.Loop() {
+		publishShop(b, s)
+	}
+}
+
+// benchmarkQueries times a page of 25 of each list, warm and cold. A query
+// that is worked out and kept is also asked anew with each of its terms warm.
+func BenchmarkProducts(b *testing.B) {
+	search := func(texts ...string) (f store.ProductFilter) {
+		for _, text := range texts {
+			s, err := store.NewSearch(text)
+			require.NoError(b, err)
+			f.Searches = append(f.Searches, s)
+		}
+		return f
+	}
+	term, err := store.NewTerm("tags", "in", []string{"new", "sale"})
+	require.NoError(b, err)
+	tagged := store.ProductFilter{Terms: []store.Term{term}}
+	for _, c := range []struct {
+		name  string
+		query store.ProductQuery
+	}{
+		{"by update", store.ProductQuery{}},
+		{"by name", store.ProductQuery{Sort: store.Sort{By: store.SortName}}},
+		{"of tags", store.ProductQuery{Filter: tagged}},
+		{"of tags by name", store.ProductQuery{Filter: tagged, Sort: store.Sort{By: store.SortName}}},
+		{"searched, a word", store.ProductQuery{Filter: search("bamboo")}},
+		{"searched, two words", store.ProductQuery{Filter: search("bamboo cha")}},
+		{"searched, a letter", store.ProductQuery{Filter: search("s")}},
+		{"searched, a digit", store.ProductQuery{Filter: search("0")}},
+		{"searched, a SKU", store.ProductQuery{Filter: search("sku-0012345")}},
+		{"searched, by relevance", store.ProductQuery{Filter: search("bamboo"), Sort: store.Sort{By: store.SortRelevance}}},
+		{"searched, by name", store.ProductQuery{Filter: search("bamboo"), Sort: store.Sort{By: store.SortName}}},
+	} {
+		read := func(b *testing.B, v *store.View) {
+			_, err := v.Products(b.Context(), c.query)
+			require.NoError(b, err)
+		}
+		benchmarkViews(b, c.name, read)
+	}
+}
+
+func BenchmarkFacets(b *testing.B) {
+	term, err := store.NewTerm("product_types", "eq", []string{"standard"})
+	require.NoError(b, err)
+	search, err := store.NewSearch("bamboo")
+	require.NoError(b, err)
+	for name, filter := range map[string]store.ProductFilter{
+		"of all": {}, "of a type": {Terms: []store.Term{term}}, "of a search": {Searches: []store.Search{search}},
+	} {
+		benchmarkViews(b, name, func(b *testing.B, v *store.View) {
+			for _, attribute := range store.FacetAttributes() {
+				_, err := v.Facet(b.Context(), store.FacetQuery{Attribute: attribute, List: store.ProductQuery{Filter: filter}, First: 20})
+				require.NoError(b, err)
+			}
+		})
+	}
+}
+
+// benchmarkViews reads warm and cold.
+func benchmarkViews(b *testing.B, name string, read func(*testing.B, *store.View)) {
+	for _, cold := range []bool{false, true} {
+		s := benchShop(b, cold)
+		b.Run(name+map[bool]string{false: "/warm", true: "/cold"}[cold], func(b *testing.B) {
+			for b.Loop() {
+				v, err := s.View(b.Context(), store.ShopperContext{})
+				require.NoError(b, err)
+				read(b, v)
+			}
+		})
+	}
+}

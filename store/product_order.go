@@ -1,0 +1,106 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// order sorts what was found.
+func (a *arrangement) order(ctx context.Context, found ordinals) (ordinals, error) {
+	var err error
+	switch a.sort.By {
+	case SortDefault:
+		return a.curatedFirst(found), nil
+	case SortPrice:
+		prices, err := a.priceOrder(ctx, a.epoch)
+		if err != nil {
+			return nil, err
+		}
+		return prices.sort(found, a.sort.Descending), nil
+	case SortRelevance:
+		found = a.curatedFirst(found)
+		err = a.byRelevance(ctx, found)
+	default:
+		err = a.byKey(ctx, found)
+	}
+	if a.sort.Descending {
+		slices.Reverse(found)
+	}
+	return found, err
+}
+
+// curatedFirst is the list's own order: curated products first, unless the
+// filter names ids.
+func (a *arrangement) curatedFirst(found ordinals) ordinals {
+	if a.filter.byID() {
+		return found
+	}
+	curated := intersectOrdered(a.head.curated, found)
+	rest := slices.DeleteFunc(found, func(place uint32) bool { return slices.Contains(curated, place) })
+	return append(curated, rest...)
+}
+
+// byRelevance puts products first that have more of the searched words in
+// their name or SKU.
+func (a *arrangement) byRelevance(ctx context.Context, found ordinals) error {
+	var named []ordinalSet
+	for _, search := range a.filter.Searches {
+		words, err := a.hits(ctx, search)
+		if err != nil {
+			return err
+		}
+		for _, word := range words {
+			named = append(named, word.named)
+		}
+	}
+	scores := make(map[uint32]int, len(found))
+	for _, place := range found {
+		for _, word := range named {
+			if word.has(place) {
+				scores[place]++
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(x, y uint32) int { return cmp.Compare(scores[y], scores[x]) })
+	return nil
+}
+
+// byKey sorts by a stored sort key, then id.
+func (a *arrangement) byKey(ctx context.Context, found ordinals) error {
+	keys, err := a.allKeys(ctx, a.sort.By)
+	if err != nil {
+		return err
+	}
+	ranks, err := a.allKeys(ctx, SortID)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(found, func(x, y uint32) int {
+		return cmp.Or(cmp.Compare(keys.at(x), keys.at(y)), cmp.Compare(ranks.at(x), ranks.at(y)))
+	})
+	return nil
+}
+
+// intersectOrdered keeps those of a short list that a sorted one has.
+func intersectOrdered(list []uint32, sorted ordinals) ordinals {
+	both := ordinals{}
+	for _, place := range list {
+		if _, found := slices.BinarySearch(sorted, place); found {
+			both = append(both, place)
+		}
+	}
+	return both
+}
+
+// keyChunks are the sort keys of all products, by ordinal.
+type keyChunks []keys
+
+func (k keyChunks) at(place uint32) int64 { return k[place/chunkSize][place%chunkSize] }
+
+func (v *View) allKeys(ctx context.Context, by SortBy) (keyChunks, error) {
+	if v.Release.Products == 0 {
+		return nil, nil
+	}
+	return chunks(ctx, v, listKeys, by, 0, (v.Release.Products-1)/chunkSize, unpackKeys)
+}

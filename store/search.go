@@ -1,0 +1,249 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Search keeps products that have every one of some words in their SKU, or in
+// their name or description in the base language or in one of the shopper's.
+// Case and accents do not count. The last word also finds words that begin
+// with it, so that a list can follow what is being typed.
+//
+// The words are cut and indexed by this package alone, so that the same text
+// finds the same products on every engine.
+type Search struct{ tokens []searchToken }
+
+// searchToken is a word to look for, or how words begin.
+type searchToken struct {
+	text   string
+	prefix bool
+}
+
+// The bounds of a text to search for.
+const (
+	MaxSearchLength = 200 // characters
+	MaxSearchWords  = 20
+)
+
+// NewSearch reads what somebody typed, whatever it is: a text without a
+// letter or a digit keeps everything. INVALID for a text that is too long, has
+// too many words, or is not UTF-8 without NUL.
+func NewSearch(text string) (Search, error) {
+	path := []string{"filter", "search"}
+	if !cleanText(text) {
+		return Search{}, invalid(path, "must be UTF-8 text without NUL")
+	}
+	if n := utf8.RuneCountInString(text); n > MaxSearchLength {
+		return Search{}, invalid(path, "is %d characters long; at most %d are searched for", n, MaxSearchLength)
+	}
+	words := slices.Collect(wordsOf(text))
+	if len(words) > MaxSearchWords {
+		return Search{}, invalid(path, "has %d words; at most %d are searched for", len(words), MaxSearchWords)
+	}
+	var s Search
+	for i, w := range words {
+		for _, token := range w.wanted(i == len(words)-1) {
+			if !slices.Contains(s.tokens, token) {
+				s.tokens = append(s.tokens, token)
+			}
+		}
+	}
+	return s, nil
+}
+
+// Empty tells whether there is nothing to look for.
+func (s Search) Empty() bool { return len(s.tokens) == 0 }
+
+func (s Search) String() string {
+	parts := make([]string, len(s.tokens))
+	for i, token := range s.tokens {
+		parts[i] = token.text
+		if token.prefix {
+			parts[i] += "*"
+		}
+	}
+	return "search(" + strings.Join(parts, " ") + ")"
+}
+
+// word is a piece of a text between spaces and punctuation, folded. A run is
+// one in a script that puts no spaces between words, such as Thai or Chinese;
+// it is indexed by its pairs of characters.
+type word struct {
+	text string
+	run  bool
+}
+
+// indexed are the tokens that a word is found by. A run's last character
+// stands alone, so that every single one begins a token.
+func (w word) indexed(yield func(token string) bool) {
+	if !w.run {
+		yield(cutWord(w.text))
+		return
+	}
+	w.pairs(func(token string, _ bool) bool { return yield(token) })
+}
+
+// wanted are the tokens that a text must have to hold the word.
+func (w word) wanted(last bool) (tokens []searchToken) {
+	if !w.run {
+		return []searchToken{{cutWord(w.text), last}}
+	}
+	w.pairs(func(token string, whole bool) bool {
+		if whole || len(token) == len(w.text) {
+			tokens = append(tokens, searchToken{token, !whole})
+		}
+		return true
+	})
+	return tokens
+}
+
+// pairs yields each two neighbouring characters, and the last one alone, which
+// is no whole pair.
+func (w word) pairs(yield func(token string, whole bool) bool) {
+	previous := -1
+	for at := range w.text {
+		if previous >= 0 {
+			_, size := utf8.DecodeRuneInString(w.text[at:])
+			if !yield(w.text[previous:at+size], true) {
+				return
+			}
+		}
+		previous = at
+	}
+	yield(w.text[previous:], false)
+}
+
+// maxToken bounds a word in the index; a longer one is known by its beginning.
+const maxToken = 64 // bytes
+
+func cutWord(text string) string {
+	if len(text) <= maxToken {
+		return text
+	}
+	end := maxToken
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
+// wordsOf yields the words of a text, folded, in order.
+func wordsOf(text string) func(yield func(word) bool) {
+	return func(yield func(word) bool) {
+		folded := fold(text)
+		start, run := -1, false
+		for at, r := range folded {
+			part := isWordPart(r)
+			if start >= 0 && (!part || isUnspaced(r) != run) {
+				if !yield(word{folded[start:at], run}) {
+					return
+				}
+				start = -1
+			}
+			if part && start < 0 {
+				start, run = at, isUnspaced(r)
+			}
+		}
+		if start >= 0 {
+			yield(word{folded[start:], run})
+		}
+	}
+}
+
+func isWordPart(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+}
+
+// isUnspaced tells whether a character's script puts no spaces between words.
+func isUnspaced(r rune) bool {
+	return r >= 0x0E00 && (r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
+}
+
+// fold makes texts alike that differ in case, in accents or in how Unicode
+// writes the same characters.
+func fold(text string) string {
+	if isASCII(text) {
+		return strings.ToLower(text)
+	}
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(text) {
+		switch {
+		case isAccent(r) || unicode.Is(unicode.Cf, r): // soft hyphens and joiners are not seen either
+		case unfolded[r] != "":
+			b.WriteString(unfolded[r])
+		default:
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return norm.NFC.String(b.String())
+}
+
+// isAccent tells marks that a reader may leave out from those that make
+// another letter: the vowels of Thai, the voicing of Japanese.
+func isAccent(r rune) bool {
+	return r >= 0x0300 && unicode.Is(unicode.Mn, r) && unicode.In(r, unicode.Inherited, unicode.Hebrew, unicode.Arabic) &&
+		r != 0x3099 && r != 0x309A
+}
+
+// unfolded are letters that Unicode does not take apart, and people do.
+var unfolded = map[rune]string{
+	'ß': "ss", 'ẞ': "ss", 'ς': "σ", 'ı': "i",
+	'æ': "ae", 'Æ': "ae", 'œ': "oe", 'Œ': "oe", 'ø': "o", 'Ø': "o", 'đ': "d", 'Đ': "d", 'ł': "l", 'Ł': "l",
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// languageWords are the words of a product in one language, each once.
+type languageWords struct {
+	language string   // empty for the base text
+	named    []string // of the name or the SKU
+	others   []string // of the description only
+}
+
+// words are what a product can be found by, language by language.
+func (p *ProductSource) words() (list []languageWords) {
+	a := &p.Attributes
+	list = append(list, newLanguageWords("", a.Description, a.Name, a.SKU))
+	for _, language := range p.documentLanguages() {
+		text := a.Locales[language]
+		list = append(list, newLanguageWords(language, text.Description, text.Name))
+	}
+	return list
+}
+
+func newLanguageWords(language, description string, names ...string) languageWords {
+	tokens := func(texts ...string) (list []string) {
+		for _, text := range texts {
+			for w := range wordsOf(text) {
+				w.indexed(func(token string) bool {
+					list = append(list, token)
+					return true
+				})
+			}
+		}
+		slices.Sort(list)
+		return slices.Compact(list)
+	}
+	w := languageWords{language: language, named: tokens(names...)}
+	w.others = slices.DeleteFunc(tokens(description), func(token string) bool {
+		_, found := slices.BinarySearch(w.named, token)
+		return found
+	})
+	return w
+}
