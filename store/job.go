@@ -47,9 +47,6 @@ type Job struct {
 // GlobalID is the job's id over all types.
 func (j *Job) GlobalID() string { return GlobalID(TypeJob, j.ID) }
 
-// finished tells whether nothing more will happen to it.
-func (j *Job) finished() bool { return !j.FinishedAt.IsZero() }
-
 const jobColumns = `id, kind, state, input, result, error, done, total, actor, created_at, started_at, finished_at`
 
 func scanJob(rows *sql.Rows) (*Job, error) {
