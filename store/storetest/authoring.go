@@ -230,7 +230,7 @@ func authorFaults(e Engine) func(*testing.T) {
 			{"a name with NUL", catalog(store.CatalogChange{Name: ptr("a\x00")}), store.Invalid, "name", []string{"without NUL"}},
 			{"an unknown hierarchy", catalog(store.CatalogChange{HierarchyIDs: []string{"attic", "tools"}}), store.Unprocessable, "hierarchyIds.1", []string{`hierarchy: "tools"`}},
 			{"no id of a hierarchy", catalog(store.CatalogChange{HierarchyIDs: []string{"a b"}}), store.Invalid, "hierarchyIds.0", []string{`"a b"`}},
-			{"an unknown price book", catalog(store.CatalogChange{Pricebooks: []store.PricebookRank{{ID: "nothing"}}}), store.Unprocessable, "pricebookIds.0.id", []string{`pricebook: "nothing"`}},
+			{"an unknown price book", catalog(store.CatalogChange{Pricebooks: []store.PricebookRank{{ID: "nothing"}}}), store.Unprocessable, "pricebooks.0.id", []string{`pricebook: "nothing"`}},
 			{"a bad locale", catalog(store.CatalogChange{Locale: ptr("!")}), store.Invalid, "locale", []string{"BCP 47"}},
 			{"a bad currency", catalog(store.CatalogChange{Currency: ptr("euro")}), store.Invalid, "currency", []string{"three-letter"}},
 			{"an id that is taken", func() error {
