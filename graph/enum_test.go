@@ -23,8 +23,11 @@ import (
 // followed through the generated code both ways.
 type mirror struct {
 	*graph.Resolver
-	order  *model.ListOrder
-	answer *generated.StockTransactPayload
+	order *model.ListOrder
+
+	reason   store.ResolutionReason
+	tieBreak store.TieBreak
+	answer   *generated.StockTransactPayload
 }
 
 func (m *mirror) Query() generated.QueryResolver { return mirrorQuery{m.Resolver.Query(), m} }
@@ -40,6 +43,41 @@ type mirrorQuery struct {
 func (q mirrorQuery) Stocks(_ context.Context, _ *model.ListBounds, order *model.ListOrder, _ *int, _ *string, _ *int, _ *string, _ *int) (*model.StockConnection, error) {
 	q.order = order
 	return &model.StockConnection{Connection: model.NewConnection(&store.Slice[*model.Stock]{}, func(s *model.Stock) *model.Stock { return s })}, nil
+}
+
+// CatalogResolution has every value of its enums in it.
+func (q mirrorQuery) CatalogResolution(context.Context, *model.ShopperContextInput, *time.Time) (*model.CatalogResolution, error) {
+	x := &store.CatalogResolution{At: noon}
+	for _, drop := range []store.RuleDrop{store.DropSchedule, store.DropOtherShopper, store.DropNoMatch, store.DropNotPublished} {
+		x.Candidates = append(x.Candidates, &store.RuleVerdict{Rule: &store.CatalogRule{}, Dropped: drop})
+	}
+	x.Reason, x.TieBreak = q.reason, q.tieBreak
+	return model.NewCatalogResolution(x, true), nil
+}
+
+func TestTheWordsOfAnExplanation(t *testing.T) {
+	var data struct {
+		CatalogResolution struct {
+			Reason, TieBreak string
+			Candidates       []struct{ Dropped string }
+		}
+	}
+	reasons := map[store.ResolutionReason]string{store.ResolvedByRule: "RULE", store.ResolvedByDefault: "DEFAULT_RULE", store.ResolvedByAge: "OLDEST_CATALOG", store.ResolvedToNothing: "NOTHING_PUBLISHED"}
+	ties := []store.TieBreak{store.TieFewestMissed, store.TieOldest, store.TieImportedFirst, store.TieSmallestID}
+	require.Len(t, reasons, len(valuesOf("CatalogResolutionReason")))
+	for reason, want := range reasons {
+		for i, tie := range ties {
+			m := &mirror{Resolver: graph.NewResolver(nil), reason: reason, tieBreak: tie}
+			m.ask(t, `{ catalogResolution { reason tieBreak candidates { dropped } } }`, nil, &data)
+			require.Equal(t, want, data.CatalogResolution.Reason)
+			require.Equal(t, valuesOf("CatalogTieBreak")[i], data.CatalogResolution.TieBreak)
+		}
+	}
+	var dropped []string
+	for _, candidate := range data.CatalogResolution.Candidates {
+		dropped = append(dropped, candidate.Dropped)
+	}
+	require.Equal(t, valuesOf("CatalogRuleDrop"), dropped)
 }
 
 type mirrorMutation struct {

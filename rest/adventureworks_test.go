@@ -65,6 +65,7 @@ func TestAdventureWorks(t *testing.T) {
 			require.Equal(t, want, got)
 		})
 		t.Run("filters", func(t *testing.T) { runScenarios(t, s, roadBikeScenarios(m)) })
+		t.Run("the mobile channel with the tag clearance sees only the offers", func(t *testing.T) { requireOffers(t, s) })
 		t.Run("no draft is ever shown", func(t *testing.T) { requireNoDrafts(t, s, file, m) })
 	})
 }
@@ -82,6 +83,35 @@ func roadBikeScenarios(m *model) []scenario {
 		{name: "a node's id in upper case", path: productsOf(strings.ToUpper(roadBikes)) + "?page[limit]=1", ids: []string{"04726d71-68be-5641-b09e-fe662bf16728"}},
 		{name: "ids in upper case", path: bikes("filter=in(id,04726D71-68BE-5641-B09E-FE662BF16728)"), ids: []string{"04726d71-68be-5641-b09e-fe662bf16728"}},
 		{name: "included resources", path: bikes("include=" + everything), holds: []string{`"included":{"main_images":[{"type":"file"`}},
+	}
+}
+
+// The catalogs and rules of the sample shop.
+const (
+	wholeCatalog  = "ecbdc847-dbd5-5c3c-892c-1d59ac045d2d"
+	offersCatalog = "e77b6e1a-8020-5658-841d-072a7e286f5a"
+	offersTree    = "b6a78244-c0cd-59f9-99ba-fafab1f70453"
+)
+
+func requireOffers(t *testing.T, s *surface) {
+	for _, c := range []struct {
+		headers            []string
+		catalog, rule      string
+		matched            []string
+		offers, everything int // the status of the offers' hierarchy, and of Road Bikes
+	}{
+		{[]string{"EP-Channel", "mobile", "EP-Context-Tag", "clearance"}, offersCatalog, "0e04a498-aee9-50a7-9ecb-8d3762bbcef7", []string{"channel", "tag"}, 200, 404},
+		{[]string{"Store-Channel", "mobile"}, offersCatalog, "0e04a498-aee9-50a7-9ecb-8d3762bbcef7", []string{"channel"}, 200, 404},
+		{[]string{"Store-Channel", "web", "Store-Context-Tag", "new"}, wholeCatalog, "a5530f57-4e63-5bf2-9271-e3c3d148e645", nil, 200, 200},
+		{nil, wholeCatalog, "a5530f57-4e63-5bf2-9271-e3c3d148e645", nil, 200, 200},
+	} {
+		for path, status := range map[string]int{productsOf(offersTree): c.offers, productsOf(roadBikes): c.everything} {
+			w := s.send(t, http.MethodGet, path, "", append(c.headers, "Prefer", "explain")...)
+			require.Equal(t, status, w.Code, "%s %s: %.300s", path, c.headers, w.Body)
+			x := explained(t, w)
+			require.Equal(t, []string{c.catalog, c.rule}, []string{x.Catalog, x.Rule})
+			require.Equal(t, c.matched, x.Candidates[0].Matched)
+		}
 	}
 }
 

@@ -216,6 +216,18 @@ func (l *drawn) shopper() (headers []string) {
 	return headers
 }
 
+// catalog draws the headers by which another catalog is shown, where the node
+// may not be: that alone is wrong with the request then.
+func (d *dice) catalog() (headers []string) {
+	if d.chance(15) {
+		headers = append(headers, pick(d, "Store-Channel", "EP-Channel"), pick(d, "mobile", "web", ""))
+	}
+	if d.chance(15) {
+		headers = append(headers, pick(d, "Store-Context-Tag", "EP-Context-Tag"), pick(d, "clearance", "new, clearance", "new", ","))
+	}
+	return headers
+}
+
 // stranger draws who asks where that is what is wrong with the request.
 func (d *dice) stranger() asker { return pick(d, asNobody, asFailure, asPoor) }
 

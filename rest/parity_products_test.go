@@ -34,6 +34,9 @@ func drawNodeProducts(d *dice) *twin {
 		fault = pick(d, "page", "page", "page", "filter", "filter", "include", "node", "node", "who")
 	}
 	switch fault {
+	case "":
+		q.headers = append(q.headers, d.catalog()...)
+		l.page(resume)
 	case "page":
 		l.badPage()
 	case "filter":

@@ -85,7 +85,7 @@ func TestBothSurfacesSayTheSame(t *testing.T) {
 		for _, run := range []struct {
 			name, shop string
 			requests   int
-		}{{"handmade", shop(), 1_500}, {"generated", generate(t, 220), 600}} {
+		}{{"handmade", offers(), 1_500}, {"generated", generate(t, 220), 600}} {
 			t.Run(run.name, func(t *testing.T) {
 				s := open(t, e, run.shop, at(storetest.NewClock(noon)))
 				d := newDice(t, seed, run.shop)

@@ -176,7 +176,7 @@ func (w *importWriter) check(ctx context.Context, src source) error {
 // inputMembers are the members of sources whose inputs have another name than
 // theirs in camel case.
 var inputMembers = map[string]string{
-	"hierarchies": "hierarchyIds", "curated_products": "productIds",
+	"hierarchies": "hierarchyIds", "pricebook_ids": "pricebooks", "curated_products": "productIds",
 	"hierarchy": "hierarchyId", "parent": "parentId",
 }
 

@@ -26,6 +26,8 @@ func TestEveryEngineKeepsThePromisesOfCatalogs(t *testing.T) {
 		{"facets", storetest.Facets},
 		{"orders", storetest.Orders},
 		{"the members of a product", storetest.ProductMembers("testdata/product_members.golden")},
+		{"rules", storetest.Rules},
+		{"authoring", storetest.Authoring},
 		{"generated shops", storetest.Generate},
 	} {
 		t.Run(suite.name, func(t *testing.T) { storetest.Each(t, suite.run) })

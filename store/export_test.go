@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,6 +18,25 @@ type Query struct {
 
 // StockQueries are all kinds of pages of the stock list.
 func StockQueries() []Query { return stockList.queries("p010000", time.UnixMicro(10000)) }
+
+// AuthoredQueries are the pages of the lists of what is authored.
+func AuthoredQueries() (list []Query) {
+	nodes := nodeList
+	nodes.within = []within{{"hierarchy_id", "h2"}}
+	return slices.Concat(catalogList.pages("c005000"), ruleList.pages("c005000"), hierarchyList.pages("c005000"), nodes.pages("c005000"))
+}
+
+// pages are a list's pages by id, from both ends and beyond a cursor.
+func (l listing[T]) pages(id string) (list []Query) {
+	where, args := l.where(nil)
+	for _, descending := range []bool{false, true} {
+		clause, beyondArgs := beyond(l.order(Sort{}), []any{id}, !descending, slices.Clone(args))
+		list = append(list,
+			Query{fmt.Sprintf("%s, descending %t", l.name, descending), l.text(Sort{}, where, descending, len(args)), append(slices.Clone(args), MaxPageLength+1, 0)},
+			Query{fmt.Sprintf("%s after a cursor, descending %t", l.name, descending), l.text(Sort{}, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, MaxPageLength+1, 0)})
+	}
+	return list
+}
 
 // queries are a list's pages under every sort: from both ends, beyond a
 // cursor, at the largest offset, and within a range with its total. id and

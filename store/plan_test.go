@@ -18,6 +18,13 @@ var fill = []string{
 	 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 	 SELECT 'p' || SUBSTR('00000' || CAST(i AS TEXT), LENGTH(CAST(i AS TEXT))), 1, 0, i * 7919 % 20000, i * 104729 % 20000 / 4 * 4 FROM n`,
 	`UPDATE counter SET value = 20000 WHERE name = 'stock'`,
+	`INSERT INTO catalog (id, created_at, sequence, body)
+	 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
+	 SELECT 'c' || SUBSTR('000000' || CAST(i AS TEXT), LENGTH(CAST(i AS TEXT))), i, i, '{}' FROM n`,
+	`INSERT INTO catalog_rule (id, catalog_id, created_at, sequence, body) SELECT id, id, created_at, sequence, body FROM catalog`,
+	`INSERT INTO hierarchy (id, sequence, updated_at, body) SELECT id, sequence, created_at, body FROM catalog`,
+	`INSERT INTO node (id, hierarchy_id, sequence, updated_at, body)
+	 SELECT id, 'h' || CAST(sequence % 4 AS TEXT), sequence, created_at, body FROM catalog`,
 }
 
 func TestNoListReadsOrSortsAWholeTable(t *testing.T) {
@@ -31,6 +38,7 @@ func TestNoListReadsOrSortsAWholeTable(t *testing.T) {
 		}
 		for _, queries := range [][]store.Query{
 			store.StockQueries(),
+			store.AuthoredQueries(),
 		} {
 			for _, query := range queries {
 				t.Run(query.Name, func(t *testing.T) {

@@ -1,0 +1,148 @@
+package graph_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+const (
+	mended     = ` userErrors { field code message } }`
+	theCatalog = ` catalog { uuid name hierarchyIds pricebooks { id priority } locale currency createdAt published }` + mended
+	theRule    = ` catalogRule { uuid name catalogId accountIds accountTagIds customerIds channels tags schedules { validFrom validTo } createdAt }` + mended
+	theNode    = ` node { uuid hierarchyId parentId name slug description curatedProductIds productCount productIds updatedAt }` + mended
+)
+
+func TestCatalogsAreAuthored(t *testing.T) {
+	onTheHandmadeShop(t, []scenario{
+		{name: "as imported", query: `{ catalog(id: "outlet") { uuid name hierarchyIds pricebooks { id priority } locale currency createdAt published } }`,
+			data: `{"catalog":{"uuid":"outlet","name":"Outlet","hierarchyIds":["seasons"],"pricebooks":[{"id":"standard","priority":1}],"locale":"fr","currency":"EUR","createdAt":"2023-02-02T00:00:00.000Z","published":true}}`},
+		{name: "an unknown one", query: `{ catalog(id: "nowhere") { uuid } }`, data: `{"catalog":null}`},
+		{name: "made", query: `mutation { catalogCreate(input: {id: "new", name: "New", hierarchyIds: ["attic", ` + global("AuthoredHierarchy", "seasons") + `], pricebooks: [{id: "vip", priority: 2}]}) {` + theCatalog + ` }`,
+			data: `{"catalogCreate":{"catalog":{"uuid":"new","name":"New","hierarchyIds":["attic","seasons"],"pricebooks":[{"id":"vip","priority":2}],"locale":"","currency":"","createdAt":"2024-05-30T12:00:00.000Z","published":false},"userErrors":[]}}`},
+		{name: "changed, but for what is left out", query: `mutation { catalogUpdate(input: {id: ` + global("Catalog", "new") + `, locale: "de", hierarchyIds: []}) {` + theCatalog + ` }`,
+			data: `{"catalogUpdate":{"catalog":{"uuid":"new","name":"New","hierarchyIds":[],"pricebooks":[{"id":"vip","priority":2}],"locale":"de","currency":"","createdAt":"2024-05-30T12:00:00.000Z","published":false},"userErrors":[]}}`},
+		{name: "listed", query: `{ catalogs(first: 2) { totalCount nodes { uuid } pageInfo { hasNextPage } } }`, data: `{"catalogs":{"totalCount":3,"nodes":[{"uuid":"main"},{"uuid":"new"}],"pageInfo":{"hasNextPage":true}}}`},
+		{name: "found by its id over all types", query: `{ node(id: ` + global("Catalog", "new") + `) { id ... on Catalog { name } } }`, data: `{"node":{"id":` + global("Catalog", "new") + `,"name":"New"}}`},
+		{name: "every fault is named", query: `mutation { catalogUpdate(input: {id: "new", name: "", hierarchyIds: ["attic", "a b"], currency: "euro"}) {` + theCatalog + ` }`,
+			data: `{"catalogUpdate":{"catalog":null,"userErrors":[
+			{"field":["input","name"],"code":"INVALID","message":"name is required."},
+			{"field":["input","hierarchyIds","1"],"code":"INVALID","message":"hierarchyIds.1 must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -, not \"a b\"."},
+			{"field":["input","currency"],"code":"INVALID","message":"currency must be a three-letter currency code such as USD, not \"euro\"."}]}}`},
+		{name: "what there is not", query: `mutation { catalogUpdate(input: {id: "new", pricebooks: [{id: "standard", priority: 1}, {id: "none", priority: 2}]}) {` + theCatalog + ` }`,
+			data: `{"catalogUpdate":{"catalog":null,"userErrors":[{"field":["input","pricebooks","1","id"],"code":"UNPROCESSABLE","message":"pricebooks.1.id names no pricebook: \"none\"."}]}}`},
+		{name: "not as long as rules lead to it", query: `mutation { catalogDelete(input: {id: "outlet"}) { deletedId` + mended + ` }`,
+			data: `{"catalogDelete":{"deletedId":null,"userErrors":[{"field":["input","id"],"code":"UNPROCESSABLE","message":"id is the catalog that the rules club lead to; delete them, or give them another, first."}]}}`},
+		{name: "removed", query: `mutation { catalogDelete(input: {id: "new"}) { deletedId` + mended + ` }`, data: `{"catalogDelete":{"deletedId":` + global("Catalog", "new") + `,"userErrors":[]}}`},
+		{name: "and gone", query: `mutation { catalogDelete(input: {id: "new"}) { deletedId` + mended + ` }`,
+			data: `{"catalogDelete":{"deletedId":null,"userErrors":[{"field":["input","id"],"code":"NOT_FOUND","message":"id names no catalog: \"new\"."}]}}`},
+	})
+}
+
+func TestRulesAreAuthoredAndCountAtOnce(t *testing.T) {
+	web := []string{"Store-Channel", "web"}
+	onTheHandmadeShop(t, []scenario{
+		{name: "as imported", query: `{ catalogRule(id: "club") { name catalogId accountIds accountTagIds customerIds channels tags schedules { validFrom validTo } createdAt } }`,
+			data: `{"catalogRule":{"name":"Club","catalogId":"outlet","accountIds":["acme"],"accountTagIds":["gold"],"customerIds":["bob"],"channels":["web"],"tags":["clearance"],
+			"schedules":[{"validFrom":"2024-01-01T00:00:00.000Z","validTo":"2025-01-01T00:00:00.000Z"}],"createdAt":"2023-02-02T00:00:00.000Z"}}`},
+		{name: "before", query: `{ product(id: "anvil") { catalogId } }`, headers: web, data: `{"product":{"catalogId":"main"}}`},
+		{name: "made", query: `mutation { catalogRuleCreate(input: {id: "web", name: "Web", catalogId: ` + global("Catalog", "outlet") + `, channels: ["web"], schedules: [{validFrom: "2024-05-30T12:00:00Z"}]}) {` + theRule + ` }`,
+			data: `{"catalogRuleCreate":{"catalogRule":{"uuid":"web","name":"Web","catalogId":"outlet","accountIds":[],"accountTagIds":[],"customerIds":[],"channels":["web"],"tags":[],
+			"schedules":[{"validFrom":"2024-05-30T12:00:00.000Z","validTo":null}],"createdAt":"2024-05-30T12:00:00.000Z"},"userErrors":[]}}`},
+		{name: "counts", query: `{ product(id: "anvil") { catalogId } }`, headers: web, data: `{"product":{"catalogId":"outlet"}}`},
+		{name: "changed", query: `mutation { catalogRuleUpdate(input: {id: "web", channels: [], tags: ["new", "old"], schedules: []}) { catalogRule { channels tags schedules { validTo } } } }`,
+			data: `{"catalogRuleUpdate":{"catalogRule":{"channels":[],"tags":["new","old"],"schedules":[]}}}`},
+		{name: "counts no longer", query: `{ product(id: "anvil") { catalogId } }`, headers: web, data: `{"product":{"catalogId":"main"}}`},
+		{name: "every fault is named", query: `mutation { catalogRuleUpdate(input: {id: "web", accountIds: ["acme", "!"], tags: ["a,b"], schedules: [{}, {validFrom: "2024-01-01", validTo: "2023-01-01"}]}) {` + theRule + ` }`,
+			data: `{"catalogRuleUpdate":{"catalogRule":null,"userErrors":[
+			{"field":["input","accountIds","1"],"code":"INVALID","message":"accountIds.1 must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -, not \"!\"."},
+			{"field":["input","tags","0"],"code":"INVALID","message":"tags.0 must have no control characters and no commas, not \"a,b\"."},
+			{"field":["input","schedules","1","validTo"],"code":"INVALID","message":"schedules.1.validTo must be after validFrom, 2024-01-01T00:00:00.000Z, not 2023-01-01T00:00:00.000Z."}]}}`},
+		{name: "listed", query: `{ catalogRules { totalCount nodes { uuid } } }`, data: `{"catalogRules":{"totalCount":3,"nodes":[{"uuid":"club"},{"uuid":"everyone"},{"uuid":"web"}]}}`},
+		{name: "found by its id over all types", query: `{ node(id: ` + global("CatalogRule", "web") + `) { ... on CatalogRule { id name } } }`, data: `{"node":{"id":` + global("CatalogRule", "web") + `,"name":"Web"}}`},
+		{name: "removed", query: `mutation { catalogRuleDelete(input: {id: "web"}) { deletedId` + mended + ` }`, data: `{"catalogRuleDelete":{"deletedId":` + global("CatalogRule", "web") + `,"userErrors":[]}}`},
+	})
+}
+
+func TestNodesAreAuthored(t *testing.T) {
+	node := func(members string) string {
+		return `{"node":{"uuid":"shelf","hierarchyId":"attic",` + members + `,"updatedAt":"2024-05-30T12:00:00.000Z"},"userErrors":[]}`
+	}
+	onTheHandmadeShop(t, []scenario{
+		{name: "a hierarchy is made", query: `mutation { hierarchyCreate(input: {id: "garden", name: "Garden"}) { hierarchy { id uuid name slug description updatedAt }` + mended + ` }`,
+			data: `{"hierarchyCreate":{"hierarchy":{"id":` + global("AuthoredHierarchy", "garden") + `,"uuid":"garden","name":"Garden","slug":"","description":"","updatedAt":"2024-05-30T12:00:00.000Z"},"userErrors":[]}}`},
+		{name: "and changed", query: `mutation { hierarchyUpdate(input: {id: "garden", slug: "garden"}) { hierarchy { name slug }` + mended + ` }`, data: `{"hierarchyUpdate":{"hierarchy":{"name":"Garden","slug":"garden"},"userErrors":[]}}`},
+		{name: "and removed", query: `mutation { hierarchyDelete(input: {id: "garden"}) { deletedId` + mended + ` }`, data: `{"hierarchyDelete":{"deletedId":` + global("AuthoredHierarchy", "garden") + `,"userErrors":[]}}`},
+		{name: "not as long as it is in a catalog", query: `mutation { hierarchyDelete(input: {id: "seasons"}) { deletedId` + mended + ` }`, holds: []string{`"deletedId":null`, "in the catalogs main, outlet; take it out of them first"}},
+		{name: "hierarchies are listed", query: `{ authoredHierarchies { nodes { uuid } } authoredHierarchy(id: "attic") { name } }`, data: `{"authoredHierarchies":{"nodes":[{"uuid":"attic"},{"uuid":"seasons"},{"uuid":"workshop"}]},"authoredHierarchy":{"name":"Attic"}}`},
+		{name: "a node is made below a hierarchy", query: `mutation { nodeCreate(input: {id: "shelf", parentId: ` + global("Hierarchy", "attic") + `, name: "Shelf"}) {` + theNode + ` }`,
+			data: `{"nodeCreate":` + node(`"parentId":"attic","name":"Shelf","slug":"","description":"","curatedProductIds":[],"productCount":0,"productIds":[]`) + `}`},
+		{name: "changed", query: `mutation { nodeUpdate(input: {id: "shelf", slug: "shelf", description: "Dusty."}) { node { name slug description }` + mended + ` }`, data: `{"nodeUpdate":{"node":{"name":"Shelf","slug":"shelf","description":"Dusty."},"userErrors":[]}}`},
+		{name: "moved", query: `mutation { nodeMove(input: {id: ` + global("CatalogNode", "shelf") + `, parentId: "box"}) { node { parentId }` + mended + ` }`, data: `{"nodeMove":{"node":{"parentId":"box"},"userErrors":[]}}`},
+		{name: "not below itself", query: `mutation { nodeMove(input: {id: "box", parentId: "shelf"}) { node { parentId }` + mended + ` }`,
+			data: `{"nodeMove":{"node":null,"userErrors":[{"field":["input","parentId"],"code":"UNPROCESSABLE","message":"parentId must not be the node itself or one below it, as \"shelf\" is."}]}}`},
+		{name: "attached", query: `mutation { nodeProductsAttach(input: {id: "shelf", productIds: ["anvil", ` + global("Product", "brush") + `, "drill-draft"]}) { node { productCount productIds two: productIds(first: 2, offset: 1) }` + mended + ` }`,
+			data: `{"nodeProductsAttach":{"node":{"productCount":3,"productIds":["drill-draft","brush","anvil"],"two":["brush","anvil"]},"userErrors":[]}}`},
+		{name: "curated", query: `mutation { nodeCurate(input: {id: "shelf", productIds: ["brush", "anvil"]}) { node { curatedProductIds }` + mended + ` }`, data: `{"nodeCurate":{"node":{"curatedProductIds":["brush","anvil"]},"userErrors":[]}}`},
+		{name: "only what is attached", query: `mutation { nodeCurate(input: {id: "shelf", productIds: ["glue", "anvil", "ink"]}) { node { uuid }` + mended + ` }`,
+			data: `{"nodeCurate":{"node":null,"userErrors":[{"field":["input","productIds","0"],"code":"UNPROCESSABLE","message":"productIds.0 is not attached to the node: \"glue\"; attach it first."},
+			{"field":["input","productIds","2"],"code":"UNPROCESSABLE","message":"productIds.2 is not attached to the node: \"ink\"; attach it first."}]}}`},
+		{name: "at most 20", query: `mutation($ids: [ID!]!) { nodeCurate(input: {id: "shelf", productIds: $ids}) { node { uuid }` + mended + ` }`, variables: variables{"ids": slices.Repeat([]string{"anvil"}, 21)},
+			data: `{"nodeCurate":{"node":null,"userErrors":[{"field":["input","productIds"],"code":"INVALID","message":"productIds must be at most 20 products, not 21."}]}}`},
+		{name: "detached, and so not curated", query: `mutation { nodeProductsDetach(input: {id: "shelf", productIds: ["brush", "glue"]}) { node { curatedProductIds productIds }` + mended + ` }`,
+			data: `{"nodeProductsDetach":{"node":{"curatedProductIds":["anvil"],"productIds":["drill-draft","anvil"]},"userErrors":[]}}`},
+		{name: "nothing to attach", query: `mutation { nodeProductsAttach(input: {id: "shelf", productIds: []}) { node { uuid }` + mended + ` }`, holds: []string{`"node":null`, "must hold between 1 and 1000 products, not 0"}},
+		{name: "too many ids of a page", query: `{ authoredNode(id: "shelf") { productIds(first: 101) } }`, codes: unprocessable, argument: "first"},
+		{name: "a page too far", query: `{ authoredNode(id: "shelf") { productIds(offset: 10001) } }`, codes: unprocessable, argument: "offset"},
+		{name: "nodes are listed", query: `{ authoredNodes(hierarchyId: "attic") { totalCount nodes { uuid parentId productCount productIds(first: 1) } } }`,
+			data: `{"authoredNodes":{"totalCount":2,"nodes":[{"uuid":"box","parentId":"attic","productCount":1,"productIds":["ink-unlisted"]},{"uuid":"shelf","parentId":"box","productCount":2,"productIds":["drill-draft"]}]}}`},
+		{name: "a node is not removed with others below it", query: `mutation { nodeDelete(input: {id: "box"}) { deletedId` + mended + ` }`, holds: []string{`"deletedId":null`, "has the nodes shelf below it"}},
+		{name: "removed", query: `mutation { nodeDelete(input: {id: "shelf"}) { deletedId` + mended + ` }`, data: `{"nodeDelete":{"deletedId":` + global("AuthoredNode", "shelf") + `,"userErrors":[]}}`},
+		{name: "found by their ids over all types", query: `{ nodes(ids: [` + global("AuthoredNode", "box") + `, ` + global("AuthoredHierarchy", "attic") + `, ` + global("AuthoredNode", "shelf") + `]) { __typename id } }`,
+			data: `{"nodes":[{"__typename":"AuthoredNode","id":` + global("AuthoredNode", "box") + `},{"__typename":"AuthoredHierarchy","id":` + global("AuthoredHierarchy", "attic") + `},null]}`},
+		{name: "what shoppers see stays until it is published", query: `{ catalogNode(id: "tools") { name } }`, data: `{"catalogNode":{"name":"Tools"}}`},
+	})
+}
+
+func TestWhatIsAuthoredIsNotForShoppers(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		for _, kind := range []string{"Catalog", "CatalogRule", "AuthoredHierarchy", "AuthoredNode"} {
+			id := map[string]string{"Catalog": "main", "CatalogRule": "club", "AuthoredHierarchy": "attic", "AuthoredNode": "box"}[kind]
+			for _, query := range []string{`{ node(id: ` + global(kind, id) + `) { id } }`, `{ nodes(ids: [` + global(kind, id) + `]) { id } }`} {
+				a := s.send(t, by(newPost(t, query, nil), storefront()))
+				require.Equal(t, forbidden, a.codes(), "%s: %s", query, a.Body)
+			}
+		}
+	})
+}
+
+func TestTheCostOfWhatIsAuthoredDoesNotDependOnThePage(t *testing.T) {
+	var lines []string
+	for i := range 100 {
+		lines = append(lines, fmt.Sprintf(`{"type":"node","id":"n%02d","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"attic"}},"products":{"data":[{"type":"product","id":"anvil"},{"type":"product","id":"brush"}]}}}`, i))
+	}
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade()+"\n"+strings.Join(lines, "\n"))
+		for _, query := range []string{
+			`query($n: Int) { authoredNodes(hierarchyId: "attic", first: $n) { totalCount nodes { name productCount productIds(first: 2) } } }`,
+			`query($n: Int) { catalogs(first: $n) { totalCount nodes { name pricebooks { id } } } catalogRules(first: $n) { nodes { channels } } authoredHierarchies(first: $n) { nodes { name } } }`,
+		} {
+			require.Equal(t, s.cost(t, query, variables{"n": 1}), s.cost(t, query, variables{"n": 100}), query)
+		}
+		ids := func(n int) (list []string) {
+			for i := range n {
+				list = append(list, store.GlobalID(store.TypeAuthoredNode, fmt.Sprintf("n%02d", i)), store.GlobalID(store.TypeCatalog, "main"))
+			}
+			return list
+		}
+		const byID = `query($ids: [ID!]!) { nodes(ids: $ids) { ... on AuthoredNode { productCount } ... on Catalog { name } } }`
+		require.Equal(t, s.cost(t, byID, variables{"ids": ids(1)}), s.cost(t, byID, variables{"ids": ids(50)}))
+	})
+}

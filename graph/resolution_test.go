@@ -1,0 +1,144 @@
+package graph_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/auth"
+	"portico/store/storetest"
+)
+
+// offers is the handmade shop with a rule for the mobile channel and the tag
+// clearance, as AdventureWorks has it, and one for the night.
+func offers() string {
+	return handmade() + "\n" + strings.Join([]string{
+		`{"type":"catalog_rule","id":"offers","attributes":{"name":"mobile-offers","catalog_id":"outlet","channels":["mobile"],"tags":["clearance"],"created_at":"2023-02-03T00:00:00.000Z"}}`,
+		`{"type":"catalog_rule","id":"night","attributes":{"name":"Night","catalog_id":"outlet","channels":["mobile"],"schedules":[{"valid_from":"2024-05-30T22:00:00.000Z","valid_to":"2024-05-31T06:00:00.000Z"}],"created_at":"2023-02-04T00:00:00.000Z"}}`,
+	}, "\n")
+}
+
+// storefront is a shopper's token.
+func storefront() *auth.Principal { return with("catalog:read", "inventory:read") }
+
+func TestWhoIsShownWhichCatalog(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, offers())
+		member := storefront()
+		member.AccountID, member.AccountTags, member.CustomerID = "acme", []string{"silver", "gold"}, "bob"
+		stranger := storefront()
+		stranger.AccountID, stranger.AccountTags, stranger.CustomerID = "other", []string{"gold"}, "bob"
+		for _, c := range []struct {
+			name    string
+			who     *auth.Principal
+			headers []string
+			catalog string
+		}{
+			{"no headers", storefront(), nil, "main"},
+			{"channel and tag", storefront(), []string{"Store-Channel", "mobile", "Store-Context-Tag", "clearance"}, "outlet"},
+			{"by their other names", storefront(), []string{"EP-Channel", "mobile", "EP-Context-Tag", "clearance"}, "outlet"},
+			{"in lower case, as clients send them", storefront(), []string{"ep-channel", "mobile", "ep-context-tag", "clearance"}, "outlet"},
+			{"one name each", storefront(), []string{"EP-Channel", "mobile", "Store-Context-Tag", "clearance"}, "outlet"},
+			{"a channel is enough to score", storefront(), []string{"Store-Channel", "mobile"}, "outlet"},
+			{"several tags in one header", storefront(), []string{"Store-Context-Tag", "new , clearance,"}, "outlet"},
+			{"several headers of tags", storefront(), []string{"Store-Context-Tag", "new", "Store-Context-Tag", "clearance"}, "outlet"},
+			{"several headers of tags by both names", storefront(), []string{"Store-Context-Tag", "new", "EP-Context-Tag", "clearance"}, "outlet"},
+			{"another channel and tag", storefront(), []string{"Store-Channel", "web", "Store-Context-Tag", "new"}, "main"},
+			{"empty headers", storefront(), []string{"Store-Channel", "", "Store-Context-Tag", ""}, "main"},
+			{"an account, its tag and its customer, by the token", member, nil, "outlet"},
+			{"a token of another account", stranger, []string{"Store-Channel", "web"}, "main"},
+			{"more tags than count", storefront(), []string{"Store-Context-Tag", numbered(100) + ",clearance"}, "main"},
+			{"as many as count", storefront(), []string{"Store-Context-Tag", numbered(99) + ",clearance"}, "outlet"},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				r := by(newPost(t, `{ catalogResolution { catalogId } product(id: "anvil") { catalogId } }`, nil), c.who)
+				for i := 0; i+1 < len(c.headers); i += 2 {
+					r.Header.Add(c.headers[i], c.headers[i+1])
+				}
+				a := s.send(t, r)
+				require.JSONEq(t, `{"catalogResolution":{"catalogId":"`+c.catalog+`"},"product":{"catalogId":"`+c.catalog+`"}}`, string(a.Data), "%s", a.Body)
+			})
+		}
+	})
+}
+
+func numbered(n int) string {
+	tags := make([]string, n)
+	for i := range tags {
+		tags[i] = "t" + string(rune('a'+i%26)) + string(rune('a'+i/26))
+	}
+	return strings.Join(tags, ",")
+}
+
+const everyVerdict = `{ at validUntil reason catalogId catalogName releaseId publishedAt ruleId ruleName tieBreak
+	candidates { ruleId ruleName catalogId default score missed schedule account accountTag customer channel tag dropped } }`
+
+func TestTheExplanation(t *testing.T) {
+	onTheShopOfOffers := func(run func(*testing.T, *service)) {
+		storetest.Each(t, func(t *testing.T, e storetest.Engine) { run(t, open(t, e, offers())) })
+	}
+	onTheShopOfOffers(func(t *testing.T, s *service) {
+		runScenarios(t, s, []scenario{
+			{name: "all there is", query: `{ catalogResolution ` + everyVerdict + ` }`, headers: []string{"Store-Channel", "mobile", "Store-Context-Tag", "clearance"},
+				data: `{"catalogResolution":{"at":"2024-05-30T12:00:00.000Z","validUntil":"2024-05-30T22:00:00.000Z","reason":"RULE","catalogId":"outlet","catalogName":"Outlet","releaseId":"2",
+				"publishedAt":"2024-05-30T12:00:00.000Z","ruleId":"offers","ruleName":"mobile-offers","tieBreak":null,"candidates":[
+				{"ruleId":"offers","ruleName":"mobile-offers","catalogId":"outlet","default":false,"score":2,"missed":0,"schedule":"NOT_ASKED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"MATCHED","tag":"MATCHED","dropped":null},
+				{"ruleId":"everyone","ruleName":"Everyone","catalogId":"main","default":true,"score":0,"missed":0,"schedule":"NOT_ASKED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"NOT_ASKED","tag":"NOT_ASKED","dropped":null},
+				{"ruleId":"club","ruleName":"Club","catalogId":"outlet","default":false,"score":1,"missed":4,"schedule":"MATCHED","account":"MISSED","accountTag":"MISSED","customer":"MISSED","channel":"MISSED","tag":"MATCHED","dropped":"OTHER_SHOPPER"},
+				{"ruleId":"night","ruleName":"Night","catalogId":"outlet","default":false,"score":1,"missed":0,"schedule":"MISSED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"MATCHED","tag":"NOT_ASKED","dropped":"OUT_OF_SCHEDULE"}]}}`},
+			{name: "the default", query: `{ catalogResolution { reason ruleName catalogName validUntil } }`, data: `{"catalogResolution":{"reason":"DEFAULT_RULE","ruleName":"Everyone","catalogName":"Main","validUntil":null}}`},
+			{name: "another time, with the headers of this shopper", query: `{ catalogResolution(at: "2024-05-30T22:00:00Z") { at ruleId tieBreak } }`, headers: []string{"EP-Channel", "mobile"},
+				data: `{"catalogResolution":{"at":"2024-05-30T22:00:00.000Z","ruleId":"night","tieBreak":"FEWEST_MISSED"}}`},
+			{name: "just before", query: `{ catalogResolution(at: "2024-05-30T21:59:59.999Z") { ruleId tieBreak } }`, headers: []string{"EP-Channel", "mobile"},
+				data: `{"catalogResolution":{"ruleId":"offers","tieBreak":null}}`},
+			{name: "another shopper, whole", query: `{ catalogResolution(context: {channel: "web"}) { ruleId candidates { channel } } }`, headers: []string{"EP-Channel", "mobile"},
+				data: `{"catalogResolution":{"ruleId":"everyone","candidates":[{"channel":"NOT_ASKED"},{"channel":"MATCHED"},{"channel":"MISSED"},{"channel":"MISSED"}]}}`},
+			{name: "another account", query: `{ catalogResolution(context: {accountId: "acme", accountTags: ["gold"], customerId: "bob"}) { ruleId candidates { score } } }`,
+				data: `{"catalogResolution":{"ruleId":"club","candidates":[{"score":3},{"score":0},{"score":0},{"score":0}]}}`},
+			{name: "too many tags", query: `query($tags: [String!]) { catalogResolution(context: {tags: $tags}) { ruleId } }`, variables: variables{"tags": slices.Repeat([]string{"a"}, 101)},
+				codes: unprocessable, argument: "context.tags", holds: []string{"at most 100, not 101"}},
+			{name: "what is asked does not change what is shown", query: `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { catalogId } product(id: "anvil") { catalogId } }`,
+				data: `{"catalogResolution":{"catalogId":"outlet"},"product":{"catalogId":"main"}}`},
+		})
+	})
+}
+
+// A shopper learns why they see what they see, and nothing of others.
+func TestAnExplanationNamesNobodyElsesRules(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, offers())
+		a := s.send(t, by(newPost(t, `{ catalogResolution `+everyVerdict+` }`, nil), storefront()))
+		require.Empty(t, a.Errors, "%s", a.Body)
+		require.Contains(t, string(a.Data), `{"ruleId":null,"ruleName":null,"catalogId":null,"default":false,"score":0,"missed":5,"schedule":"MATCHED","account":"MISSED"`)
+		for _, secret := range []string{"club", "Club", "acme", "gold", "bob"} {
+			require.NotContains(t, a.Body.String(), secret)
+		}
+		require.Contains(t, string(a.Data), `"night"`, "a rule that is for everyone")
+		for name, query := range map[string]string{
+			"account":     `{ catalogResolution(context: {accountId: "acme"}) { ruleId } }`,
+			"account tag": `{ catalogResolution(context: {accountTags: []}) { ruleId } }`,
+			"customer":    `{ catalogResolution(context: {customerId: "bob"}) { ruleId } }`,
+			"time":        `{ catalogResolution(at: "2024-05-30T22:00:00Z") { ruleId } }`,
+		} {
+			a := s.send(t, by(newPost(t, query, nil), storefront()))
+			require.Equal(t, forbidden, a.codes(), "%s: %s", name, a.Body)
+			require.Contains(t, a.Errors[0].Message, "catalog:write")
+		}
+		a = s.send(t, by(newPost(t, `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { ruleId } }`, nil), storefront()))
+		require.JSONEq(t, `{"catalogResolution":{"ruleId":"offers"}}`, string(a.Data), "anyone may send such headers")
+		member := storefront()
+		member.AccountID, member.AccountTags, member.CustomerID = "acme", []string{"gold"}, "bob"
+		a = s.send(t, by(newPost(t, `{ catalogResolution { ruleName candidates { ruleName } } }`, nil), member))
+		require.JSONEq(t, `{"catalogResolution":{"ruleName":"Club","candidates":[{"ruleName":"Club"},{"ruleName":"Everyone"},{"ruleName":"mobile-offers"},{"ruleName":"Night"}]}}`, string(a.Data), "their own rule")
+	})
+}
+
+func TestAnExplanationWhereNothingIsPublished(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, "")
+		runScenarios(t, s, []scenario{{name: "says so", query: `{ catalogResolution { reason catalogId releaseId publishedAt ruleId candidates { ruleId } } }`,
+			data: `{"catalogResolution":{"reason":"NOTHING_PUBLISHED","catalogId":null,"releaseId":null,"publishedAt":null,"ruleId":null,"candidates":[]}}`}})
+	})
+}

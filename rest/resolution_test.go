@@ -1,0 +1,160 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/auth"
+	"portico/store/storetest"
+)
+
+// offers is the shop with rules as AdventureWorks has them: a default, and one
+// for the mobile channel and the tag clearance.
+func offers() string {
+	return shop() + "\n" + `{"type":"catalog_rule","id":"offers","attributes":{"name":"mobile-offers","catalog_id":"outlet","channels":["mobile"],"tags":["clearance"],"created_at":"2023-02-03T00:00:00.000Z"}}`
+}
+
+// clearance is what a shopper of the offers sends.
+var clearance = []string{"Store-Channel", "mobile", "Store-Context-Tag", "clearance"}
+
+// explanation is the header, read.
+type explanation struct {
+	Reason     string `json:"reason"`
+	Catalog    string `json:"catalog"`
+	Release    string `json:"release"`
+	Rule       string `json:"rule"`
+	Candidates []struct {
+		Rule    string   `json:"rule"`
+		Catalog string   `json:"catalog"`
+		Score   int      `json:"score"`
+		Matched []string `json:"matched"`
+		Missed  []string `json:"missed"`
+		Dropped string   `json:"dropped"`
+	} `json:"candidates"`
+	More int `json:"more"`
+}
+
+func explained(t *testing.T, w *httptest.ResponseRecorder) (x explanation) {
+	t.Helper()
+	require.Equal(t, "explain", w.Header().Get("Preference-Applied"))
+	line := w.Header().Get("Store-Catalog-Resolution")
+	require.LessOrEqual(t, len(line), 4096)
+	require.NoError(t, json.Unmarshal([]byte(line), &x), line)
+	return x
+}
+
+// The offers' shoppers see the outlet and nothing else, and are told why.
+func TestOffersAreForTheMobileChannel(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, offers(), at(storetest.NewClock(noon)))
+		t.Run("the mobile channel with the tag clearance sees the offers alone", func(t *testing.T) {
+			for _, headers := range [][]string{clearance, {"ep-channel", "mobile", "ep-context-tag", "new,clearance"}} {
+				sale := s.send(t, http.MethodGet, productsOf("sale"), "", append(headers, "Prefer", "explain")...)
+				require.Equal(t, []string{"glue", "anvil", "brush"}, read(t, sale).ids())
+				require.Contains(t, sale.Body.String(), `"catalog_id":"outlet"`)
+				x := explained(t, sale)
+				require.Equal(t, []string{"rule", "outlet", "offers"}, []string{x.Reason, x.Catalog, x.Rule})
+				require.Equal(t, []string{"channel", "tag"}, x.Candidates[0].Matched)
+				tools := s.send(t, http.MethodGet, productsOf("tools"), "", append(headers, "Prefer", "explain")...)
+				require.Equal(t, http.StatusNotFound, tools.Code, "a node of the main catalog: %s", tools.Body)
+				require.Equal(t, "outlet", explained(t, tools).Catalog, "why it is not there")
+			}
+		})
+		t.Run("everyone else the default", func(t *testing.T) {
+			for _, headers := range [][]string{nil, {"Store-Channel", "web"}, {"Store-Context-Tag", "new"}} {
+				w := s.send(t, http.MethodGet, productsOf("tools"), "", append(headers, "Prefer", "explain")...)
+				require.Equal(t, tools, read(t, w).ids())
+				x := explained(t, w)
+				require.Equal(t, []string{"default_rule", "main", "everyone"}, []string{x.Reason, x.Catalog, x.Rule})
+				require.Equal(t, "nothing_matched", x.Candidates[2].Dropped)
+			}
+		})
+	})
+}
+
+func TestPreferExplain(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, offers(), at(storetest.NewClock(noon)))
+		for prefer, want := range map[string]bool{
+			"explain": true, "Explain": true, "respond-async, explain; detail=full": true, "explain=yes": true,
+			"": false, "explained": false, "return=minimal": false, "return=explain": false,
+		} {
+			w := s.send(t, http.MethodGet, productsOf("tools"), "", "Prefer", prefer)
+			require.Equal(t, http.StatusOK, w.Code)
+			require.Equal(t, want, w.Header().Get("Store-Catalog-Resolution") != "", "%q", prefer)
+			require.Equal(t, want, w.Header().Get("Preference-Applied") != "", "%q", prefer)
+			require.Contains(t, w.Header().Get("Vary"), "Prefer")
+		}
+		require.Empty(t, s.send(t, http.MethodGet, "/v2/inventories", "", "Prefer", "explain").Header().Get("Store-Catalog-Resolution"), "stock is of no catalog")
+		t.Run("of others' rules it says that they are for others", func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodGet, productsOf("tools"), nil)
+			r.Header.Set("Prefer", "explain")
+			w := httptest.NewRecorder()
+			s.as(&auth.Principal{ClientID: "c", Scopes: []string{"catalog:read"}}).ServeHTTP(w, r)
+			x := explained(t, w)
+			require.Len(t, x.Candidates, 3)
+			require.NotContains(t, w.Header().Get("Store-Catalog-Resolution"), "club")
+			require.Equal(t, "other_shopper", x.Candidates[1].Dropped)
+			require.Equal(t, []string{"account", "account_tag", "customer", "channel", "tag"}, x.Candidates[1].Missed)
+		})
+		t.Run("who may not read learns nothing", func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodGet, productsOf("tools"), nil)
+			r.Header.Set("Prefer", "explain")
+			w := httptest.NewRecorder()
+			s.as(nil).ServeHTTP(w, r)
+			require.Equal(t, http.StatusUnauthorized, w.Code)
+			require.Empty(t, w.Header().Get("Store-Catalog-Resolution"))
+		})
+	})
+}
+
+// The header says what catalogResolution says.
+func TestTheHeaderAndTheQuerySayTheSame(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, offers(), at(storetest.NewClock(noon)))
+		for _, headers := range [][]string{nil, clearance, {"EP-Channel", "mobile"}, {"EP-Channel", "web", "EP-Context-Tag", "clearance"}} {
+			x := explained(t, s.send(t, http.MethodGet, productsOf("sale"), "", append(headers, "Prefer", "explain")...))
+			w := s.send(t, http.MethodPost, "/graphql", `{"query":"{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId catalogId score missed dropped } } }"}`, headers...)
+			var answer struct {
+				Data struct {
+					CatalogResolution struct {
+						Reason, CatalogID, ReleaseID, RuleID string
+						Candidates                           []struct {
+							RuleID, CatalogID string
+							Score, Missed     int
+							Dropped           string
+						}
+					}
+				}
+			}
+			require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), "%s", w.Body)
+			q := answer.Data.CatalogResolution
+			require.Equal(t, []string{q.Reason, q.CatalogID, q.ReleaseID, q.RuleID}, []string{strings.ToUpper(x.Reason), x.Catalog, x.Release, x.Rule})
+			require.Len(t, x.Candidates, len(q.Candidates))
+			for i, c := range x.Candidates {
+				require.Equal(t, fmt.Sprint(q.Candidates[i].RuleID, q.Candidates[i].CatalogID, q.Candidates[i].Score, q.Candidates[i].Dropped), fmt.Sprint(c.Rule, c.Catalog, c.Score, strings.ToUpper(c.Dropped)))
+			}
+		}
+	})
+}
+
+// However many rules there are, a header stays one that proxies let through.
+func TestTheHeaderIsBounded(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		lines := []string{offers()}
+		for i := range 300 {
+			lines = append(lines, fmt.Sprintf(`{"type":"catalog_rule","id":"rule-%03d-%s","attributes":{"name":"R","catalog_id":"main","channels":["c%d"]}}`, i, strings.Repeat("x", 40), i))
+		}
+		s := open(t, e, strings.Join(lines, "\n"), at(storetest.NewClock(noon)))
+		x := explained(t, s.send(t, http.MethodGet, productsOf("sale"), "", append(clearance, "Prefer", "explain")...))
+		require.Equal(t, "offers", x.Rule)
+		require.Greater(t, len(x.Candidates), 20)
+		require.Equal(t, 303, len(x.Candidates)+x.More)
+	})
+}

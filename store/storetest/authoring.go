@@ -1,0 +1,534 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"portico/store"
+)
+
+// Authoring is the promise about writes of catalogs, rules, hierarchies and
+// nodes: what is refused and why, and what holds however many write at once.
+func Authoring(t *testing.T, e Engine) {
+	t.Run("a catalog is made, changed and removed", authorCatalog(e))
+	t.Run("a rule is made, changed and removed", authorRule(e))
+	t.Run("hierarchies and nodes are made, changed, moved and removed", authorTree(e))
+	t.Run("products are attached, newest last, curated and detached", authorProducts(e))
+	t.Run("each fault names its member, and nothing is written", authorFaults(e))
+	t.Run("what is authored is exported, and shown once it is published", authorShown(e))
+	t.Run("a removed catalog's releases are swept after an hour", authorSwept(e))
+	t.Run("lists go on page by page", authorLists(e))
+	t.Run("a rule never outlives its catalog, whoever writes at once", authorRaceOfRules(e))
+	t.Run("a tree never gets a cycle, whoever moves at once", authorRaceOfMoves(e))
+	t.Run("attaching the same products at once attaches each once", authorRaceOfAttachments(e))
+	t.Run("curated products stay attached, whoever detaches at once", authorRaceOfCuration(e))
+	t.Run("a hierarchy never leaves a catalog or a node behind", authorRaceOfHierarchies(e))
+	t.Run("moves in any order keep the tree a tree", authorMoves(e))
+}
+
+func replaced(line, old, with string) string { return strings.ReplaceAll(line, old, with) }
+
+func authorCatalog(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s := e.Open(t, at(clock))
+		imported(t, s, shop)
+		made, err := s.CreateCatalog(t.Context(), actor, "", store.CatalogChange{Name: ptr("New"), HierarchyIDs: []string{"attic", "seasons"},
+			Pricebooks: []store.PricebookRank{{ID: "vip", Priority: 3}}, Locale: ptr("de"), Currency: ptr("CHF")})
+		require.NoError(t, err)
+		require.Regexp(t, `^[0-9a-f-]{36}$`, made.ID)
+		require.Equal(t, &store.Catalog{ID: made.ID, Name: "New", HierarchyIDs: []string{"attic", "seasons"},
+			Pricebooks: []store.PricebookRank{{ID: "vip", Priority: 3}}, Locale: "de", Currency: "CHF", CreatedAt: noon}, made)
+		clock.Advance(time.Hour)
+		changed, err := s.UpdateCatalog(t.Context(), actor, made.ID, store.CatalogChange{Name: ptr("Newer"), Pricebooks: []store.PricebookRank{}, Locale: ptr("")})
+		require.NoError(t, err)
+		require.Equal(t, &store.Catalog{ID: made.ID, Name: "Newer", HierarchyIDs: []string{"attic", "seasons"}, Currency: "CHF", CreatedAt: noon}, changed, "the other members stay, and so does the time")
+		publish(t, s, made.ID)
+		changed, err = s.Catalog(t.Context(), made.ID)
+		require.NoError(t, err)
+		require.True(t, changed.Published)
+		require.NoError(t, s.DeleteCatalog(t.Context(), actor, made.ID))
+		_, err = s.Catalog(t.Context(), made.ID)
+		requireFault(t, err, store.NotFound, "id", "no catalog")
+		requireFault(t, s.DeleteCatalog(t.Context(), actor, made.ID), store.NotFound, "id", "no catalog")
+		requireFault(t, s.DeleteCatalog(t.Context(), actor, "main"), store.Unprocessable, "id", "the rules everyone lead to", "first")
+		_, err = s.UpdateCatalog(t.Context(), actor, "nowhere", store.CatalogChange{})
+		requireFault(t, err, store.NotFound, "id", `"nowhere"`)
+	}
+}
+
+func authorRule(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s := e.Open(t, at(clock))
+		imported(t, s, shop)
+		hour := store.Schedule{From: noon, To: noon.Add(time.Hour)}
+		made, err := s.CreateCatalogRule(t.Context(), actor, "C0FFEE00-0000-4000-8000-000000000001", store.RuleChange{Name: ptr("New"), CatalogID: ptr("outlet"),
+			AccountIDs: []string{"C0FFEE00-0000-4000-8000-00000000000A"}, Channels: []string{"web"}, Tags: []string{"a b"}, Schedules: []store.Schedule{hour, {}}})
+		require.NoError(t, err)
+		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", made.ID)
+		require.Equal(t, []string{"c0ffee00-0000-4000-8000-00000000000a"}, made.AccountIDs, "canonical")
+		require.Equal(t, []store.Schedule{hour, {}}, made.Schedules)
+		require.Equal(t, noon, made.CreatedAt)
+		clock.Advance(time.Hour)
+		changed, err := s.UpdateCatalogRule(t.Context(), actor, made.ID, store.RuleChange{Name: ptr("Newer"), Channels: []string{}, Schedules: []store.Schedule{}})
+		require.NoError(t, err)
+		require.Equal(t, []any{"Newer", "outlet", made.AccountIDs, []string(nil), []string{"a b"}, []store.Schedule(nil), noon},
+			[]any{changed.Name, changed.CatalogID, changed.AccountIDs, changed.Channels, changed.Tags, changed.Schedules, changed.CreatedAt})
+		require.NoError(t, s.DeleteCatalogRule(t.Context(), actor, made.ID))
+		_, err = s.CatalogRule(t.Context(), made.ID)
+		requireFault(t, err, store.NotFound, "id", "no rule")
+		requireFault(t, s.DeleteCatalogRule(t.Context(), actor, "\x00"), store.NotFound, "id", "no rule")
+	}
+}
+
+func authorTree(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s := e.Open(t, at(clock))
+		imported(t, s, shop)
+		h, err := s.CreateHierarchy(t.Context(), actor, "garden", store.NodeChange{Name: ptr("Garden"), Slug: ptr("garden")})
+		require.NoError(t, err)
+		require.Equal(t, &store.AuthoredHierarchy{ID: "garden", Name: "Garden", Slug: "garden", UpdatedAt: noon}, h)
+		for _, n := range []struct{ id, parent string }{{"beds", "garden"}, {"roses", "beds"}, {"paths", "garden"}} {
+			made, err := s.CreateNode(t.Context(), actor, n.id, n.parent, store.NodeChange{Name: ptr(n.id)})
+			require.NoError(t, err)
+			require.Equal(t, &store.AuthoredNode{ID: n.id, HierarchyID: "garden", ParentID: n.parent, Name: n.id, UpdatedAt: noon}, made)
+		}
+		later := clock.Advance(time.Minute)
+		moved, err := s.MoveNode(t.Context(), actor, "beds", "paths")
+		require.NoError(t, err)
+		require.Equal(t, []any{"paths", later}, []any{moved.ParentID, moved.UpdatedAt})
+		moved, err = s.MoveNode(t.Context(), actor, "roses", "garden")
+		require.NoError(t, err)
+		require.Equal(t, "garden", moved.ParentID, "the hierarchy's id in place of a node's")
+		changed, err := s.UpdateNode(t.Context(), actor, "roses", store.NodeChange{Description: ptr("Red.")})
+		require.NoError(t, err)
+		require.Equal(t, []any{"roses", "Red.", "garden"}, []any{changed.Name, changed.Description, changed.ParentID})
+		h, err = s.UpdateHierarchy(t.Context(), actor, "garden", store.NodeChange{Slug: ptr("")})
+		require.NoError(t, err)
+		require.Equal(t, []any{"Garden", ""}, []any{h.Name, h.Slug})
+
+		for _, below := range []string{"beds", "paths"} {
+			_, err = s.MoveNode(t.Context(), actor, "paths", below)
+			requireFault(t, err, store.Unprocessable, "parentId", "itself or one below it")
+		}
+		_, err = s.MoveNode(t.Context(), actor, "paths", "tools")
+		requireFault(t, err, store.Unprocessable, "parentId", "own hierarchy, garden", `"tools" is in workshop`)
+		_, err = s.MoveNode(t.Context(), actor, "garden", "beds")
+		requireFault(t, err, store.NotFound, "id", "no node")
+		requireFault(t, s.DeleteNode(t.Context(), actor, "paths"), store.Unprocessable, "id", "has the nodes beds below it")
+		requireFault(t, s.DeleteHierarchy(t.Context(), actor, "garden"), store.Unprocessable, "id", "has the nodes beds, paths, roses")
+		requireFault(t, s.DeleteHierarchy(t.Context(), actor, "workshop"), store.Unprocessable, "id", "in the catalogs main")
+		for _, id := range []string{"beds", "paths", "roses"} {
+			require.NoError(t, s.DeleteNode(t.Context(), actor, id))
+		}
+		require.NoError(t, s.DeleteHierarchy(t.Context(), actor, "garden"))
+		_, err = s.AuthoredHierarchy(t.Context(), "garden")
+		requireFault(t, err, store.NotFound, "id", "no hierarchy")
+	}
+}
+
+// attachedTo are all products of a node, the newest first.
+func attachedTo(t require.TestingT, s *store.Store, node string) []string {
+	byNode, err := s.AttachedProducts(context.Background(), []string{node}, 1000, 0)
+	require.NoError(t, err)
+	counts, err := s.AttachedCounts(context.Background(), []string{node})
+	require.NoError(t, err)
+	require.Len(t, byNode[node], counts[node])
+	return byNode[node]
+}
+
+func authorProducts(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		imported(t, s, shop)
+		node, err := s.CreateNode(t.Context(), actor, "shelf", "attic", store.NodeChange{Name: ptr("Shelf")})
+		require.NoError(t, err)
+		require.Empty(t, attachedTo(t, s, node.ID))
+		attach := func(ids ...string) {
+			_, err := s.AttachProducts(t.Context(), actor, "shelf", ids)
+			require.NoError(t, err)
+		}
+		attach("anvil", "brush", "anvil")
+		attach("chalk", "anvil", "drill-draft")
+		require.Equal(t, []string{"drill-draft", "chalk", "brush", "anvil"}, attachedTo(t, s, "shelf"), "what is attached keeps its place; drafts may be")
+		page, err := s.AttachedProducts(t.Context(), []string{"shelf", "empty"}, 2, 1)
+		require.NoError(t, err)
+		require.Equal(t, map[string][]string{"shelf": {"chalk", "brush"}}, page)
+
+		node, err = s.CurateProducts(t.Context(), actor, "shelf", []string{"brush", "anvil"})
+		require.NoError(t, err)
+		require.Equal(t, []string{"brush", "anvil"}, node.CuratedProductIDs)
+		_, err = s.CurateProducts(t.Context(), actor, "shelf", []string{"brush", "glue"})
+		requireFault(t, err, store.Unprocessable, "productIds.1", `not attached to the node: "glue"`)
+		_, err = s.CurateProducts(t.Context(), actor, "shelf", []string{"brush", "brush"})
+		requireFault(t, err, store.Unprocessable, "productIds.1", "there twice")
+		_, err = s.CurateProducts(t.Context(), actor, "shelf", slices.Repeat([]string{"brush"}, 21))
+		requireFault(t, err, store.Invalid, "productIds", "at most 20 products, not 21")
+		node, err = s.DetachProducts(t.Context(), actor, "shelf", []string{"brush", "glue", "\x00"})
+		require.NoError(t, err)
+		require.Equal(t, []string{"anvil"}, node.CuratedProductIDs, "what is detached is curated no longer")
+		require.Equal(t, []string{"drill-draft", "chalk", "anvil"}, attachedTo(t, s, "shelf"))
+		attach("brush")
+		require.Equal(t, []string{"brush", "drill-draft", "chalk", "anvil"}, attachedTo(t, s, "shelf"), "attached again, it is the newest")
+
+		_, err = s.AttachProducts(t.Context(), actor, "shelf", []string{"glue", "nothing", "\x00"})
+		requireFault(t, err, store.Unprocessable, "productIds.1", `no product: "nothing"`)
+		require.NotContains(t, attachedTo(t, s, "shelf"), "glue", "all or nothing")
+		for _, n := range []int{0, 1001} {
+			_, err = s.AttachProducts(t.Context(), actor, "shelf", slices.Repeat([]string{"anvil"}, n))
+			requireFault(t, err, store.Unprocessable, "productIds", fmt.Sprintf("between 1 and 1000 products, not %d", n))
+			_, err = s.DetachProducts(t.Context(), actor, "shelf", slices.Repeat([]string{"anvil"}, n))
+			requireFault(t, err, store.Unprocessable, "productIds", "between 1 and 1000")
+		}
+		_, err = s.AttachProducts(t.Context(), actor, "nowhere", []string{"anvil"})
+		requireFault(t, err, store.NotFound, "id", "no node")
+		require.NoError(t, s.DeleteNode(t.Context(), actor, "shelf"))
+		require.Equal(t, 0, count(t, e.SQL(t), `node_product WHERE node_id = 'shelf'`))
+	}
+}
+
+func authorFaults(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		imported(t, s, shop)
+		before := exported(t, s)
+		long, ctx := strings.Repeat("x", 1025), t.Context()
+		catalog := func(change store.CatalogChange) func() error {
+			return func() error {
+				if change.Name == nil {
+					change.Name = ptr("New")
+				}
+				_, err := s.CreateCatalog(ctx, actor, "", change)
+				return err
+			}
+		}
+		rule := func(change store.RuleChange) func() error {
+			return func() error { _, err := s.UpdateCatalogRule(ctx, actor, "club", change); return err }
+		}
+		node := func(id, parent string, change store.NodeChange) func() error {
+			return func() error { _, err := s.CreateNode(ctx, actor, id, parent, change); return err }
+		}
+		for _, c := range []struct {
+			name   string
+			write  func() error
+			code   store.Code
+			member string
+			words  []string
+		}{
+			{"no name", catalog(store.CatalogChange{Name: ptr("")}), store.Invalid, "name", []string{"required"}},
+			{"a long name", catalog(store.CatalogChange{Name: &long}), store.Invalid, "name", []string{"at most 1024 bytes, not 1025"}},
+			{"a name with NUL", catalog(store.CatalogChange{Name: ptr("a\x00")}), store.Invalid, "name", []string{"without NUL"}},
+			{"an unknown hierarchy", catalog(store.CatalogChange{HierarchyIDs: []string{"attic", "tools"}}), store.Unprocessable, "hierarchyIds.1", []string{`hierarchy: "tools"`}},
+			{"no id of a hierarchy", catalog(store.CatalogChange{HierarchyIDs: []string{"a b"}}), store.Invalid, "hierarchyIds.0", []string{`"a b"`}},
+			{"an unknown price book", catalog(store.CatalogChange{Pricebooks: []store.PricebookRank{{ID: "nothing"}}}), store.Unprocessable, "pricebooks.0.id", []string{`pricebook: "nothing"`}},
+			{"a bad locale", catalog(store.CatalogChange{Locale: ptr("!")}), store.Invalid, "locale", []string{"BCP 47"}},
+			{"a bad currency", catalog(store.CatalogChange{Currency: ptr("euro")}), store.Invalid, "currency", []string{"three-letter"}},
+			{"an id that is taken", func() error {
+				_, err := s.CreateCatalog(ctx, actor, "main", store.CatalogChange{Name: ptr("New")})
+				return err
+			}, store.Unprocessable, "id", []string{`taken: "main"`}},
+			{"no id", func() error {
+				_, err := s.CreateCatalog(ctx, actor, "a b", store.CatalogChange{Name: ptr("New")})
+				return err
+			}, store.Invalid, "id", []string{"1 to 64"}},
+			{"an unknown catalog", rule(store.RuleChange{CatalogID: ptr("nowhere")}), store.Unprocessable, "catalogId", []string{`catalog: "nowhere"`}},
+			{"no id of an account", rule(store.RuleChange{AccountIDs: []string{"acme", ""}}), store.Invalid, "accountIds.1", []string{"required"}},
+			{"no id of an account tag", rule(store.RuleChange{AccountTagIDs: []string{"!"}}), store.Invalid, "accountTagIds.0", nil},
+			{"an empty channel", rule(store.RuleChange{Channels: []string{""}}), store.Invalid, "channels.0", []string{"1 to 255 bytes"}},
+			{"a channel no header can hold", rule(store.RuleChange{Channels: []string{"a\nb"}}), store.Invalid, "channels.0", []string{"control"}},
+			{"a tag with a comma", rule(store.RuleChange{Tags: []string{"a", "b,c"}}), store.Invalid, "tags.1", []string{"commas"}},
+			{"a schedule that ends before it begins", rule(store.RuleChange{Schedules: []store.Schedule{{From: noon, To: noon}}}), store.Invalid, "schedules.0.validTo", []string{"after validFrom"}},
+			{"an unknown parent", node("", "nowhere", store.NodeChange{Name: ptr("New")}), store.Unprocessable, "parentId", []string{"no node and no hierarchy", `"nowhere"`}},
+			{"no parent", node("", "", store.NodeChange{Name: ptr("New")}), store.Unprocessable, "parentId", nil},
+			{"a parent with NUL", node("", "\x00", store.NodeChange{Name: ptr("New")}), store.Unprocessable, "parentId", nil},
+			{"a hierarchy's id", node("workshop", "attic", store.NodeChange{Name: ptr("New")}), store.Unprocessable, "id", []string{"taken by a hierarchy"}},
+			{"a node without a name", node("", "attic", store.NodeChange{}), store.Invalid, "name", []string{"required"}},
+			{"a node's id for a hierarchy", func() error {
+				_, err := s.CreateHierarchy(ctx, actor, "tools", store.NodeChange{Name: ptr("New")})
+				return err
+			}, store.Unprocessable, "id", []string{"taken by a node"}},
+		} {
+			t.Run(c.name, func(t *testing.T) { requireFault(t, c.write(), c.code, c.member, c.words...) })
+		}
+		require.Equal(t, before, exported(t, s))
+	}
+}
+
+func authorShown(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := published(t, e)
+		ctx := t.Context()
+		must := func(err error) { require.NoError(t, err) }
+		_, err := s.CreateNode(ctx, actor, "corner", "paints", store.NodeChange{Name: ptr("Corner")})
+		must(err)
+		_, err = s.AttachProducts(ctx, actor, "corner", []string{"anvil", "brush", "glue", "drill-draft"})
+		must(err)
+		_, err = s.CurateProducts(ctx, actor, "corner", []string{"glue", "drill-draft"})
+		must(err)
+		_, err = s.MoveNode(ctx, actor, "tools", "paints")
+		must(err)
+		_, err = viewOf(t, s, store.ShopperContext{}).Node(ctx, "corner")
+		requireFault(t, err, store.NotFound, "", "corner")
+		publish(t, s, "main")
+		v := viewOf(t, s, store.ShopperContext{})
+		require.Equal(t, []string{"glue", "anvil", "brush"}, listed(t, v, store.ProductQuery{NodeID: "corner"}), "curated first; a draft is not shown")
+		hand, err := v.Node(ctx, "hand-tools")
+		must(err)
+		require.Equal(t, []string{"workshop", "paints", "tools"}, hand.Ancestors)
+		require.Contains(t, listed(t, v, store.ProductQuery{NodeID: "workshop"}), "glue", "a hierarchy lists the products of all its nodes")
+
+		other := e.Open(t)
+		text := exported(t, s)
+		wipe(t, e.SQL(t))
+		imported(t, other, text)
+		require.Equal(t, text, exported(t, other), "what is authored is exported, and imports as the same")
+	}
+}
+
+func authorSwept(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s, db := published(t, e, at(clock)), e.SQL(t)
+		outlet := outletView(t, s, store.ShopperContext{})
+		requireFault(t, s.DeleteCatalog(t.Context(), actor, "outlet"), store.Unprocessable, "id", "the rules everyone, club lead to")
+		for _, id := range []string{"everyone", "club"} {
+			require.NoError(t, s.DeleteCatalogRule(t.Context(), actor, id))
+		}
+		require.NoError(t, s.DeleteCatalog(t.Context(), actor, "outlet"))
+		require.Equal(t, "main", seenBy(t, s, store.ShopperContext{}))
+		require.Equal(t, []string{"glue", "anvil", "brush"}, listed(t, outlet, store.ProductQuery{NodeID: "sale"}), "who reads it goes on")
+		require.NoError(t, s.Sweep(t.Context(), actor))
+		require.Equal(t, 2, count(t, db, "release"))
+		clock.Advance(time.Hour + time.Second)
+		require.NoError(t, s.Sweep(t.Context(), actor))
+		require.Equal(t, 1, count(t, db, "release"))
+		requireNoLeftovers(t, db)
+
+		_, err := s.CreateCatalog(t.Context(), actor, "brief", store.CatalogChange{Name: ptr("Brief"), HierarchyIDs: []string{"attic"}})
+		require.NoError(t, err)
+		_, err = s.Publish(t.Context(), actor, "brief", func(int, int) { _ = s.DeleteCatalog(t.Context(), actor, "brief") })
+		require.NoError(t, err)
+		require.Equal(t, "main", seenBy(t, s, store.ShopperContext{}))
+		clock.Advance(time.Hour + time.Second)
+		require.NoError(t, s.Sweep(t.Context(), actor))
+		require.Equal(t, 1, count(t, db, "release"), "one that was finished after its catalog was removed")
+		requireNoLeftovers(t, db)
+	}
+}
+
+func authorLists(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		imported(t, s, shop)
+		var want []string
+		for i := range 30 {
+			want = append(want, fmt.Sprintf("n%02d", i))
+			_, err := s.CreateNode(t.Context(), actor, want[i], "attic", store.NodeChange{Name: ptr("N")})
+			require.NoError(t, err)
+		}
+		var got []string
+		for page := (store.Page{First: ptr(7)}); ; {
+			slice, err := s.AuthoredNodes(t.Context(), "attic", page)
+			require.NoError(t, err)
+			total, err := slice.Total(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, 31, total)
+			for _, node := range slice.Items {
+				got = append(got, node.ID)
+			}
+			if !slice.HasNext {
+				_, err := s.AuthoredNodes(t.Context(), "workshop", page)
+				requireFault(t, err, store.CursorMismatch, "after")
+				break
+			}
+			page.After = &slice.Cursors[len(slice.Cursors)-1]
+		}
+		require.Equal(t, append([]string{"box"}, want...), got, "by id")
+		catalogs, err := s.Catalogs(t.Context(), store.Page{Last: ptr(1)})
+		require.NoError(t, err)
+		require.Equal(t, "outlet", catalogs.Items[0].ID)
+		rules, err := s.CatalogRules(t.Context(), store.Page{Offset: ptr(1)})
+		require.NoError(t, err)
+		require.Equal(t, "everyone", rules.Items[0].ID)
+		hierarchies, err := s.AuthoredHierarchies(t.Context(), store.Page{})
+		require.NoError(t, err)
+		require.Len(t, hierarchies.Items, 3)
+	}
+}
+
+// told sees to it that a write that lost says so in the caller's terms.
+func told(t *testing.T, err error, codes ...store.Code) {
+	var one *store.Error
+	var list store.Errors
+	ours := errors.As(err, &one) || errors.As(err, &list)
+	if err != nil && (!ours || !slices.Contains(codes, store.AsErrors(err)[0].Code)) {
+		t.Errorf("a writer is told %v", err)
+	}
+}
+
+func authorRaceOfRules(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		imported(t, s, shop)
+		together(t, e, func(s *store.Store, writer int) {
+			for i := range 4 {
+				id := fmt.Sprintf("c%d", i)
+				switch writer % 3 {
+				case 0:
+					_, err := s.CreateCatalog(t.Context(), actor, id, store.CatalogChange{Name: ptr("C")})
+					told(t, err, store.Unprocessable)
+				case 1:
+					_, err := s.CreateCatalogRule(t.Context(), actor, fmt.Sprintf("r%d-%d", writer, i), store.RuleChange{Name: ptr("R"), CatalogID: &id, Channels: []string{"x"}})
+					told(t, err, store.Unprocessable)
+				case 2:
+					told(t, s.DeleteCatalog(t.Context(), actor, id), store.NotFound, store.Unprocessable)
+				}
+			}
+		})
+		require.Equal(t, 0, count(t, e.SQL(t), `catalog_rule WHERE catalog_id NOT IN (SELECT id FROM catalog)`))
+	}
+}
+
+func authorRaceOfMoves(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		imported(t, s, shop)
+		const nodes = 6
+		for i := range nodes {
+			_, err := s.CreateNode(t.Context(), actor, fmt.Sprintf("n%d", i), "attic", store.NodeChange{Name: ptr("N")})
+			require.NoError(t, err)
+		}
+		together(t, e, func(s *store.Store, writer int) {
+			for i := range 5 { // round in a circle, each from another place
+				_, err := s.MoveNode(t.Context(), actor, fmt.Sprintf("n%d", (writer+i)%nodes), fmt.Sprintf("n%d", (writer+i+1)%nodes))
+				told(t, err, store.Unprocessable)
+			}
+		})
+		requireTree(t, s, "attic")
+	}
+}
+
+// requireTree holds that from every node of a hierarchy a way leads up to it.
+func requireTree(t require.TestingT, s *store.Store, hierarchy string) {
+	slice, err := s.AuthoredNodes(context.Background(), hierarchy, store.Page{First: ptr(100)})
+	require.NoError(t, err)
+	parents := map[string]string{}
+	for _, node := range slice.Items {
+		parents[node.ID] = node.ParentID
+	}
+	for id := range parents {
+		up, steps := id, 0
+		for up != hierarchy {
+			parent, known := parents[up]
+			require.True(t, known, "%s hangs from %s, which is not there", id, up)
+			require.LessOrEqual(t, steps, len(parents), "%s hangs from itself", id)
+			up, steps = parent, steps+1
+		}
+	}
+}
+
+func authorRaceOfAttachments(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		imported(t, s, shop)
+		together(t, e, func(s *store.Store, writer int) {
+			ids := []string{"anvil", "brush", "chalk", "glue"}
+			if writer%2 == 0 {
+				slices.Reverse(ids)
+			}
+			_, err := s.AttachProducts(t.Context(), actor, "empty", ids)
+			told(t, err)
+		})
+		require.ElementsMatch(t, []string{"anvil", "brush", "chalk", "glue"}, attachedTo(t, s, "empty"))
+	}
+}
+
+func authorRaceOfCuration(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		imported(t, s, shop)
+		_, err := s.AttachProducts(t.Context(), actor, "empty", []string{"anvil", "brush", "chalk"})
+		require.NoError(t, err)
+		together(t, e, func(s *store.Store, writer int) {
+			for range 3 {
+				if writer%2 == 0 {
+					_, err := s.CurateProducts(t.Context(), actor, "empty", []string{"chalk", "anvil"})
+					told(t, err, store.Unprocessable)
+					continue
+				}
+				_, err := s.DetachProducts(t.Context(), actor, "empty", []string{"anvil"})
+				told(t, err)
+				_, err = s.AttachProducts(t.Context(), actor, "empty", []string{"anvil"})
+				told(t, err)
+			}
+		})
+		node, err := s.AuthoredNode(t.Context(), "empty")
+		require.NoError(t, err)
+		require.Subset(t, attachedTo(t, s, "empty"), node.CuratedProductIDs)
+	}
+}
+
+func authorRaceOfHierarchies(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		imported(t, s, shop)
+		together(t, e, func(s *store.Store, writer int) {
+			for i := range 3 {
+				id := fmt.Sprintf("h%d", i)
+				switch writer % 4 {
+				case 0:
+					_, err := s.CreateHierarchy(t.Context(), actor, id, store.NodeChange{Name: ptr("H")})
+					told(t, err, store.Unprocessable)
+				case 1:
+					_, err := s.CreateNode(t.Context(), actor, "", id, store.NodeChange{Name: ptr("N")})
+					told(t, err, store.Unprocessable)
+				case 2:
+					_, err := s.UpdateCatalog(t.Context(), actor, "outlet", store.CatalogChange{HierarchyIDs: []string{id}})
+					told(t, err, store.Unprocessable)
+				case 3:
+					told(t, s.DeleteHierarchy(t.Context(), actor, id), store.NotFound, store.Unprocessable)
+				}
+			}
+		})
+		require.Equal(t, 0, count(t, e.SQL(t), `node WHERE hierarchy_id NOT IN (SELECT id FROM hierarchy)`))
+		outlet, err := s.Catalog(t.Context(), "outlet")
+		require.NoError(t, err)
+		for _, id := range outlet.HierarchyIDs {
+			_, err := s.AuthoredHierarchy(t.Context(), id)
+			require.NoError(t, err)
+		}
+	}
+}
+
+func authorMoves(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		imported(t, s, shop)
+		ids := []string{"attic", "box"}
+		for i := range 5 {
+			ids = append(ids, fmt.Sprintf("n%d", i))
+			_, err := s.CreateNode(t.Context(), actor, ids[i+2], ids[i], store.NodeChange{Name: ptr("N")})
+			require.NoError(t, err)
+		}
+		rapid.Check(t, func(t *rapid.T) {
+			id, parent := rapid.SampledFrom(ids[1:]).Draw(t, "node"), rapid.SampledFrom(ids).Draw(t, "parent")
+			moved, err := s.MoveNode(context.Background(), actor, id, parent)
+			if err == nil {
+				require.Equal(t, parent, moved.ParentID)
+			} else {
+				requireFault(t, err, store.Unprocessable, "parentId", "below it")
+			}
+			requireTree(t, s, "attic")
+		})
+	}
+}
