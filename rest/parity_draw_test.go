@@ -158,7 +158,7 @@ func (l *drawn) badPage() {
 		bad("page[after]", "e30", `after: "e30"`)
 		l.number("page[offset]", "offset", 3)
 	case 7:
-		bad("sort", pick(l.dice, "name", "--id", "ID", "updated_at,id", "-"), `orderBy: {field: NAME}`)
+		bad("sort", pick(l.dice, "name", "--id", "ID", "updated_at,id", "-"), `orderBy: {field: COLOUR}`)
 	default:
 		p, found := l.kept(false)
 		if !found {
@@ -180,7 +180,11 @@ func (l *drawn) order() {
 	key, direction := pick(l.dice, "id", "created_at", "updated_at"), pick(l.dice, "ASC", "DESC")
 	l.query.Set("sort", map[string]string{"ASC": "", "DESC": "-"}[direction]+key)
 	field := strings.ToUpper(key)
-	l.argument("orderBy", "ListOrder", fmt.Sprintf("{field: %s, direction: %s}", field, direction), map[string]any{"field": field, "direction": direction})
+	kind := "ListOrder"
+	if strings.HasSuffix(l.coordinate, "/products") {
+		kind = "ProductOrder"
+	}
+	l.argument("orderBy", kind, fmt.Sprintf("{field: %s, direction: %s}", field, direction), map[string]any{"field": field, "direction": direction})
 	l.where += " by " + direction + key
 }
 
