@@ -89,6 +89,7 @@ func (s *Store) Plan(ctx context.Context, q Query) ([]string, error) {
 		return fmt.Sprint(*values[len(values)-1].(*any)), err // the last is the text, on both engines
 	}, s.dialect.explain(q.Text), q.Args...)
 }
+
 // Enqueue and SetWork let tests have jobs of their own.
 
 func (s *Store) Enqueue(ctx context.Context, actor Actor, kind JobKind, input any) (*Job, error) {
