@@ -62,7 +62,7 @@ func TestTheWordsOfAnExplanation(t *testing.T) {
 			Candidates       []struct{ Dropped string }
 		}
 	}
-	reasons := map[store.ResolutionReason]string{store.ResolvedByRule: "RULE", store.ResolvedByDefault: "DEFAULT_RULE", store.ResolvedByAge: "OLDEST_CATALOG", store.ResolvedToNothing: "NOTHING_PUBLISHED"}
+	reasons := map[store.ResolutionReason]string{store.ResolvedByRule: "RULE", store.ResolvedByDefault: "DEFAULT_RULE", store.ResolvedByAge: "OLDEST_CATALOG", store.ResolvedToNothing: "NOTHING_PUBLISHED", store.ResolvedByRequest: "REQUESTED_RELEASE"}
 	ties := []store.TieBreak{store.TieFewestMissed, store.TieOldest, store.TieImportedFirst, store.TieSmallestID}
 	require.Len(t, reasons, len(valuesOf("CatalogResolutionReason")))
 	for reason, want := range reasons {

@@ -54,6 +54,8 @@ func nodeLists() []scenario {
 		{name: "below a node", query: list(`filter: {parentId: "tools"}`), data: `{"catalogNodes":{"nodes":[{"uuid":"hand-tools"}]}}`},
 		{name: "below a hierarchy", query: list(`filter: {parentId: ` + global("Hierarchy", "workshop") + `}`), data: `{"catalogNodes":{"nodes":[{"uuid":"paints"},{"uuid":"tools"}]}}`},
 		{name: "these", query: list(`filter: {ids: ["tools", ` + global("CatalogNode", "sale") + `, "nowhere"]}`), data: `{"catalogNodes":{"nodes":[{"uuid":"sale"},{"uuid":"tools"}]}}`},
+		{name: "these, a hierarchy too, as breadcrumbs name it", query: `{ catalogNodes(filter: {ids: ["workshop", "tools", ` + global("Hierarchy", "seasons") + `]}) { totalCount nodes { uuid hasChildren breadcrumbs { uuid } products(first: 1) { totalCount } } } }`,
+			data: `{"catalogNodes":{"totalCount":3,"nodes":[{"uuid":"seasons","hasChildren":true,"breadcrumbs":[],"products":{"totalCount":3}},{"uuid":"tools","hasChildren":true,"breadcrumbs":[{"uuid":"workshop"}],"products":{"totalCount":5}},{"uuid":"workshop","hasChildren":true,"breadcrumbs":[],"products":{"totalCount":7}}]}}`},
 		{name: "these, below that", query: list(`filter: {ids: ["tools", "sale"], parentId: "seasons"}`), data: `{"catalogNodes":{"nodes":[{"uuid":"sale"}]}}`},
 		{name: "none of them", query: list(`filter: {ids: []}`), data: `{"catalogNodes":{"nodes":[]}}`},
 		{name: "below an unknown one", query: list(`filter: {parentId: "nowhere"}`), codes: notFound, data: "null"},

@@ -58,7 +58,7 @@ func (r *Resolver) explained(ctx context.Context, context *model.ShopperContextI
 		if err == nil {
 			return v.Resolution(), nil
 		}
-		if !store.HasCode(err, store.NotFound) { // which says that nothing is published
+		if !store.HasCode(err, store.NotFound) || shopperIn(ctx).ReleaseID != "" { // else nothing is published
 			return nil, err
 		}
 	}

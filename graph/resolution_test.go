@@ -1,6 +1,8 @@
 package graph_test
 
 import (
+	"bytes"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/auth"
+	"portico/store"
 	"portico/store/storetest"
 )
 
@@ -72,6 +75,36 @@ func numbered(n int) string {
 	return strings.Join(tags, ",")
 }
 
+// What a token was minted with decides: account, account tags and customer.
+func TestTheShopperOfAToken(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, offers())
+		sealer, err := store.NewSealer(bytes.Repeat([]byte{7}, 32))
+		require.NoError(t, err)
+		tokens, err := auth.New(t.Context(), s.store, sealer, auth.Options{})
+		require.NoError(t, err)
+		handler := tokens.Middleware(s.handler)
+		for _, c := range []struct {
+			grant   auth.Grant
+			catalog string
+		}{
+			{auth.Grant{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob"}, "outlet"},
+			{auth.Grant{AccountTags: []string{"gold"}, CustomerID: "bob"}, "main"},
+			{auth.Grant{AccountID: "acme", CustomerID: "bob"}, "main"},
+			{auth.Grant{AccountID: "acme", AccountTags: []string{"gold"}}, "main"},
+		} {
+			c.grant.Type, c.grant.ClientID, c.grant.Scopes = auth.GrantClientCredentials, "till", []string{"catalog:read"}
+			token, err := tokens.Issue(t.Context(), c.grant)
+			require.NoError(t, err)
+			r := newPost(t, `{ catalogResolution { catalogId } }`, nil)
+			r.Header.Set("Authorization", "Bearer "+token.AccessToken)
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			require.JSONEq(t, `{"data":{"catalogResolution":{"catalogId":"`+c.catalog+`"}}}`, w.Body.String(), "%+v", c.grant)
+		}
+	})
+}
+
 const everyVerdict = `{ at validUntil reason catalogId catalogName releaseId publishedAt ruleId ruleName tieBreak
 	candidates { ruleId ruleName catalogId default score missed schedule account accountTag customer channel tag dropped } }`
 
@@ -99,6 +132,9 @@ func TestTheExplanation(t *testing.T) {
 				data: `{"catalogResolution":{"ruleId":"club","candidates":[{"score":3},{"score":0},{"score":0},{"score":0}]}}`},
 			{name: "too many tags", query: `query($tags: [String!]) { catalogResolution(context: {tags: $tags}) { ruleId } }`, variables: variables{"tags": slices.Repeat([]string{"a"}, 101)},
 				codes: unprocessable, argument: "context.tags", holds: []string{"at most 100, not 101"}},
+			{name: "a release that was asked for", query: `{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId } } product(id: "anvil") { catalogId } }`, headers: []string{"EP-Channel", "mobile", "Store-Catalog-Release", "1"},
+				data: `{"catalogResolution":{"reason":"REQUESTED_RELEASE","catalogId":"main","releaseId":"1","ruleId":null,"candidates":[{"ruleId":"offers"},{"ruleId":"everyone"},{"ruleId":"club"},{"ruleId":"night"}]},"product":{"catalogId":"main"}}`},
+			{name: "a release that there is not", query: `{ catalogResolution { reason } }`, headers: []string{"Store-Catalog-Release", "99"}, codes: notFound},
 			{name: "what is asked does not change what is shown", query: `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { catalogId } product(id: "anvil") { catalogId } }`,
 				data: `{"catalogResolution":{"catalogId":"outlet"},"product":{"catalogId":"main"}}`},
 		})

@@ -51,12 +51,20 @@ func authoredByID[T any](ctx context.Context, from session, l listing[T], ids []
 	return byID, err
 }
 
-// written reads what a write that went well has left.
-func written[T any](ctx context.Context, s *Store, err error, l listing[T], noun, id string) (none T, _ error) {
+// authorRow runs an authoring write and returns the row as it left it.
+func authorRow[T any](ctx context.Context, s *Store, actor Actor, l listing[T], noun string, id *string, fn func(context.Context, *importWriter) error) (T, error) {
+	var row, none T
+	err := s.author(ctx, actor, func(ctx context.Context, w *importWriter) (err error) {
+		if err := fn(ctx, w); err != nil {
+			return err
+		}
+		row, err = authored(ctx, w.session, l, noun, *id)
+		return err
+	})
 	if err != nil {
 		return none, err
 	}
-	return authored(ctx, s.reader, l, noun, id)
+	return row, nil
 }
 
 func unknown(noun, id string) error {

@@ -102,20 +102,19 @@ func (c CatalogChange) apply(source *catalogSource) {
 // empty id is a new one. INVALID names each member that is wrong;
 // UNPROCESSABLE when a hierarchy or price book is unknown or the id is taken.
 func (s *Store) CreateCatalog(ctx context.Context, actor Actor, id string, change CatalogChange) (*Catalog, error) {
-	err := s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
+	return authorRow(ctx, s, actor, catalogList, "catalog", &id, func(ctx context.Context, w *importWriter) error {
 		source := &catalogSource{Type: "catalog", ID: orNewID(&id)}
 		source.Attributes.CreatedAt = formatTime(w.now)
 		source.Attributes.Hierarchies, source.Attributes.PricebookIDs = []string{}, []pricebookRank{}
 		change.apply(source)
 		return w.create(ctx, "catalog", source)
 	})
-	return written(ctx, s, err, catalogList, "catalog", id)
 }
 
 // UpdateCatalog changes a catalog, which shoppers see once it is published.
 // NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a new one.
 func (s *Store) UpdateCatalog(ctx context.Context, actor Actor, id string, change CatalogChange) (*Catalog, error) {
-	err := s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
+	return authorRow(ctx, s, actor, catalogList, "catalog", &id, func(ctx context.Context, w *importWriter) error {
 		source := &catalogSource{}
 		if err := w.read(ctx, "catalog", "catalog", id, source); err != nil {
 			return err
@@ -123,12 +122,11 @@ func (s *Store) UpdateCatalog(ctx context.Context, actor Actor, id string, chang
 		change.apply(source)
 		return w.replace(ctx, "catalog", source)
 	})
-	return written(ctx, s, err, catalogList, "catalog", id)
 }
 
-// DeleteCatalog removes a catalog. Nobody is led to it any more; who reads it
-// at that moment goes on, and its releases are swept an hour later. NOT_FOUND
-// when there is none; UNPROCESSABLE as long as rules name it.
+// DeleteCatalog removes a catalog. Nobody is led to it any more, and the next
+// sweep takes its releases, in batches. NOT_FOUND when there is none;
+// UNPROCESSABLE as long as rules name it.
 func (s *Store) DeleteCatalog(ctx context.Context, actor Actor, id string) error {
 	return s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
 		if err := w.read(ctx, "catalog", "catalog", id, &catalogSource{}); err != nil {

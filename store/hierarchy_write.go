@@ -71,7 +71,7 @@ func (c NodeChange) apply(a *nodeAttributes) {
 // CreateHierarchy makes a hierarchy; an empty id is a new one. INVALID names
 // each member that is wrong; UNPROCESSABLE when the id is taken.
 func (s *Store) CreateHierarchy(ctx context.Context, actor Actor, id string, change NodeChange) (*AuthoredHierarchy, error) {
-	err := s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
+	return authorRow(ctx, s, actor, hierarchyList, "hierarchy", &id, func(ctx context.Context, w *importWriter) error {
 		source := &hierarchySource{Type: "hierarchy", ID: orNewID(&id)}
 		change.apply(&source.Attributes)
 		if err := w.freeIn(ctx, "node", id); err != nil {
@@ -79,13 +79,12 @@ func (s *Store) CreateHierarchy(ctx context.Context, actor Actor, id string, cha
 		}
 		return w.create(ctx, "hierarchy", source)
 	})
-	return written(ctx, s, err, hierarchyList, "hierarchy", id)
 }
 
 // UpdateHierarchy changes a hierarchy. NOT_FOUND when there is none; INVALID
 // names each member that is wrong.
 func (s *Store) UpdateHierarchy(ctx context.Context, actor Actor, id string, change NodeChange) (*AuthoredHierarchy, error) {
-	err := s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
+	return authorRow(ctx, s, actor, hierarchyList, "hierarchy", &id, func(ctx context.Context, w *importWriter) error {
 		source := &hierarchySource{}
 		if err := w.read(ctx, "hierarchy", "hierarchy", id, source); err != nil {
 			return err
@@ -93,7 +92,6 @@ func (s *Store) UpdateHierarchy(ctx context.Context, actor Actor, id string, cha
 		change.apply(&source.Attributes)
 		return w.replace(ctx, "hierarchy", source)
 	})
-	return written(ctx, s, err, hierarchyList, "hierarchy", id)
 }
 
 // DeleteHierarchy removes a hierarchy. NOT_FOUND when there is none;

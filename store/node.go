@@ -178,7 +178,8 @@ type NodeFilter struct {
 }
 
 // Nodes lists the catalog's nodes, without hierarchies unless the filter asks
-// for them: by name, then id, or by last update where the filter names ids.
+// for them, or names them by their ids, as those who follow breadcrumbs do: by
+// name, then id, or by last update where the filter names ids.
 func (v *View) Nodes(ctx context.Context, filter NodeFilter, page Page) (*Slice[*CatalogNode], error) {
 	v, err := v.follow(ctx, page)
 	if err != nil {
@@ -196,11 +197,11 @@ func (v *View) Nodes(ctx context.Context, filter NodeFilter, page Page) (*Slice[
 		}
 		nodes = parent.children
 	}
-	if filter.Kind == "" {
+	if filter.Kind == "" && filter.IDs == nil {
 		filter.Kind = KindNode
 	}
 	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n *CatalogNode) bool {
-		return n.Kind != filter.Kind || filter.IDs != nil && !slices.Contains(filter.IDs, n.ID)
+		return filter.Kind != "" && n.Kind != filter.Kind || filter.IDs != nil && !slices.Contains(filter.IDs, n.ID)
 	})
 	if filter.IDs != nil {
 		slices.SortStableFunc(nodes, func(a, b *CatalogNode) int {

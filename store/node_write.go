@@ -68,7 +68,7 @@ var nodeList = listing[*AuthoredNode]{
 // new one. INVALID names each member that is wrong; UNPROCESSABLE when there
 // is nothing of the parent's id, or the id is taken.
 func (s *Store) CreateNode(ctx context.Context, actor Actor, id, parentID string, change NodeChange) (*AuthoredNode, error) {
-	err := s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
+	return authorRow(ctx, s, actor, nodeList, "node", &id, func(ctx context.Context, w *importWriter) error {
 		source := &nodeSource{Type: "node", ID: orNewID(&id)}
 		change.apply(&source.Attributes)
 		hierarchy, err := w.hierarchyOf(ctx, parentID)
@@ -81,7 +81,6 @@ func (s *Store) CreateNode(ctx context.Context, actor Actor, id, parentID string
 		}
 		return w.create(ctx, "node", source)
 	})
-	return written(ctx, s, err, nodeList, "node", id)
 }
 
 // UpdateNode changes a node, but for its place and its products. NOT_FOUND
@@ -153,7 +152,7 @@ func (s *Store) DeleteNode(ctx context.Context, actor Actor, id string) error {
 
 // changeNode reads a node, has it changed, and writes it.
 func (s *Store) changeNode(ctx context.Context, actor Actor, id string, change func(context.Context, *importWriter, *nodeSource) error) (*AuthoredNode, error) {
-	err := s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
+	return authorRow(ctx, s, actor, nodeList, "node", &id, func(ctx context.Context, w *importWriter) error {
 		source := &nodeSource{}
 		if err := w.read(ctx, "node", "node", id, source); err != nil {
 			return err
@@ -163,7 +162,6 @@ func (s *Store) changeNode(ctx context.Context, actor Actor, id string, change f
 		}
 		return w.replace(ctx, "node", source)
 	})
-	return written(ctx, s, err, nodeList, "node", id)
 }
 
 // hang puts a node below a parent, which may be the hierarchy.

@@ -68,6 +68,7 @@ const (
 	ResolvedByDefault ResolutionReason = "default_rule"      // no rule with criteria was left
 	ResolvedByAge     ResolutionReason = "oldest_catalog"    // no rule was left at all
 	ResolvedToNothing ResolutionReason = "nothing_published" // no catalog has a release
+	ResolvedByRequest ResolutionReason = "requested_release" // the shopper asked for one, whatever the rules say
 )
 
 // CatalogResolution explains which catalog a shopper sees, and why.

@@ -145,19 +145,18 @@ func knownTime(t time.Time) string {
 // one. INVALID names each member that is wrong; UNPROCESSABLE when the catalog
 // is unknown or the id is taken.
 func (s *Store) CreateCatalogRule(ctx context.Context, actor Actor, id string, change RuleChange) (*CatalogRule, error) {
-	err := s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
+	return authorRow(ctx, s, actor, ruleList, "rule", &id, func(ctx context.Context, w *importWriter) error {
 		source := &ruleSource{Type: "catalog_rule", ID: orNewID(&id)}
 		source.Attributes.CreatedAt = formatTime(w.now)
 		change.apply(source)
 		return w.create(ctx, "catalog_rule", source)
 	})
-	return written(ctx, s, err, ruleList, "rule", id)
 }
 
 // UpdateCatalogRule changes a rule, which counts at once. NOT_FOUND when there
 // is none; INVALID and UNPROCESSABLE as for a new one.
 func (s *Store) UpdateCatalogRule(ctx context.Context, actor Actor, id string, change RuleChange) (*CatalogRule, error) {
-	err := s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
+	return authorRow(ctx, s, actor, ruleList, "rule", &id, func(ctx context.Context, w *importWriter) error {
 		source := &ruleSource{}
 		if err := w.read(ctx, "catalog_rule", "rule", id, source); err != nil {
 			return err
@@ -165,7 +164,6 @@ func (s *Store) UpdateCatalogRule(ctx context.Context, actor Actor, id string, c
 		change.apply(source)
 		return w.replace(ctx, "catalog_rule", source)
 	})
-	return written(ctx, s, err, ruleList, "rule", id)
 }
 
 // DeleteCatalogRule removes a rule, which counts no longer. NOT_FOUND when

@@ -80,7 +80,13 @@ func (s *Store) View(ctx context.Context, shopper ShopperContext) (*View, error)
 
 // Resolution explains how the view's catalog was chosen: by the same rules, at
 // the same time.
-func (v *View) Resolution() *CatalogResolution { return v.routing.explain(v.shopper, v.now) }
+func (v *View) Resolution() *CatalogResolution {
+	x := v.routing.explain(v.shopper, v.now)
+	if v.shopper.ReleaseID != "" {
+		x.Reason, x.Release, x.Catalog, x.Rule, x.TieBreak = ResolvedByRequest, v.Release, v.routing.catalog(v.Release.CatalogID), nil, ""
+	}
+	return x
+}
 
 // CatalogResolution explains which catalog a shopper would see at a time; nil
 // is now.

@@ -3803,7 +3803,7 @@ type Mutation {
   "Changes a catalog. Members left out stay as they are. Shoppers see the change once the catalog is published."
   catalogUpdate("What to change." input: CatalogUpdateInput!): CatalogUpdatePayload!
 
-  "Removes a catalog that no rule names. Its releases are kept for an hour, for those who page through them."
+  "Removes a catalog that no rule names. Its releases go when next something is published."
   catalogDelete("Which." input: CatalogDeleteInput!): CatalogDeletePayload!
 
   "Makes a catalog rule, which counts at once."
@@ -3884,7 +3884,7 @@ type UserError {
 
 "Which nodes to list. Conditions given together must all hold."
 input CatalogNodeFilter {
-  "These nodes, by global id or the service's own; they come by last update, newest first."
+  "These nodes, by global id or the service's own; a hierarchy's id serves too. They come by last update, newest first."
   ids: [ID!]
   "The nodes right below this node or hierarchy."
   parentId: ID
@@ -4704,6 +4704,8 @@ enum CatalogResolutionReason {
   OLDEST_CATALOG
   "No catalog is published, so that none is shown."
   NOTHING_PUBLISHED
+  "The header ` + "`" + `Store-Catalog-Release` + "`" + ` asks for this release, whatever the rules say."
+  REQUESTED_RELEASE
 }
 
 "What decides between rules with as many criteria matched, in the order in which it is tried."
@@ -28695,12 +28697,14 @@ var (
 		"DEFAULT_RULE":      store.ResolvedByDefault,
 		"OLDEST_CATALOG":    store.ResolvedByAge,
 		"NOTHING_PUBLISHED": store.ResolvedToNothing,
+		"REQUESTED_RELEASE": store.ResolvedByRequest,
 	}
 	marshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason = map[store.ResolutionReason]string{
 		store.ResolvedByRule:    "RULE",
 		store.ResolvedByDefault: "DEFAULT_RULE",
 		store.ResolvedByAge:     "OLDEST_CATALOG",
 		store.ResolvedToNothing: "NOTHING_PUBLISHED",
+		store.ResolvedByRequest: "REQUESTED_RELEASE",
 	}
 )
 

@@ -47,7 +47,7 @@ type CatalogDeletePayload struct {
 
 // Which nodes to list. Conditions given together must all hold.
 type CatalogNodeFilter struct {
-	// These nodes, by global id or the service's own; they come by last update, newest first.
+	// These nodes, by global id or the service's own; a hierarchy's id serves too. They come by last update, newest first.
 	Ids []string `json:"ids,omitempty"`
 	// The nodes right below this node or hierarchy.
 	ParentID *string `json:"parentId,omitempty"`
