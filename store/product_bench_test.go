@@ -73,8 +73,7 @@ func BenchmarkPublish(b *testing.B) {
 	}
 }
 
-// benchmarkQueries times a page of 25 of each list, warm and cold. A query
-// that is worked out and kept is also asked anew with each of its terms warm.
+// BenchmarkProducts reads a page of 25 of all products.
 func BenchmarkProducts(b *testing.B) {
 	search := func(texts ...string) (f store.ProductFilter) {
 		for _, text := range texts {
@@ -93,6 +92,9 @@ func BenchmarkProducts(b *testing.B) {
 	}{
 		{"by update", store.ProductQuery{}},
 		{"by name", store.ProductQuery{Sort: store.Sort{By: store.SortName}}},
+		{"by price", store.ProductQuery{Sort: store.Sort{By: store.SortPrice}}},
+		{"by price, descending", store.ProductQuery{Sort: store.Sort{By: store.SortPrice, Descending: true}}},
+		{"of tags by price", store.ProductQuery{Filter: tagged, Sort: store.Sort{By: store.SortPrice}}},
 		{"of tags", store.ProductQuery{Filter: tagged}},
 		{"of tags by name", store.ProductQuery{Filter: tagged, Sort: store.Sort{By: store.SortName}}},
 		{"searched, a word", store.ProductQuery{Filter: search("bamboo")}},
@@ -111,6 +113,7 @@ func BenchmarkProducts(b *testing.B) {
 	}
 }
 
+// BenchmarkFacets counts every attribute.
 func BenchmarkFacets(b *testing.B) {
 	term, err := store.NewTerm("product_types", "eq", []string{"standard"})
 	require.NoError(b, err)
