@@ -131,15 +131,34 @@ func BenchmarkFacets(b *testing.B) {
 	}
 }
 
+// BenchmarkTyping searches for another text each time, with the index warm.
+func BenchmarkTyping(b *testing.B) {
+	s := benchShop(b, false)
+	n := 0
+	for b.Loop() {
+		n++
+		search, err := store.NewSearch("bamboo " + strconv.Itoa(n))
+		require.NoError(b, err)
+		v, err := s.View(b.Context(), store.ShopperContext{})
+		require.NoError(b, err)
+		_, err = v.Products(b.Context(), store.ProductQuery{Filter: store.ProductFilter{Searches: []store.Search{search}}})
+		require.NoError(b, err)
+	}
+}
+
 // benchmarkViews reads warm and cold.
 func benchmarkViews(b *testing.B, name string, read func(*testing.B, *store.View)) {
 	for _, cold := range []bool{false, true} {
 		s := benchShop(b, cold)
+		view := func(b *testing.B) *store.View {
+			v, err := s.View(b.Context(), store.ShopperContext{})
+			require.NoError(b, err)
+			return v
+		}
+		read(b, view(b))
 		b.Run(name+map[bool]string{false: "/warm", true: "/cold"}[cold], func(b *testing.B) {
 			for b.Loop() {
-				v, err := s.View(b.Context(), store.ShopperContext{})
-				require.NoError(b, err)
-				read(b, v)
+				read(b, view(b))
 			}
 		})
 	}
