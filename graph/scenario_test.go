@@ -71,6 +71,8 @@ func TestQueries(t *testing.T) {
 			{"a product tells all there is", productMembers()},
 			{"the edges of a product", productEdges()},
 			{"lists of products", productLists()},
+			{"lists of products, searched and sorted", searchedLists()},
+			{"facets", facetLists()},
 			{"a node by its id", nodesByID()},
 			{"lists of nodes", nodeLists()},
 			{"anything by its global id", anythingByGlobalID()},

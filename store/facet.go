@@ -218,14 +218,14 @@ func (w *releaseWriter) facets(ctx context.Context) error {
 		}); err != nil {
 			return err
 		}
-		delete(w.counted, attribute)
+		delete(w.facet, attribute)
 	}
 	return nil
 }
 
 func (w *releaseWriter) facetOf(attribute string) *facetBuilder {
-	if w.counted[attribute] == nil {
-		w.counted[attribute] = &facetBuilder{numbers: map[string]uint32{}}
+	if w.facet[attribute] == nil {
+		w.facet[attribute] = &facetBuilder{numbers: map[string]uint32{}}
 	}
-	return w.counted[attribute]
+	return w.facet[attribute]
 }

@@ -17,45 +17,54 @@ const unpriced = -1
 // of it in which no product has one are left out.
 func sortOfPrices(currency string) SortBy { return SortPrice + SortBy("/"+currency) }
 
-// priceKeys gathers base prices in one currency, of products that come in
-// order, a part of the list at a time.
-type priceKeys struct {
-	number int // of the part
-	keys   []int64
+// priceIndex gathers base prices, of products that come in order.
+type priceIndex struct {
+	parts    map[string]*pricePart // the one that is being filled, by currency
+	complete []pricePart
 }
 
-// price notes what a product costs, for sorting. Parts that are complete wait
-// to be written.
-func (w *releaseWriter) price(product *builtProduct) {
-	for currency, o := range product.offers {
+// pricePart is a part of the list of base prices in a currency.
+type pricePart struct {
+	currency string
+	number   int
+	keys     []int64
+}
+
+// add notes what a product, one of so many, costs.
+func (x *priceIndex) add(ordinal int, offers map[string]*offer, products int) {
+	for currency, o := range offers {
 		if o.Base == nil {
 			continue
 		}
-		part := w.prices[currency]
-		if part == nil || part.number != product.ordinal/chunkSize {
-			w.completePrices(currency)
-			part = &priceKeys{product.ordinal / chunkSize, make([]int64, min(chunkSize, w.release.Products-product.ordinal/chunkSize*chunkSize))}
-			for i := range part.keys {
-				part.keys[i] = unpriced
-			}
-			w.prices[currency] = part
+		part := x.parts[currency]
+		if part == nil || part.number != ordinal/chunkSize {
+			x.finish(currency)
+			part = &pricePart{currency, ordinal / chunkSize, slices.Repeat([]int64{unpriced}, min(chunkSize, products-ordinal/chunkSize*chunkSize))}
+			x.parts[currency] = part
 		}
-		part.keys[product.ordinal%chunkSize] = o.Base.Minor
+		part.keys[ordinal%chunkSize] = o.Base.Minor
 	}
 }
 
-func (w *releaseWriter) completePrices(currency string) {
-	if part := w.prices[currency]; part != nil {
-		w.priceRows = append(w.priceRows, []any{w.release.ID, listKeys, string(sortOfPrices(currency)), part.number, packKeys(part.keys)})
-		delete(w.prices, currency)
+func (x *priceIndex) finish(currency string) {
+	if x.parts == nil {
+		x.parts = map[string]*pricePart{}
+	}
+	if part := x.parts[currency]; part != nil {
+		x.complete = append(x.complete, *part)
+		delete(x.parts, currency)
 	}
 }
 
-// writePrices writes the complete parts.
+// writePrices writes the parts that are complete.
 func (w *releaseWriter) writePrices(ctx context.Context) error {
-	rows := w.priceRows
-	w.priceRows = nil
-	return chunked(rows, 128, func(rows [][]any) error {
+	parts := w.prices.complete
+	w.prices.complete = nil
+	return chunked(parts, 128, func(parts []pricePart) error {
+		rows := make([][]any, len(parts))
+		for i, part := range parts {
+			rows[i] = []any{w.release.ID, listKeys, string(sortOfPrices(part.currency)), part.number, packKeys(part.keys)}
+		}
 		return w.batch(ctx, func(ctx context.Context, t *tx) error {
 			return t.insertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows)
 		})
@@ -64,8 +73,8 @@ func (w *releaseWriter) writePrices(ctx context.Context) error {
 
 // pricesEnd writes the rest.
 func (w *releaseWriter) pricesEnd(ctx context.Context) error {
-	for _, currency := range slices.Sorted(maps.Keys(w.prices)) {
-		w.completePrices(currency)
+	for _, currency := range slices.Sorted(maps.Keys(w.prices.parts)) {
+		w.prices.finish(currency)
 	}
 	return w.writePrices(ctx)
 }

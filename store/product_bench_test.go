@@ -73,8 +73,7 @@ func BenchmarkPublish(b *testing.B) {
 	}
 }
 
-// benchmarkQueries times a page of 25 of each list, warm and cold. A query
-// that is worked out and kept is also asked anew with each of its terms warm.
+// BenchmarkProducts reads a page of 25 of all products.
 func BenchmarkProducts(b *testing.B) {
 	search := func(texts ...string) (f store.ProductFilter) {
 		for _, text := range texts {
@@ -93,6 +92,9 @@ func BenchmarkProducts(b *testing.B) {
 	}{
 		{"by update", store.ProductQuery{}},
 		{"by name", store.ProductQuery{Sort: store.Sort{By: store.SortName}}},
+		{"by price", store.ProductQuery{Sort: store.Sort{By: store.SortPrice}}},
+		{"by price, descending", store.ProductQuery{Sort: store.Sort{By: store.SortPrice, Descending: true}}},
+		{"of tags by price", store.ProductQuery{Filter: tagged, Sort: store.Sort{By: store.SortPrice}}},
 		{"of tags", store.ProductQuery{Filter: tagged}},
 		{"of tags by name", store.ProductQuery{Filter: tagged, Sort: store.Sort{By: store.SortName}}},
 		{"searched, a word", store.ProductQuery{Filter: search("bamboo")}},
@@ -111,6 +113,7 @@ func BenchmarkProducts(b *testing.B) {
 	}
 }
 
+// BenchmarkFacets counts every attribute.
 func BenchmarkFacets(b *testing.B) {
 	term, err := store.NewTerm("product_types", "eq", []string{"standard"})
 	require.NoError(b, err)
@@ -128,15 +131,34 @@ func BenchmarkFacets(b *testing.B) {
 	}
 }
 
+// BenchmarkTyping searches for another text each time, with the index warm.
+func BenchmarkTyping(b *testing.B) {
+	s := benchShop(b, false)
+	n := 0
+	for b.Loop() {
+		n++
+		search, err := store.NewSearch("bamboo " + strconv.Itoa(n))
+		require.NoError(b, err)
+		v, err := s.View(b.Context(), store.ShopperContext{})
+		require.NoError(b, err)
+		_, err = v.Products(b.Context(), store.ProductQuery{Filter: store.ProductFilter{Searches: []store.Search{search}}})
+		require.NoError(b, err)
+	}
+}
+
 // benchmarkViews reads warm and cold.
 func benchmarkViews(b *testing.B, name string, read func(*testing.B, *store.View)) {
 	for _, cold := range []bool{false, true} {
 		s := benchShop(b, cold)
+		view := func(b *testing.B) *store.View {
+			v, err := s.View(b.Context(), store.ShopperContext{})
+			require.NoError(b, err)
+			return v
+		}
+		read(b, view(b))
 		b.Run(name+map[bool]string{false: "/warm", true: "/cold"}[cold], func(b *testing.B) {
 			for b.Loop() {
-				v, err := s.View(b.Context(), store.ShopperContext{})
-				require.NoError(b, err)
-				read(b, v)
+				read(b, view(b))
 			}
 		})
 	}

@@ -23,7 +23,7 @@ const publishBatch = 1000
 // unknown catalog.
 //
 // Memory grows by about 1 kB a live product, half of it the collector's
-// headroom; their texts stay on disk.
+// headroom, beside 64 MiB for words (Config.WordBytes); their texts stay on disk.
 func (s *Store) Publish(ctx context.Context, actor Actor, catalogID string, progress PublishProgress) (*Release, error) {
 	return s.publish(ctx, actor, catalogID, true, progress)
 }

@@ -14,7 +14,8 @@ import (
 
 // writeRelease writes what was planned: files, products, nodes, lists.
 func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release *Release, progress PublishProgress) error {
-	w := &releaseWriter{store: s, actor: actor, plan: p, release: release, index: map[string][][indexEntry]byte{}, words: newWordIndex(), prices: map[string]*priceKeys{}, counted: map[string]*facetBuilder{}, shared: map[[16]byte]int64{}}
+	w := &releaseWriter{store: s, actor: actor, plan: p, release: release, shared: map[[16]byte]int64{},
+		index: map[string][][indexEntry]byte{}, facet: map[string]*facetBuilder{}}
 	for _, step := range []func(context.Context) error{
 		w.files,
 		func(ctx context.Context) error { return w.products(ctx, progress) },
@@ -28,24 +29,21 @@ func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release 
 }
 
 type releaseWriter struct {
-	store      *Store
-	actor      Actor
-	plan       *plan
-	release    *Release
-	documents  int64              // numbered so far
-	added      []addedDocument    // documents that are new with this release
-	fresh      []addedDocument    // those of the batch that is being written
-	shared     map[[16]byte]int64 // breadcrumbs, the only documents that products far apart have in common
-	index      map[string][][indexEntry]byte
-	versions   []int64 // of the products, by ordinal
-	words      wordIndex
-	segments   int // of words, written so far
-	wordChunks int
-	counted    map[string]*facetBuilder // by attribute
-	prices     map[string]*priceKeys    // by currency
-	priceRows  [][]any                  // of them, to be written
-	naming     nameOrder
-	nameRanks  []int64 // by handle, once all names are known
+	store     *Store
+	actor     Actor
+	plan      *plan
+	release   *Release
+	documents int64              // numbered so far
+	added     []addedDocument    // documents that are new with this release
+	fresh     []addedDocument    // those of the batch that is being written
+	shared    map[[16]byte]int64 // breadcrumbs, the only documents that products far apart have in common
+	index     map[string][][indexEntry]byte
+	versions  []int64 // of the products, by ordinal
+	words     wordIndex
+	facet     map[string]*facetBuilder // by attribute
+	prices    priceIndex
+	naming    nameOrder
+	nameRanks []int64 // by handle, once all names are known
 }
 
 type addedDocument struct {
@@ -348,7 +346,7 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 	}
 	w.words.add(uint32(product.ordinal), product.words)
 	w.naming.add(product.nameKey)
-	w.price(product)
+	w.prices.add(product.ordinal, product.offers, w.release.Products)
 }
 
 // sortedBatch is how many rows that come in the order of their key, and so

@@ -23,11 +23,10 @@ import (
 
 // wordIndex gathers the words of products, which come in order.
 type wordIndex struct {
-	words map[string]map[string]*postings // by language
-	size  int                             // bytes of memory, about
+	words            map[string]map[string]*postings // by language
+	size             int                             // bytes of memory, about
+	segments, chunks int                             // written so far
 }
-
-func newWordIndex() wordIndex { return wordIndex{words: map[string]map[string]*postings{}} }
 
 type postings struct {
 	last uint32
@@ -38,6 +37,9 @@ type postings struct {
 const defaultWordBytes = 64 << 20
 
 func (x *wordIndex) add(ordinal uint32, list []languageWords) {
+	if x.words == nil {
+		x.words = map[string]map[string]*postings{}
+	}
 	for _, of := range list {
 		words := x.words[of.language]
 		if words == nil {
@@ -69,12 +71,12 @@ func (w *releaseWriter) segment(ctx context.Context) error {
 	for _, language := range slices.Sorted(maps.Keys(w.words.words)) {
 		words := w.words.words[language]
 		directory := appendText(nil, language)
-		directory = binary.AppendUvarint(directory, uint64(w.wordChunks))
+		directory = binary.AppendUvarint(directory, uint64(w.words.chunks))
 		var rows [][]any
 		var body []byte
 		cut := func() {
-			rows = append(rows, []any{w.release.ID, w.wordChunks, body})
-			w.wordChunks, body = w.wordChunks+1, nil
+			rows = append(rows, []any{w.release.ID, w.words.chunks, body})
+			w.words.chunks, body = w.words.chunks+1, nil
 		}
 		for _, token := range slices.Sorted(maps.Keys(words)) {
 			if len(body) == 0 {
@@ -89,8 +91,8 @@ func (w *releaseWriter) segment(ctx context.Context) error {
 		if len(body) > 0 {
 			cut()
 		}
-		w.segments++
-		rows = append(rows, []any{w.release.ID, -w.segments, directory})
+		w.words.segments++
+		rows = append(rows, []any{w.release.ID, -w.words.segments, directory})
 		if err := chunked(rows, 128, func(rows [][]any) error {
 			return w.batch(ctx, func(ctx context.Context, t *tx) error {
 				return t.insertRows(ctx, "release_word", []string{"release_id", "chunk", "body"}, rows)
@@ -99,7 +101,7 @@ func (w *releaseWriter) segment(ctx context.Context) error {
 			return err
 		}
 	}
-	w.words = newWordIndex()
+	w.words.words, w.words.size = nil, 0
 	return nil
 }
 
@@ -109,7 +111,7 @@ func (w *releaseWriter) wordsEnd(ctx context.Context) error {
 		return err
 	}
 	return w.batch(ctx, func(ctx context.Context, t *tx) error {
-		rows := [][]any{{w.release.ID, -w.segments - 1, binary.AppendUvarint(nil, uint64(w.segments+1))}}
+		rows := [][]any{{w.release.ID, -w.words.segments - 1, binary.AppendUvarint(nil, uint64(w.words.segments+1))}}
 		return t.insertRows(ctx, "release_word", []string{"release_id", "chunk", "body"}, rows)
 	})
 }

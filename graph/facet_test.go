@@ -1,0 +1,127 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// searchedLists are lists beyond the REST filter: searched, and in further
+// orders.
+func searchedLists() []scenario {
+	list := func(arguments string) string { return `{ products(` + arguments + `) { nodes { uuid } } }` }
+	rows := func(ids ...string) string {
+		nodes := make([]map[string]string, len(ids))
+		for i, id := range ids {
+			nodes[i] = map[string]string{"uuid": id}
+		}
+		text, _ := json.Marshal(map[string]any{"products": map[string]any{"nodes": nodes}})
+		return string(text)
+	}
+	return []scenario{
+		{name: "a word", query: list(`filter: {search: "heavy"}`), data: rows("anvil")},
+		{name: "a beginning", query: list(`filter: {search: "ch"}`), data: rows("chalk")},
+		{name: "of a SKU", query: list(`filter: {search: "ANVIL"}`), data: rows("anvil")},
+		{name: "in the shopper's language", headers: []string{"Accept-Language", "fr"}, query: list(`filter: {search: "pour peindre"}`), data: rows("brush")},
+		{name: "and in no other", query: list(`filter: {search: "pour peindre"}`), data: rows()},
+		{name: "nothing to look for", query: list(`filter: {search: " ?! "}, first: 2`), data: rows("glue", "kit")},
+		{name: "null", query: list(`filter: {search: null}, first: 2`), data: rows("glue", "kit")},
+		{name: "with another condition", query: list(`filter: {search: "paint", tags: {eq: "light"}}`), data: rows("brush")},
+		{name: "twice", query: list(`filter: {search: "for", and: [{search: "paint"}]}`), data: rows("brush")},
+		{name: "in a node", query: `{ catalogNode(id: "sale") { products(filter: {search: "brush"}) { totalCount nodes { uuid } } } }`,
+			data: `{"catalogNode":{"products":{"totalCount":1,"nodes":[{"uuid":"brush"}]}}}`},
+		{name: "no syntax", query: list(`filter: {search: "anvil\" OR * NEAR("}`), data: rows()},
+		{name: "NUL", query: list(`filter: {search: "a\u0000"}`), codes: invalid, argument: "filter.search"},
+		{name: "too long", query: `query($s: String) { products(filter: {search: $s}) { totalCount } }`, variables: variables{"s": fmt.Sprintf("%0201d", 1)},
+			codes: invalid, argument: "filter.search", holds: []string{"201 characters", "at most 200"}},
+		{name: "too many words", query: list(`filter: {search: "a b c d e f g h i j k l m n o p q r s t u"}`), codes: invalid, argument: "filter.search", holds: []string{"21 words", "at most 20"}},
+		{name: "a number", query: list(`filter: {search: 5}`), codes: invalid},
+
+		{name: "by name", query: list(`orderBy: {field: NAME}`), data: rows("anvil", "brush", "chalk", "easel", "glue", "jar", "kit", lamp)},
+		{name: "by name, descending, from the end", query: list(`orderBy: {field: NAME, direction: DESC}, last: 2`), data: rows("brush", "anvil")},
+		{name: "by price, those without one last", query: list(`orderBy: {field: PRICE}, first: 4`), data: rows("brush", "anvil", lamp, "chalk")},
+		{name: "also the dearest first", query: list(`orderBy: {field: PRICE, direction: DESC}, first: 4`), data: rows("anvil", "brush", "kit", "jar")},
+		{name: "by price in another currency", headers: []string{"X-Moltin-Currency", "JPY"}, query: list(`orderBy: {field: PRICE}, first: 2`), data: rows("anvil", "brush")},
+		{name: "by relevance", headers: []string{"Accept-Language", "fr"}, query: list(`filter: {search: "c"}, orderBy: {field: RELEVANCE}`), data: rows("chalk")},
+		{name: "by relevance without a search", query: list(`orderBy: {field: RELEVANCE}, first: 3`), data: rows("glue", "kit", "anvil")},
+		{name: "stock has no name to be sorted by", query: `{ stocks(orderBy: {field: NAME}) { totalCount } }`, codes: invalid},
+	}
+}
+
+func facetLists() []scenario {
+	return []scenario{
+		{name: "of all products", query: `{ products(first: 1) { facets { tags(first: 2) { value count selected filter toggled } productTypes(first: 1) { value count filter } } } }`,
+			data: `{"products":{"facets":{"tags":[
+			{"value":"paint","count":3,"selected":false,"filter":{"tags":{"eq":"paint"}},"toggled":{"tags":{"in":["paint"]}}},
+			{"value":"light","count":2,"selected":false,"filter":{"tags":{"eq":"light"}},"toggled":{"tags":{"in":["light"]}}}],
+			"productTypes":[{"value":"standard","count":3,"filter":{"productTypes":{"eq":"standard"}}}]}}}`},
+		{name: "the own condition is left out", query: `{ products(filter: {tags: {eq: "wood"}}) { totalCount facets { tags(first: 1) { value count selected filter toggled } productTypes { value count } } } }`,
+			data: `{"products":{"totalCount":1,"facets":{"tags":[
+			{"value":"paint","count":3,"selected":false,"filter":{"tags":{"eq":"paint"}},"toggled":{"tags":{"in":["wood","paint"]}}},
+			{"value":"wood","count":1,"selected":true,"filter":{"tags":{"eq":"wood"}},"toggled":{}}],
+			"productTypes":[{"value":"parent","count":1}]}}}`},
+		{name: "that of and is kept", query: `{ products(filter: {and: [{tags: {eq: "paint"}}]}) { facets { tags { value count } } } }`,
+			data: `{"products":{"facets":{"tags":[{"value":"paint","count":3},{"value":"light","count":1},{"value":"wood","count":1}]}}}`},
+		{name: "of a node and a search", query: `{ catalogNode(id: "tools") { products(filter: {search: "brush"}) { facets { tags { value count filter } } } } }`,
+			data: `{"catalogNode":{"products":{"facets":{"tags":[{"value":"light","count":1,"filter":{"search":"brush","tags":{"eq":"light"}}},{"value":"paint","count":1,"filter":{"search":"brush","tags":{"eq":"paint"}}}]}}}}`},
+		{name: "of sibling nodes", query: `{ catalogNodes(first: 3) { nodes { uuid products { facets { tags(first: 1) { value count } } } } } }`,
+			data: `{"catalogNodes":{"nodes":[{"uuid":"empty","products":{"facets":{"tags":[]}}},{"uuid":"hand-tools","products":{"facets":{"tags":[{"value":"light","count":2}]}}},
+			{"uuid":"paints","products":{"facets":{"tags":[{"value":"paint","count":2}]}}}]}}`},
+		{name: "first 0", query: `{ products { facets { tags(first: 0) { value } } } }`, codes: []store.Code{store.Unprocessable}, argument: "first", holds: []string{"between 1 and 100"}},
+	}
+}
+
+// counted is a value as these tests read it.
+type counted struct {
+	Value           string
+	Count           int
+	Selected        bool
+	Filter, Toggled json.RawMessage
+}
+
+// A facet's filters are sent back as they came.
+func TestAFacetsFiltersAreReady(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		total := func(filter json.RawMessage) int {
+			var data struct{ Products struct{ TotalCount int } }
+			s.post(t, `query($f: ProductFilter) { products(filter: $f) { totalCount } }`, variables{"f": filter}).read(t, &data)
+			return data.Products.TotalCount
+		}
+		for _, filter := range []string{`null`, `{}`, `{"tags":{"in":["wood","heavy"]}}`, `{"tags":{"in":[]}, "sku":{"eq":"ANVIL"}}`, `{"productTypes":{"eq":"standard"},"and":[{"tags":{"eq":"paint"}},{"search":"br"}]}`,
+			`{"id":{"in":["anvil","brush","` + store.GlobalID(store.TypeProduct, "easel") + `"]}}`, `{"search":"a","bounds":{"updatedAt":{"ge":"2024-01-02T00:00:00.000Z"},"id":{"lt":"k"}}}`} {
+			var data struct {
+				Products struct {
+					TotalCount int
+					Facets     struct{ Tags, ProductTypes []counted }
+				}
+			}
+			a := s.post(t, `query($f: ProductFilter) { products(filter: $f) { totalCount facets { tags { ...v } productTypes { ...v } } } } fragment v on FacetValue { value count selected filter toggled }`,
+				variables{"f": json.RawMessage(filter)})
+			if len(a.Errors) > 0 {
+				require.Contains(t, filter, `"in":[]`)
+				continue
+			}
+			a.read(t, &data)
+			for _, value := range append(data.Products.Facets.Tags, data.Products.Facets.ProductTypes...) {
+				require.Equal(t, value.Count, total(value.Filter), "%s of %s by %s", value.Value, filter, value.Filter)
+				var back struct {
+					Products struct {
+						Facets struct{ Tags, ProductTypes []counted }
+					}
+				}
+				s.post(t, `query($f: ProductFilter) { products(filter: $f) { facets { tags { value selected } productTypes { value selected } } } }`, variables{"f": value.Toggled}).read(t, &back)
+				for _, again := range append(back.Products.Facets.Tags, back.Products.Facets.ProductTypes...) {
+					if again.Value == value.Value {
+						require.Equal(t, !value.Selected, again.Selected, "%s of %s, toggled by %s", value.Value, filter, value.Toggled)
+					}
+				}
+			}
+		}
+	})
+}
