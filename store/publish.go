@@ -415,6 +415,5 @@ var errSwept = &Error{Code: Conflict, Detail: "The release was swept while it wa
 
 const (
 	releasesKept  = 3           // newest of a catalog, for those who page through them and for rolling back
-	orphanKept    = time.Hour   // after its catalog was deleted, for those who still read it
 	buildingStale = time.Minute // without a sign of life, a build is dead
 )

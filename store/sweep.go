@@ -29,7 +29,6 @@ func (s *Store) Sweep(ctx context.Context, actor Actor) error {
 }
 
 func (s *Store) deadReleases(ctx context.Context) ([]int64, error) {
-	now := s.now()
 	return collect(ctx, s.reader, scalar[int64], `
 		SELECT id FROM release
 		WHERE state <> $1 AND touched_at < $2
@@ -40,8 +39,8 @@ func (s *Store) deadReleases(ctx context.Context) ([]int64, error) {
 		WHERE superseded_at > 0 AND age > $3
 		UNION ALL
 		SELECT id FROM release -- of a catalog that was deleted
-		WHERE state = $1 AND superseded_at > 0 AND superseded_at < $4 AND catalog_id NOT IN (SELECT id FROM catalog)`,
-		releasePublished, micros(now.Add(-buildingStale)), releasesKept, micros(now.Add(-orphanKept)))
+		WHERE state = $1 AND superseded_at > 0 AND catalog_id NOT IN (SELECT id FROM catalog)`,
+		releasePublished, micros(s.now().Add(-buildingStale)), releasesKept)
 }
 
 // dropRelease deletes a release, its own row last: what is left of an
