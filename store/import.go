@@ -107,7 +107,11 @@ func (s *Store) checkImport(ctx context.Context, decoder *decoder, open func() (
 		}
 	}
 	graph := newReferences()
-	err := eachBatch(ctx, open, options.Progress, decoder, func(batch []decoded) error {
+	ledger, err := newLedgerCheck(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	err = eachBatch(ctx, open, options.Progress, decoder, func(batch []decoded) error {
 		for _, d := range batch {
 			for _, fault := range d.faults {
 				add(d.line, d.kind, fault)
@@ -117,7 +121,11 @@ func (s *Store) checkImport(ctx context.Context, decoder *decoder, open func() (
 				graph.note(d)
 			}
 		}
-		return nil
+		faulty, err := ledger.check(ctx, batch)
+		for _, fault := range faulty {
+			add(fault.Line, fault.Type, fault.Err)
+		}
+		return err
 	})
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package storetest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -312,10 +313,26 @@ func importLedger(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		before := exported(t, s)
-		text := ndjson(line("product", "anvil"), line("stock_transaction", "ledger-2"), line("stock_transaction", "ledger-3"))
-		_, err := s.Import(t.Context(), actor, file(text), store.ImportOptions{})
-		require.ErrorContains(t, err, `"anvil"`)
-		require.ErrorContains(t, err, "do not add up")
+		product := with("product", "anvil", `"name":"Anvil"`, `"name":"New anvil"`)
+		text := ndjson(product, line("stock_transaction", "ledger-2"), line("stock_transaction", "ledger-3"))
+		_, err := s.Import(t.Context(), actor, file(text+generated(t, 1500, 9)), store.ImportOptions{})
+		faults := faultsOf(t, err)
+		require.Len(t, faults, 1)
+		require.Equal(t, 2, faults[0].Line)
+		requireFault(t, faults[0].Err, store.Unprocessable, "quantity", `"anvil"`, "-4 available and 4 allocated")
+		require.Equal(t, before, exported(t, s), "not even what stands before it")
+		requireStockKept(t, d.db)
+
+		// What is there already counts: the ledger goes on from it.
+		imported(t, s, shop)
+		more := func(id, action string, quantity int) string {
+			return fmt.Sprintf(`{"type":"stock_transaction","id":%q,"product_id":"anvil","action":%q,"quantity":%d,"created_at":"2024-03-01T00:00:00Z"}`, id, action, quantity)
+		}
+		imported(t, s, ndjson(line("stock_transaction", "ledger-4"), more("m1", "decrement", 7), more("m2", "increment", 1)))
+		require.Equal(t, 1, available(t, s, "anvil"))
+		before = exported(t, s)
+		_, err = s.Import(t.Context(), actor, file(ndjson(more("m1", "decrement", 7), more("m3", "decrement", 1), more("m4", "allocate", 1), more("m5", "set", 2))), store.ImportOptions{})
+		require.Equal(t, 3, faultsOf(t, err)[0].Line)
 		require.Equal(t, before, exported(t, s))
 		requireStockKept(t, d.db)
 	}
