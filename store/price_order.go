@@ -134,7 +134,7 @@ func (v *View) prices(ctx context.Context) (*currencyPrices, error) {
 	for i := range c.base {
 		c.base[i] = unpriced
 	}
-	_, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (number int, err error) {
+	parts, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (number int, err error) {
 		var body []byte
 		err = rows.Scan(&number, &body)
 		copy(c.base[min(len(c.base), number*chunkSize):], unpackKeys(body))
@@ -158,6 +158,9 @@ func (v *View) prices(ctx context.Context) (*currencyPrices, error) {
 	c.edges = slices.DeleteFunc(slices.Compact(c.edges), func(edge int64) bool { return edge == 0 })
 	if _, err := v.store.keptRelease(ctx, v.Release.ID); err != nil {
 		return nil, errReleaseGone // of which some parts may have been swept
+	}
+	if len(parts)+len(c.sales) == 0 {
+		c.base = nil // whoever asks for made-up currencies fills no memory
 	}
 	v.cache.keep(key, c)
 	return c, nil
@@ -251,24 +254,31 @@ func (o *priceOrder) sort(found ordinals, descending bool) ordinals {
 	return slices.Concat(found[without:], found[:without])
 }
 
-// priceEpoch is the epoch that a list sorted by price is read in: that of its
-// cursor, so that a sale that begins or ends moves nothing under a reader who
-// pages, or else the present one.
-func (v *View) priceEpoch(ctx context.Context, page Page) (int, error) {
+// sorting is how a list is to be sorted, and for prices in which epoch: that
+// of its cursor, so that a sale that begins or ends moves nothing under a
+// reader who pages, or else the present one. In a currency without prices it
+// is by id.
+func (v *View) sorting(ctx context.Context, sort Sort, page Page) (Sort, int, error) {
+	if sort.By != SortPrice {
+		return sort, 0, nil
+	}
 	prices, err := v.prices(ctx)
 	if err != nil {
-		return 0, err
+		return sort, 0, err
 	}
 	epoch, given := prices.epoch(micros(v.now)), false
 	for member, text := range page.cursors {
 		c, err := parseCursor(*text, "", member)
 		if err != nil {
-			return 0, err
+			return sort, 0, err
 		}
 		if c.Epoch < 0 || c.Epoch > len(prices.edges) || given && c.Epoch != epoch {
-			return 0, cursorMismatch(member)
+			return sort, 0, cursorMismatch(member)
 		}
 		epoch, given = c.Epoch, true
 	}
-	return epoch, nil
+	if prices.base == nil {
+		sort.By = SortID
+	}
+	return sort, epoch, nil
 }

@@ -34,11 +34,9 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*Slice[*Produc
 	if err != nil {
 		return nil, err
 	}
-	a := &arrangement{View: v, list: list, head: head, filter: query.Filter, sort: query.Sort}
-	if query.Sort.By == SortPrice {
-		if a.epoch, err = v.priceEpoch(ctx, query.Page); err != nil {
-			return nil, err
-		}
+	a := &arrangement{View: v, list: list, head: head, filter: query.Filter}
+	if a.sort, a.epoch, err = v.sorting(ctx, query.Sort, query.Page); err != nil {
+		return nil, err
 	}
 	total, places, err := a.arrange(ctx)
 	if err != nil {
@@ -174,11 +172,9 @@ func (v *View) arrangements(ctx context.Context, nodeIDs []string, filter Produc
 	if err != nil {
 		return nil, err
 	}
-	epoch := 0
-	if sort.By == SortPrice {
-		if epoch, err = v.priceEpoch(ctx, Page{}); err != nil {
-			return nil, err
-		}
+	sort, epoch, err := v.sorting(ctx, sort, Page{})
+	if err != nil {
+		return nil, err
 	}
 	lists := make(map[string]*arrangement, len(nodeIDs))
 	longest := 0
