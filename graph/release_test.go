@@ -50,7 +50,7 @@ func TestPublishing(t *testing.T) {
 		go func() { defer close(worker); s.store.Work(ctx) }()
 		defer func() { cancel(); <-worker }()
 		require.JSONEq(t, `{"job":{"kind":"CATALOG_PUBLISH","state":"SUCCEEDED","done":10,"total":10,"error":null,"finishedAt":"2024-05-30T12:00:00.000Z",
-			"release":{"catalogId":"main","served":true,"products":10,"added":0,"changed":0,"removed":0,"locale":"en","locales":["fr","pt-BR","zh-Hant"]}}}`, finished(t, s, job.ID))
+			"release":{"catalogId":"main","served":true,"products":10,"added":10,"changed":0,"removed":0,"locale":"en","locales":["fr","pt-BR","zh-Hant"]}}}`, finished(t, s, job.ID))
 
 		// A preview: who has the scope sees it by its number, until it is served.
 		_, err := s.store.Import(t.Context(), "test", reading(`{"type":"product","id":"frame","attributes":{"name":"New frame","sku":"FRAME","slug":"frame","status":"live","created_at":"2023-01-01T00:00:00Z"},"relationships":{}}`), store.ImportOptions{})

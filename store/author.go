@@ -15,7 +15,7 @@ import (
 // a tree never gets a cycle, however many write.
 func (s *Store) author(ctx context.Context, actor Actor, fn func(context.Context, *importWriter) error) error {
 	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
-		w := &importWriter{tx: t, store: s}
+		w := &importWriter{tx: t, store: s, revised: true}
 		if _, err := w.sequence(ctx, 1); err != nil {
 			return err
 		}

@@ -22,6 +22,7 @@ func (s *Store) importBatch(ctx context.Context, actor Actor, batch []decoded) (
 				return fmt.Errorf("write a batch of %s: %w", kind, err)
 			}
 			changed += n
+			w.revised = w.revised || n > 0 && slices.Contains(published, kind)
 		}
 		return w.announce(ctx)
 	})
@@ -59,11 +60,20 @@ func byKind(batch []decoded) func(func(string, []source) bool) {
 // importWriter writes the sources of one transaction.
 type importWriter struct {
 	*tx
-	store  *Store
-	topics []topic
+	store   *Store
+	topics  []topic
+	revised bool // something that catalogs publish
 }
 
+// published are the kinds of resources that a release is made of.
+var published = []string{"product", "file", "product-price", "price_modifier", "pricebook", "hierarchy", "node", "catalog"}
+
 func (w *importWriter) announce(ctx context.Context) error {
+	if w.revised {
+		if _, err := w.exec(ctx, `UPDATE counter SET value = value + 1 WHERE name = 'revision'`); err != nil {
+			return err
+		}
+	}
 	for _, name := range unique(w.topics) {
 		if err := w.store.changed(ctx, w.tx, name); err != nil {
 			return err

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -59,6 +61,7 @@ func TestJobs(t *testing.T) {
 		t.Run("a job goes on with the next worker", jobHandedOn(e))
 		t.Run("a job whose worker is gone is taken over", jobTakenOver(e))
 		t.Run("many workers do each job once", jobsShared(e))
+		t.Run("a catalog is published anew where there is something new", jobPublishes(e))
 		t.Run("finished jobs are forgotten after 30 days", jobsForgotten(e))
 	})
 }
@@ -257,5 +260,65 @@ func jobsForgotten(e storetest.Engine) func(*testing.T) {
 		enqueue(t, s, "count", 2)
 		_, err := s.Job(t.Context(), old.ID)
 		require.True(t, store.HasCode(err, store.NotFound))
+	}
+}
+
+// jobPublishes publishes after each of some writes, and tells whether that
+// made a release.
+func jobPublishes(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		read := func(text string) {
+			t.Helper()
+			_, err := s.Import(t.Context(), actor, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, store.ImportOptions{})
+			require.NoError(t, err)
+		}
+		shop := strings.Join(storetest.Shop(), "\n")
+		read(shop)
+		work(t, s)
+		publish := func(serve bool) *store.Release {
+			t.Helper()
+			job, err := s.PublishLater(t.Context(), actor, "main", serve)
+			require.NoError(t, err)
+			job = reaches(t, s, job.ID, store.JobSucceeded)
+			require.Equal(t, 10, job.Total)
+			require.Equal(t, 10, job.Done)
+			release, err := s.ReleaseOfJob(t.Context(), job)
+			require.NoError(t, err)
+			return release
+		}
+		last := publish(true)
+		for _, c := range []struct {
+			name  string
+			write func()
+			anew  bool
+		}{
+			{"nothing", func() {}, false},
+			{"the same again", func() { read(shop) }, false},
+			{"stock", func() {
+				_, err := s.TransactStock(t.Context(), actor, []store.StockChange{{ProductID: "anvil", Action: store.StockIncrement, Quantity: 1}})
+				require.NoError(t, err)
+			}, false},
+			{"a price", func() { read(strings.Replace(shop, `"amount":99900`, `"amount":99800`, 1)) }, true},
+			{"a node", func() {
+				_, err := s.AttachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
+				require.NoError(t, err)
+				_, err = s.DetachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
+				require.NoError(t, err)
+			}, true},
+			{"the language of base texts", func() {
+				locale := "de"
+				_, err := s.UpdateSettings(t.Context(), actor, store.SettingsChange{Locale: &locale})
+				require.NoError(t, err)
+			}, true},
+		} {
+			c.write()
+			release := publish(true)
+			require.Equal(t, c.anew, release.ID != last.ID, "a release after a write of %s", c.name)
+			last = release
+		}
+		preview := publish(false)
+		require.NotEqual(t, last.ID, preview.ID, "a preview is always another")
+		require.Equal(t, last.ID, publish(true).ID)
 	}
 }

@@ -18,7 +18,8 @@ type Release struct {
 	Locales     []string // the languages there are texts in, beside the base
 	Products    int      // live products it holds, listed or not
 	PublishedAt time.Time
-	Preview     bool // never served so far, so that cursors do not lead into it
+	Revision    int64 // of what is authored: one that is the same has nothing new to publish
+	Preview     bool  // never served so far, so that cursors do not lead into it
 
 	// Against the release that was served when this one was made: products
 	// that are new, that differ, and that are gone.
@@ -39,13 +40,13 @@ const (
 	releasePublished = "published"
 )
 
-const releaseColumns = `id, catalog_id, locale, locales, products, published_at, preview, added, changed, removed`
+const releaseColumns = `id, catalog_id, locale, locales, products, published_at, revision, preview, added, changed, removed`
 
 func scanRelease(rows *sql.Rows) (*Release, error) {
 	r := &Release{}
 	var locales string
 	var published int64
-	err := rows.Scan(&r.ID, &r.CatalogID, &r.Locale, &locales, &r.Products, &published, &r.Preview, &r.Added, &r.Changed, &r.Removed)
+	err := rows.Scan(&r.ID, &r.CatalogID, &r.Locale, &locales, &r.Products, &published, &r.Revision, &r.Preview, &r.Added, &r.Changed, &r.Removed)
 	r.Locales, r.PublishedAt = strings.Fields(locales), fromMicros(published)
 	return r, err
 }

@@ -3785,7 +3785,7 @@ type Mutation {
   "Changes settings. Members left out stay as they are."
   settingsUpdate("What to change." input: SettingsUpdateInput!): SettingsUpdatePayload!
 
-  "Publishes a catalog: makes an immutable release of what is authored at that moment, as a job. Shoppers see the old release until the new one is whole. Asked again while such a job waits, it is that job."
+  "Publishes a catalog: makes an immutable release of what is authored at that moment, as a job. Shoppers see the old release until the new one is whole. Asked again while such a job waits, it is that job; where nothing was written since the release that is served, the job ends with that one."
   catalogPublish("What to publish." input: CatalogPublishInput!): CatalogPublishPayload!
 
   "Serves a release that is kept in place of the one its catalog serves: an earlier one to roll back, or a preview. It takes effect at once."

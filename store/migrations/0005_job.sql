@@ -20,6 +20,9 @@ CREATE TABLE job (
 CREATE INDEX job_open ON job (finished_at, created_at, id);
 CREATE INDEX job_in_order ON job (created_at, id);
 
+-- counts the writes of what catalogs publish; a release tells which it is of
+INSERT INTO counter (name, value) VALUES ('revision', 0);
+ALTER TABLE release ADD COLUMN revision BIGINT NOT NULL DEFAULT -1;
 ALTER TABLE release ADD COLUMN preview BOOLEAN NOT NULL DEFAULT FALSE;
 ALTER TABLE release ADD COLUMN added BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE release ADD COLUMN changed BIGINT NOT NULL DEFAULT 0;
