@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -130,7 +131,7 @@ func (sqliteDialect) open(ctx context.Context, config Config) (read, write *sql.
 		return nil, nil, nil, err
 	}
 	write.SetMaxOpenConns(1)
-	if err := write.PingContext(ctx); err != nil { // creates the file before readers look for it
+	if err := patiently(ctx, write.PingContext); err != nil { // creates the file before readers look for it
 		write.Close()
 		return nil, nil, nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -146,6 +147,18 @@ func (sqliteDialect) open(ctx context.Context, config Config) (read, write *sql.
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	return read, write, closers{read, write}, nil
+}
+
+// patiently connects to a file that other processes may be opening for the
+// first time: the change to WAL does not wait its turn, whatever the busy
+// timeout.
+func patiently(ctx context.Context, connect func(context.Context) error) error {
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		err := connect(ctx)
+		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || (sqliteDialect{}).classify(err) != faultRetry {
+			return err
+		}
+	}
 }
 
 func (sqliteDialect) ddl(text string) string {
