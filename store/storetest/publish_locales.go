@@ -12,35 +12,41 @@ import (
 // look-up of what the shopper asked for, then the base text.
 func Locales(t *testing.T, e Engine) {
 	s := published(t, e)
+	const (
+		lookup = "DESIGN 8, RFC 4647 look-up over the product's locales"
+		base   = "DESIGN 8, then the base text"
+		star   = "DESIGN 8, * is the base; clients.md: Node's fetch sends it"
+		header = "contract, Accept-Language: language and locale preferred by the storefront"
+	)
 	for _, c := range []struct {
-		name, asked, product string
-		language             string
-		text, description    string
+		source, name, asked, product string
+		language                     string
+		text, description            string
 	}{
-		{"nothing asked", "", "brush", "en", "Brush", "For paint."},
-		{"a language there is", "fr", "brush", "fr", "Pinceau", "Pour peindre."},
-		{"whatever the case", "FR", "brush", "fr", "Pinceau", "Pour peindre."},
-		{"a region of it", "fr-CA", "brush", "fr", "Pinceau", "Pour peindre."},
-		{"with an extension", "fr-u-nu-latn", "brush", "fr", "Pinceau", "Pour peindre."},
-		{"a list", "fr-CA,fr;q=0.8,en;q=0.5", "brush", "fr", "Pinceau", "Pour peindre."},
-		{"by weight, not by place", "pt-BR;q=0.5,fr;q=0.9", "brush", "fr", "Pinceau", "Pour peindre."},
-		{"the second choice", "de,fr;q=0.5", "brush", "fr", "Pinceau", "Pour peindre."},
-		{"the base before others", "en,fr", "brush", "en", "Brush", "For paint."},
-		{"a region of the base", "en-GB,fr;q=0.9", "brush", "en", "Brush", "For paint."},
-		{"anything", "*", "brush", "en", "Brush", "For paint."},
-		{"a language, else anything", "de,*;q=0.1", "brush", "en", "Brush", "For paint."},
-		{"anything but", "fr;q=0", "brush", "en", "Brush", "For paint."},
-		{"a region there is", "pt-BR", "brush", "pt-BR", "Pincel", "For paint."},
-		{"look-up does not make longer", "pt", "brush", "en", "Brush", "For paint."},
-		{"look-up does not change the region", "pt-PT", "brush", "en", "Brush", "For paint."},
-		{"a script there is", "zh-Hant-TW", "brush", "zh-Hant", "筆刷", "用於繪畫。"},
-		{"look-up does not guess the script", "zh-TW", "brush", "en", "Brush", "For paint."},
-		{"nonsense", "!!!;q=x", "brush", "en", "Brush", "For paint."},
-		{"a tag nobody knows does not spoil the others", "qq-QQ,fr;q=0.5", "brush", "fr", "Pinceau", "Pour peindre."},
-		{"a product with fewer languages", "zh-Hant,fr;q=0.5", "chalk", "fr", "Chalk", "De la craie."},
-		{"a product without texts of its own", "fr", "anvil", "en", "Anvil", "Heavy & \"loud\".\nÉtats-Unis 🔨 <b>bold</b>"},
+		{base, "nothing asked", "", "brush", "en", "Brush", "For paint."},
+		{lookup, "a language there is", "fr", "brush", "fr", "Pinceau", "Pour peindre."},
+		{lookup, "whatever the case", "FR", "brush", "fr", "Pinceau", "Pour peindre."},
+		{lookup, "a region of it", "fr-CA", "brush", "fr", "Pinceau", "Pour peindre."},
+		{lookup, "with an extension", "fr-u-nu-latn", "brush", "fr", "Pinceau", "Pour peindre."},
+		{header, "a list", "fr-CA,fr;q=0.8,en;q=0.5", "brush", "fr", "Pinceau", "Pour peindre."},
+		{header, "by weight, not by place", "pt-BR;q=0.5,fr;q=0.9", "brush", "fr", "Pinceau", "Pour peindre."},
+		{lookup, "the second choice", "de,fr;q=0.5", "brush", "fr", "Pinceau", "Pour peindre."},
+		{lookup, "the base before others", "en,fr", "brush", "en", "Brush", "For paint."},
+		{lookup, "a region of the base", "en-GB,fr;q=0.9", "brush", "en", "Brush", "For paint."},
+		{star, "anything", "*", "brush", "en", "Brush", "For paint."},
+		{star, "a language, else anything", "de,*;q=0.1", "brush", "en", "Brush", "For paint."},
+		{base, "anything but", "fr;q=0", "brush", "en", "Brush", "For paint."},
+		{lookup, "a region there is", "pt-BR", "brush", "pt-BR", "Pincel", "For paint."},
+		{lookup, "look-up does not make longer", "pt", "brush", "en", "Brush", "For paint."},
+		{lookup, "look-up does not change the region", "pt-PT", "brush", "en", "Brush", "For paint."},
+		{lookup, "a script there is", "zh-Hant-TW", "brush", "zh-Hant", "筆刷", "用於繪畫。"},
+		{lookup, "look-up does not guess the script", "zh-TW", "brush", "en", "Brush", "For paint."},
+		{base, "nonsense", "!!!;q=x", "brush", "en", "Brush", "For paint."},
+		{base, "a tag nobody knows does not spoil the others", "qq-QQ,fr;q=0.5", "brush", "fr", "Pinceau", "Pour peindre."},
+		{base, "a product with fewer languages", "zh-Hant,fr;q=0.5", "chalk", "fr", "Chalk", "De la craie."},
+		{base, "a product without texts of its own", "fr", "anvil", "en", "Anvil", "Heavy & \"loud\".\nÉtats-Unis 🔨 <b>bold</b>"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.source+": "+c.name, func(t *testing.T) {
 			v := viewOf(t, s, store.ShopperContext{Locale: c.asked})
 			found := product(t, v, c.product)
 			require.Equal(t, []string{c.language, c.text, c.description}, []string{found.Language(), found.Name(), found.Description()})

@@ -13,32 +13,37 @@ import (
 func Prices(t *testing.T, e Engine) {
 	s := published(t, e)
 	const us, apart = "$", "\u00a0" // a space that does not break
+	const (
+		books     = "DESIGN 8, price books by priority, the highest with a price in that currency"
+		formatted = "contract, display_price: amount, currency, formatted as strings"
+		none      = "DESIGN 8, a product without a price is shown without one"
+	)
 	for _, c := range []struct {
-		name     string
-		shopper  store.ShopperContext
-		product  string
-		currency string // of the view
-		want     *priced
-		with     string // what is displayed, with tax and without
-		without  string
+		source, name string
+		shopper      store.ShopperContext
+		product      string
+		currency     string // of the view
+		want         *priced
+		with         string // what is displayed, with tax and without
+		without      string
 	}{
-		{"the book of the highest priority", store.ShopperContext{}, "anvil", "USD",
+		{books, "the book of the highest priority", store.ShopperContext{}, "anvil", "USD",
 			&priced{"99900", "USD", false, "vip"}, "", us + "999.00"},
-		{"the next book, where that has no price in the currency", store.ShopperContext{Currency: "EUR"}, "anvil", "EUR",
+		{none, "the next book, where that has no price in the currency", store.ShopperContext{Currency: "EUR"}, "anvil", "EUR",
 			&priced{"119900", "EUR", true, "standard"}, "€1,199.00", ""},
-		{"the next book, where that has no price of the product", store.ShopperContext{}, "brush", "USD",
+		{none, "the next book, where that has no price of the product", store.ShopperContext{}, "brush", "USD",
 			&priced{"500", "USD", true, "standard"}, us + "5.00", ""},
-		{"a currency without minor units", store.ShopperContext{Currency: "JPY"}, "anvil", "JPY",
+		{formatted, "a currency without minor units", store.ShopperContext{Currency: "JPY"}, "anvil", "JPY",
 			&priced{"150000", "JPY", false, "standard"}, "", "¥150,000"},
-		{"the shopper's way to write it", store.ShopperContext{Currency: "EUR", Locale: "de-DE"}, "anvil", "EUR",
+		{formatted, "the shopper's way to write it", store.ShopperContext{Currency: "EUR", Locale: "de-DE"}, "anvil", "EUR",
 			&priced{"119900", "EUR", true, "standard"}, "1.199,00" + apart + "€", ""},
-		{"that of the catalog's language, when the shopper's is none", store.ShopperContext{Locale: "?"}, "anvil", "USD",
+		{formatted, "that of the catalog's language, when the shopper's is none", store.ShopperContext{Locale: "?"}, "anvil", "USD",
 			&priced{"99900", "USD", false, "vip"}, "", us + "999.00"},
-		{"no price at all", store.ShopperContext{}, "glue", "USD", nil, "", ""},
-		{"no price in the currency", store.ShopperContext{Currency: "CHF"}, "anvil", "CHF", nil, "", ""},
-		{"no such currency", store.ShopperContext{Currency: "no money"}, "anvil", "no money", nil, "", ""},
+		{none, "no price at all", store.ShopperContext{}, "glue", "USD", nil, "", ""},
+		{none, "no price in the currency", store.ShopperContext{Currency: "CHF"}, "anvil", "CHF", nil, "", ""},
+		{none, "no such currency", store.ShopperContext{Currency: "no money"}, "anvil", "no money", nil, "", ""},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.source+": "+c.name, func(t *testing.T) {
 			requirePrice(t, viewOf(t, s, c.shopper), c.product, c.currency, c.want, c.with, c.without)
 		})
 	}

@@ -68,39 +68,45 @@ func salesAt(t *testing.T, e Engine, at time.Time) (*store.Store, *Clock) {
 // what", Prices).
 func Sales(t *testing.T, e Engine) {
 	s, clock := salesAt(t, e, noon.Add(-24*time.Hour))
+	const (
+		sales    = "DESIGN 8, of overlapping sales the shortest wins"
+		books    = "DESIGN 8, the highest price book with a price in that currency"
+		currency = "DESIGN 8, a product without a price is shown without one"
+		children = "DESIGN 8, a child inherits its parent's price through price modifiers"
+	)
 	for _, c := range []struct {
-		name, product string
-		at            string // on 30 May 2024, unless it has a date
-		currency      string
-		want          string // price, or price (original) sale until expiry, or none
+		source, name, product string
+		at                    string // on 30 May 2024, unless it has a date
+		currency              string
+		want                  string // price, or price (original) sale until expiry, or none
 	}{
 		// Sales: from its first instant until just before its last; of several the shortest.
-		{"one sale", "tea", "11:59:59.999", "USD", "1800 (2000) month until 2024-06-01T00:00:00"},
-		{"a shorter one begins", "tea", "12:00:00", "USD", "1500+ (2000) hour until 2024-05-30T13:00:00"},
-		{"equally short: the one that began last", "tea", "12:30:00", "USD", "1600 (2000) late hour until 2024-05-30T13:30:00"},
-		{"one instant before that", "tea", "12:29:59.999", "USD", "1500+ (2000) hour until 2024-05-30T13:00:00"},
-		{"a sale ends at this second", "tea", "13:00:00", "USD", "1600 (2000) late hour until 2024-05-30T13:30:00"},
-		{"the longer one is back", "tea", "13:30:00", "USD", "1800 (2000) month until 2024-06-01T00:00:00"},
-		{"the last instant of a sale", "tea", "2024-05-31T23:59:59.999Z", "USD", "1800 (2000) month until 2024-06-01T00:00:00"},
-		{"no sale any more", "tea", "2024-06-01T00:00:00Z", "USD", "2000"},
-		{"no sale yet", "tea", "2024-04-30T23:59:59.999Z", "USD", "2000"},
-		{"a sale without an end", "tea", "2030-01-01T00:00:00Z", "USD", "1700 (2000) ever after until nil"},
-		{"a sale without a schedule, of the book that has the price", "tea", "12:00:00", "EUR", "800+ (900+) low until nil"},
-		{"no price in the currency", "tea", "12:00:00", "CHF", "none"},
-		{"a price in a sale alone", "rare", "12:00:00.999", "USD", "5 () once until 2024-05-30T12:00:01"},
-		{"and none outside it", "rare", "12:00:01", "USD", "none"},
-		{"nor before it", "rare", "11:59:59.999", "USD", "none"},
+		{sales, "one sale", "tea", "11:59:59.999", "USD", "1800 (2000) month until 2024-06-01T00:00:00"},
+		{sales, "a shorter one begins", "tea", "12:00:00", "USD", "1500+ (2000) hour until 2024-05-30T13:00:00"},
+		{sales, "equally short: the one that began last", "tea", "12:30:00", "USD", "1600 (2000) late hour until 2024-05-30T13:30:00"},
+		{sales, "one instant before that", "tea", "12:29:59.999", "USD", "1500+ (2000) hour until 2024-05-30T13:00:00"},
+		{sales, "a sale ends at this second", "tea", "13:00:00", "USD", "1600 (2000) late hour until 2024-05-30T13:30:00"},
+		{sales, "the longer one is back", "tea", "13:30:00", "USD", "1800 (2000) month until 2024-06-01T00:00:00"},
+		{sales, "the last instant of a sale", "tea", "2024-05-31T23:59:59.999Z", "USD", "1800 (2000) month until 2024-06-01T00:00:00"},
+		{sales, "no sale any more", "tea", "2024-06-01T00:00:00Z", "USD", "2000"},
+		{sales, "no sale yet", "tea", "2024-04-30T23:59:59.999Z", "USD", "2000"},
+		{sales, "a sale without an end", "tea", "2030-01-01T00:00:00Z", "USD", "1700 (2000) ever after until nil"},
+		{books, "a sale without a schedule, of the book that has the price", "tea", "12:00:00", "EUR", "800+ (900+) low until nil"},
+		{currency, "no price in the currency", "tea", "12:00:00", "CHF", "none"},
+		{sales, "a price in a sale alone", "rare", "12:00:00.999", "USD", "5 () once until 2024-05-30T12:00:01"},
+		{sales, "and none outside it", "rare", "12:00:01", "USD", "none"},
+		{sales, "nor before it", "rare", "11:59:59.999", "USD", "none"},
 		// Children: a parent's price through modifiers.
-		{"a parent", "dress", "11:00:00", "USD", "10000"},
-		{"a child without modifiers", "dress-red-s", "11:00:00", "USD", "10000"},
-		{"modifiers in order, a missing one passed over", "dress-red-l", "11:00:00", "USD", "9500"},
-		{"in the parent's sale, not below nothing", "dress-red-l", "12:00:00", "USD", "0 (9500) noon until 2024-05-30T13:00:00"},
-		{"a modifier that replaces, tax included", "dress-blue-l", "11:00:00", "USD", "4200+"},
-		{"modifiers without an amount in the currency", "dress-red-l", "11:00:00", "EUR", "8000+"},
-		{"a price of its own goes before the parent's, unmodified", "dress-own", "12:00:00", "USD", "7700"},
-		{"and the parent's where it has none in the currency", "dress-own", "12:00:00", "EUR", "100"},
+		{children, "a parent", "dress", "11:00:00", "USD", "10000"},
+		{children, "a child without modifiers", "dress-red-s", "11:00:00", "USD", "10000"},
+		{children, "modifiers in order, a missing one passed over", "dress-red-l", "11:00:00", "USD", "9500"},
+		{children, "in the parent's sale, not below nothing", "dress-red-l", "12:00:00", "USD", "0 (9500) noon until 2024-05-30T13:00:00"},
+		{children, "a modifier that replaces, tax included", "dress-blue-l", "11:00:00", "USD", "4200+"},
+		{children, "modifiers without an amount in the currency", "dress-red-l", "11:00:00", "EUR", "8000+"},
+		{children, "a price of its own goes before the parent's, unmodified", "dress-own", "12:00:00", "USD", "7700"},
+		{children, "and the parent's where it has none in the currency", "dress-own", "12:00:00", "EUR", "100"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.source+": "+c.name, func(t *testing.T) {
 			clock.Set(moment(t, c.at))
 			v := viewOf(t, s, store.ShopperContext{Currency: c.currency})
 			require.Equal(t, c.want, saleOf(t, product(t, v, c.product)))
