@@ -142,15 +142,22 @@ func jobFailed(e storetest.Engine) func(*testing.T) {
 	}
 }
 
+// endless gives a store work that goes on until it is ended, and tells of
+// each beginning.
+func endless(s *store.Store) (started chan struct{}) {
+	started = make(chan struct{})
+	s.SetWork("long", func(ctx context.Context, _ *store.Job, _ func(done, total int)) (any, error) {
+		started <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	return started
+}
+
 func jobCanceled(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		started := make(chan struct{})
-		s.SetWork("long", func(ctx context.Context, _ *store.Job, _ func(done, total int)) (any, error) {
-			started <- struct{}{}
-			<-ctx.Done()
-			return nil, ctx.Err()
-		})
+		started := endless(s)
 		job := enqueue(t, s, "long", 1)
 		canceled, err := s.CancelJob(t.Context(), actor, job.ID)
 		require.NoError(t, err)
@@ -174,12 +181,7 @@ func jobCanceled(e storetest.Engine) func(*testing.T) {
 func jobHandedOn(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		started := make(chan struct{})
-		s.SetWork("long", func(ctx context.Context, _ *store.Job, _ func(done, total int)) (any, error) {
-			started <- struct{}{}
-			<-ctx.Done()
-			return nil, ctx.Err()
-		})
+		started := endless(s)
 		job := enqueue(t, s, "long", 1)
 		stop := work(t, s)
 		<-started
