@@ -31,7 +31,7 @@ func (s *Store) Export(ctx context.Context, to io.Writer, options ExportOptions)
 			e.bodies("pricebook", "sequence", "id"), e.bodies("price", "id"), e.bodies("price_modifier", "sequence", "id"),
 			e.bodies("catalog", "sequence", "id"), e.bodies("catalog_rule", "sequence", "id"),
 			e.stockTransactions, e.stocks,
-			e.bodies("promotion", "sequence", "id"), e.bodies("promotion_code", "id"), e.bodies("code_usage", "id"),
+			e.promotions, e.codes, e.usages,
 			e.bodies("gateway", "slug"),
 		}
 		if options.WithClients {

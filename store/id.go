@@ -47,6 +47,9 @@ const (
 	TypeRelease     = "CatalogRelease"
 	TypeJob         = "Job"
 
+	TypePromotion     = "Promotion"
+	TypePromotionCode = "PromotionCode"
+
 	// As authored.
 	TypeCatalog           = "Catalog"
 	TypeCatalogRule       = "CatalogRule"
@@ -71,7 +74,7 @@ func ParseGlobalID(global string) (kind, id string, ok bool) {
 	}
 	switch kind {
 	case TypeCatalogNode, TypeHierarchy, TypeProduct, TypeFile, TypeStock, TypeRelease, TypeJob,
-		TypeCatalog, TypeCatalogRule, TypeAuthoredHierarchy, TypeAuthoredNode:
+		TypeCatalog, TypeCatalogRule, TypeAuthoredHierarchy, TypeAuthoredNode, TypePromotion, TypePromotionCode:
 		id, ok = CanonicalID(id)
 		return kind, id, ok
 	}

@@ -75,13 +75,14 @@ func (s *Store) Import(ctx context.Context, actor Actor, open func() (io.ReadClo
 		return nil, err
 	}
 	passes := []func(string) bool{func(string) bool { return true }}
-	if report.Resources["stock_transaction"] > 0 && report.Resources["stock"] > 0 {
+	ledger := report.Resources["stock_transaction"] > 0 && report.Resources["stock"] > 0
+	codes := report.Resources["promotion"] > 0 && report.Resources["promotion_code"]+report.Resources["code_usage"] > 0
+	if ledger || codes {
 		// A ledger first, then the balance it came to: no balance has to be
-		// explained by an opening line of its own.
-		passes = []func(string) bool{
-			func(kind string) bool { return kind != "stock" },
-			func(kind string) bool { return kind == "stock" },
-		}
+		// explained by an opening line of its own. And promotions before
+		// their codes, which are kept by the promotion's number.
+		late := func(kind string) bool { return kind == "stock" || kind == "promotion_code" || kind == "code_usage" }
+		passes = []func(string) bool{func(kind string) bool { return !late(kind) }, late}
 	}
 	for _, wanted := range passes {
 		err := eachBatch(ctx, open, options.Progress, decoder, func(batch []decoded) error {

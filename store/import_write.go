@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,9 @@ func (s *Store) importBatch(ctx context.Context, actor Actor, batch []decoded) (
 		w := &importWriter{tx: t, store: s}
 		for kind, sources := range byKind(batch) {
 			n, err := w.write(ctx, kind, sources)
+			if fault := faultOf(batch, err); fault != nil {
+				return fault
+			}
 			if err != nil {
 				return fmt.Errorf("write a batch of %s: %w", kind, err)
 			}
@@ -27,6 +31,25 @@ func (s *Store) importBatch(ctx context.Context, actor Actor, batch []decoded) (
 		return w.announce(ctx)
 	})
 	return changed, err
+}
+
+// faultOf names the line of what only the write could find wrong; nil for any
+// other error.
+func faultOf(batch []decoded, err error) error {
+	var found *sourceFault
+	if !errors.As(err, &found) {
+		return nil
+	}
+	var fault *Error
+	if !errors.As(found.err, &fault) {
+		return nil
+	}
+	for _, d := range slices.Backward(batch) {
+		if d.source == found.source {
+			return &ImportFaults{Faults: []ImportFault{{d.line, d.kind, fault}}, Count: 1}
+		}
+	}
+	return nil
 }
 
 // byKind yields a batch's sources by type, in a fixed order; of two with one
@@ -91,9 +114,9 @@ func (w *importWriter) write(ctx context.Context, kind string, sources []source)
 	case "product-price":
 		return upsertAll(ctx, w.tx, priceTable, sources)
 	case "promotion_code":
-		return upsertAll(ctx, w.tx, codeTable, sources)
+		return w.codes(ctx, sources)
 	case "code_usage":
-		return upsertAll(ctx, w.tx, usageTable, sources)
+		return w.usages(ctx, sources)
 	case "gateway":
 		return upsertAll(ctx, w.tx, gatewayTable, sources)
 	case "hierarchy":
@@ -103,7 +126,7 @@ func (w *importWriter) write(ctx context.Context, kind string, sources []source)
 	case "price_modifier":
 		return w.inOrder(ctx, modifierTable, sources)
 	case "promotion":
-		return w.inOrder(ctx, promotionTable, sources)
+		return w.promotions(ctx, sources)
 	case "catalog":
 		w.topics = append(w.topics, topicCatalog)
 		return w.dated(ctx, catalogTable, sources, func(r source) string { return r.(*catalogSource).Attributes.CreatedAt })
@@ -151,18 +174,9 @@ var (
 		p := r.(*priceSource)
 		return []any{p.ID, p.Relationships.Pricebook.id(), p.Attributes.SKU, encode(p)}
 	}}
-	codeTable = sourceTable{name: "promotion_code", columns: []string{"id", "promotion_id", "code", "body"}, row: func(r source, _ *tx) []any {
-		c := r.(*codeSource)
-		return []any{c.ID, c.PromotionID, c.Code, encode(c)}
-	}}
-	usageTable = sourceTable{name: "code_usage", columns: []string{"id", "promotion_id", "body"}, row: func(r source, _ *tx) []any {
-		u := r.(*usageSource)
-		return []any{u.ID, u.PromotionID, encode(u)}
-	}}
 	gatewayTable   = sourceTable{name: "gateway", columns: []string{"slug", "body"}, row: fileTable.row}
 	pricebookTable = sourceTable{name: "pricebook", columns: []string{"id", "sequence", "body"}, row: rowInOrder}
 	modifierTable  = sourceTable{name: "price_modifier", columns: pricebookTable.columns, row: rowInOrder}
-	promotionTable = sourceTable{name: "promotion", columns: pricebookTable.columns, row: rowInOrder}
 	hierarchyTable = sourceTable{
 		name: "hierarchy", columns: []string{"id", "sequence", "updated_at", "body"},
 		row: func(r source, t *tx) []any { return []any{r.key(), nil, micros(t.now), encode(r)} },

@@ -1,35 +1,34 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
-	"slices"
 )
 
-// promotionSource is a promotion in the contract's shape.
+// promotionSource is a promotion in the contract's shape. Start and End are
+// kept as they were written; what the contract lists beside schema is moved
+// into it.
 type promotionSource struct {
-	Type                   string          `json:"type"`
-	ID                     string          `json:"id"`
-	Name                   string          `json:"name"`
-	Description            string          `json:"description"`
-	PromotionType          string          `json:"promotion_type"`
-	Enabled                bool            `json:"enabled"`
-	Automatic              bool            `json:"automatic"`
-	Start                  string          `json:"start"`
-	End                    string          `json:"end"`
-	MinCartValue           []currencyValue `json:"min_cart_value,omitempty"`
-	MaxDiscountValue       []currencyValue `json:"max_discount_value,omitempty"`
-	MaxApplicationsPerCart int             `json:"max_applications_per_cart,omitempty"`
-	Schema                 json.RawMessage `json:"schema"`
+	Type                   string           `json:"type"`
+	ID                     string           `json:"id"`
+	Name                   string           `json:"name"`
+	Description            string           `json:"description"`
+	PromotionType          string           `json:"promotion_type"`
+	Enabled                bool             `json:"enabled"`
+	Automatic              bool             `json:"automatic"`
+	Start                  string           `json:"start"`
+	End                    string           `json:"end"`
+	MinCartValue           []CurrencyAmount `json:"min_cart_value,omitempty"`
+	MaxDiscountValue       []CurrencyAmount `json:"max_discount_value,omitempty"`
+	MaxApplicationsPerCart int              `json:"max_applications_per_cart,omitempty"`
+	Schema                 json.RawMessage  `json:"schema"`
+	Currencies             json.RawMessage  `json:"currencies,omitempty"`
+	TargetCatalogs         json.RawMessage  `json:"target_catalogs,omitempty"`
+	Conditions             json.RawMessage  `json:"conditions,omitempty"`
+	CreatedAt              string           `json:"created_at,omitempty"`
+	UpdatedAt              string           `json:"updated_at,omitempty"`
+	Epoch                  int              `json:"epoch,omitempty"` // how often its codes were done away with
 }
-
-type currencyValue struct {
-	Currency string `json:"currency"`
-	Amount   int64  `json:"amount"`
-}
-
-// promotionTypes are the contract's.
-var promotionTypes = []string{"fixed_discount", "percent_discount", "item_fixed_discount", "item_percent_discount",
-	"x_for_y", "x_for_amount", "bundle_fixed_discount", "bundle_gift"}
 
 func (p *promotionSource) key() string { return p.ID }
 
@@ -37,26 +36,64 @@ func (p *promotionSource) check(f *faults) {
 	f.id("id", &p.ID)
 	f.required("name", p.Name, maxName)
 	f.text("description", p.Description, maxDescription)
-	f.oneOf("promotion_type", p.PromotionType, promotionTypes...)
-	for member, text := range map[string]string{"start": p.Start, "end": p.End} {
-		if _, err := parseTime(text); err != nil {
-			f.add(member, "must be a date, a date and HH:MM, or RFC 3339, not %q", short(text))
+	p.checkTimes(f)
+	for _, amounts := range []struct {
+		member string
+		values []CurrencyAmount
+	}{{"min_cart_value", p.MinCartValue}, {"max_discount_value", p.MaxDiscountValue}} {
+		f.perCurrency(amounts.member, amounts.values)
+	}
+	f.within("max_applications_per_cart", int64(p.MaxApplicationsPerCart), 0, MaxStock)
+	f.within("epoch", int64(p.Epoch), 0, MaxStock)
+	p.moveInto(f)
+	f.oneOf("promotion_type", p.PromotionType, promotionTypeNames()...)
+	f.promotionSchema(PromotionType(p.PromotionType), p.Schema)
+}
+
+func (p *promotionSource) checkTimes(f *faults) {
+	good := true
+	for _, at := range []struct{ member, text string }{{"start", p.Start}, {"end", p.End}} {
+		if _, err := parseTime(at.text); err != nil {
+			f.add(at.member, "must be a date, a date and HH:MM, or RFC 3339, not %q", short(at.text))
+			good = false
 		}
 	}
-	if len(f.list) == 0 && !checkedTime(p.End).After(checkedTime(p.Start)) {
-		f.add("end", "must be after start, %s, not %s", p.Start, p.End)
+	if good && !checkedTime(p.End).After(checkedTime(p.Start)) {
+		f.rule("end", "must be after start, %s, not %s", p.Start, p.End)
 	}
-	for member, values := range map[string][]currencyValue{"min_cart_value": p.MinCartValue, "max_discount_value": p.MaxDiscountValue} {
-		for i, value := range values {
-			f.currency(member+"."+itoa(i)+".currency", value.Currency)
-			f.between(member+"."+itoa(i)+".amount", int(value.Amount), 0, maxAmount)
-		}
-	}
-	f.between("max_applications_per_cart", p.MaxApplicationsPerCart, 0, MaxStock)
+	f.time("created_at", &p.CreatedAt)
+	f.time("updated_at", &p.UpdatedAt)
+}
+
+// moveInto puts what stands beside the schema into it, where the schema has
+// not got it: that is where the clients send it.
+func (p *promotionSource) moveInto(f *faults) {
 	f.object("schema", &p.Schema)
 	if len(p.Schema) == 0 {
 		f.add("schema", "is required")
+		return
 	}
+	var has map[string]json.RawMessage
+	if json.Unmarshal(p.Schema, &has) != nil {
+		return // which is told already
+	}
+	for _, beside := range []struct {
+		name string
+		raw  *json.RawMessage
+	}{{"currencies", &p.Currencies}, {"target_catalogs", &p.TargetCatalogs}, {"conditions", &p.Conditions}} {
+		raw := *beside.raw
+		*beside.raw = nil
+		if _, there := has[beside.name]; !there && len(raw) > 0 && string(raw) != "null" {
+			p.Schema = withMember(p.Schema, beside.name, raw)
+		}
+	}
+}
+
+// withMember adds a member to an object that has not got it.
+func withMember(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
+	open := object[:len(object)-1] // the closing brace
+	added := appendKey(bytes.Clone(bytes.TrimSpace(open)), name)
+	return append(append(added, value...), '}')
 }
 
 // codeSource is a promotion's code; Uses is what remains of MaxUses, both
@@ -68,6 +105,7 @@ type codeSource struct {
 	Code        string          `json:"code"`
 	MaxUses     *int            `json:"max_uses,omitempty"`
 	Uses        *int            `json:"uses,omitempty"`
+	Used        int             `json:"used,omitempty"` // of a code that can be used without end
 	ConsumeUnit string          `json:"consume_unit,omitempty"`
 	User        json.RawMessage `json:"user,omitempty"` // a string or an array of strings
 	CreatedAt   string          `json:"created_at,omitempty"`
@@ -78,9 +116,9 @@ func (c *codeSource) key() string { return c.ID }
 func (c *codeSource) check(f *faults) {
 	f.id("id", &c.ID)
 	f.refers("promotion_id", "promotion", &c.PromotionID)
-	f.required("code", c.Code, maxName)
+	f.required("code", c.Code, MaxCodeLength)
 	if c.ConsumeUnit != "" {
-		f.oneOf("consume_unit", c.ConsumeUnit, "per_cart", "per_item")
+		f.oneOf("consume_unit", c.ConsumeUnit, string(PerCart), string(PerItem))
 	}
 	if c.MaxUses != nil {
 		f.between("max_uses", *c.MaxUses, 1, MaxStock)
@@ -92,14 +130,27 @@ func (c *codeSource) check(f *faults) {
 		}
 		f.between("uses", *c.Uses, 0, most)
 	}
-	if len(c.User) > 0 {
-		var one string
-		var several []string
-		if json.Unmarshal(c.User, &one) != nil && json.Unmarshal(c.User, &several) != nil {
-			f.add("user", "must be a string or an array of strings")
-		}
+	if limited := c.MaxUses != nil || c.Uses != nil; limited && c.Used != 0 {
+		f.add("used", "is only for a code without max_uses; uses tells what remains of those")
+	}
+	f.between("used", c.Used, 0, MaxStock)
+	if _, err := parseUsers(c.User); err != nil {
+		f.add("user", "%s", err)
 	}
 	f.time("created_at", &c.CreatedAt)
+}
+
+// counts are the limit of a code, nil where there is none, and what was used.
+func (c *codeSource) counts() (maxUses *int, used int) {
+	switch {
+	case c.MaxUses != nil && c.Uses != nil:
+		return c.MaxUses, *c.MaxUses - *c.Uses
+	case c.MaxUses != nil:
+		return c.MaxUses, 0
+	case c.Uses != nil:
+		return c.Uses, 0
+	}
+	return nil, c.Used
 }
 
 // usageSource is one use of a code.
@@ -109,9 +160,13 @@ type usageSource struct {
 	PromotionID string `json:"promotion_id"`
 	Code        string `json:"code"`
 	User        string `json:"user,omitempty"`
+	UnitsAsked  int    `json:"units_asked,omitempty"` // where more were asked for than applied
 	Units       int    `json:"units"`
 	Reference   string `json:"reference,omitempty"`
+	Epoch       int    `json:"epoch,omitempty"` // of the promotion when the code was used
+	Actor       string `json:"actor,omitempty"`
 	CreatedAt   string `json:"created_at,omitempty"`
+	ReleasedAt  string `json:"released_at,omitempty"`
 }
 
 func (u *usageSource) key() string { return u.ID }
@@ -119,77 +174,15 @@ func (u *usageSource) key() string { return u.ID }
 func (u *usageSource) check(f *faults) {
 	f.id("id", &u.ID)
 	f.refers("promotion_id", "promotion", &u.PromotionID)
-	f.required("code", u.Code, maxName)
+	f.required("code", u.Code, MaxCodeLength)
 	f.text("user", u.User, maxName)
 	f.text("reference", u.Reference, maxName)
+	f.text("actor", u.Actor, maxName)
 	f.between("units", u.Units, 1, MaxStock)
+	if u.UnitsAsked != 0 {
+		f.between("units_asked", u.UnitsAsked, u.Units, MaxStock)
+	}
+	f.between("epoch", u.Epoch, 0, MaxStock)
 	f.time("created_at", &u.CreatedAt)
-}
-
-// gatewaySource is a gateway without its secrets.
-type gatewaySource struct {
-	Type       string `json:"type"`
-	Slug       string `json:"slug"`
-	Name       string `json:"name,omitempty"`
-	Enabled    bool   `json:"enabled"`
-	Test       bool   `json:"test"`
-	MerchantID string `json:"merchant_id,omitempty"`
-	Login      string `json:"login,omitempty"`
-}
-
-// gatewaySlugs are the gateways there are (DESIGN 7).
-var gatewaySlugs = []string{"card_processor", "manual"}
-
-func (g *gatewaySource) key() string { return g.Slug }
-
-func (g *gatewaySource) check(f *faults) {
-	f.oneOf("slug", g.Slug, gatewaySlugs...)
-	f.text("name", g.Name, maxName)
-	f.text("merchant_id", g.MerchantID, maxName)
-	f.text("login", g.Login, maxName)
-}
-
-// clientSource is an API client, with the hash of its secret where the export
-// was asked for it.
-type clientSource struct {
-	Type       string   `json:"type"`
-	ID         string   `json:"id"`
-	Name       string   `json:"name"`
-	Scopes     []string `json:"scopes"`
-	SecretHash string   `json:"secret_hash,omitempty"`
-	CreatedAt  string   `json:"created_at"`
-}
-
-func (c *clientSource) key() string { return c.ID }
-
-func (c *clientSource) check(f *faults) {
-	f.id("id", &c.ID)
-	f.required("name", c.Name, 255)
-	for i, scope := range c.Scopes {
-		if !slices.Contains(Scopes(), scope) {
-			f.add("scopes."+itoa(i), "must be a known scope, not %q", short(scope))
-		}
-	}
-	if c.CreatedAt == "" {
-		f.add("created_at", "is required")
-	}
-	f.time("created_at", &c.CreatedAt)
-}
-
-// settingsSource is the store's settings.
-type settingsSource struct {
-	Type       string `json:"type"`
-	ID         string `json:"id,omitempty"`
-	PageLength int    `json:"page_length"`
-	Currency   string `json:"currency"`
-	Locale     string `json:"locale"`
-}
-
-func (s *settingsSource) key() string { return "settings" }
-
-func (s *settingsSource) check(f *faults) {
-	s.ID = ""
-	f.between("page_length", s.PageLength, MinPageLength, MaxPageLength)
-	f.currency("currency", s.Currency)
-	f.locale("locale", s.Locale)
+	f.time("released_at", &u.ReleasedAt)
 }

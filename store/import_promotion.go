@@ -1,0 +1,220 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// promotions writes promotions. One whose line moves its end from the past
+// into the future loses its codes, as by any other update.
+func (w *importWriter) promotions(ctx context.Context, sources []source) (changed int, err error) {
+	number, err := w.sequence(ctx, len(sources)) // one writer of promotions at a time
+	if err != nil {
+		return 0, err
+	}
+	ids := make([]string, len(sources))
+	for i, resource := range sources {
+		ids[i] = resource.key()
+	}
+	had, err := w.lockPromotions(ctx, ids)
+	if err != nil {
+		return 0, err
+	}
+	for i, resource := range sources {
+		written, err := w.putPromotion(ctx, had[resource.key()], resource.(*promotionSource), number+int64(i))
+		if err != nil {
+			return changed, &sourceFault{resource, err}
+		}
+		if written {
+			changed++
+		}
+	}
+	return changed, nil
+}
+
+// codes writes codes with what was used of them, and claims them where their
+// promotion has not ended.
+func (w *importWriter) codes(ctx context.Context, sources []source) (int, error) {
+	promotions, err := w.lockPromotions(ctx, promotionIDs(sources, func(r source) string { return r.(*codeSource).PromotionID }))
+	if err != nil {
+		return 0, err
+	}
+	sources = eachCodeOnce(sources)
+	if err := w.dropMoved(ctx, sources, promotions); err != nil {
+		return 0, err
+	}
+	var rows [][]any
+	for _, resource := range sources {
+		c := resource.(*codeSource)
+		p := promotions[c.PromotionID]
+		maxUses, used := c.counts()
+		created := int64(0)
+		if c.CreatedAt != "" {
+			created = micros(checkedTime(c.CreatedAt))
+		}
+		rows = append(rows, []any{p.number, p.epoch, c.Code, c.ID, maxUses, used, c.ConsumeUnit, string(c.User), created})
+	}
+	if err := w.importClaims(ctx, sources, promotions); err != nil {
+		return 0, err
+	}
+	return w.writeCodes(ctx, codeUpsert, rows)
+}
+
+const codeUpsert = `
+	ON CONFLICT (promotion_number, epoch, code) DO UPDATE
+	SET id = excluded.id, max_uses = excluded.max_uses, used = excluded.used, consume_unit = excluded.consume_unit, users = excluded.users,
+	    created_at = CASE WHEN excluded.created_at = 0 THEN promotion_code.created_at ELSE excluded.created_at END
+	WHERE promotion_code.id <> excluded.id OR promotion_code.max_uses IS DISTINCT FROM excluded.max_uses
+	   OR promotion_code.used <> excluded.used OR promotion_code.consume_unit <> excluded.consume_unit
+	   OR promotion_code.users <> excluded.users
+	   OR (excluded.created_at <> 0 AND promotion_code.created_at <> excluded.created_at)`
+
+// eachCodeOnce leaves the last of the lines with one promotion and code, and
+// sorts them by code.
+func eachCodeOnce(sources []source) []source {
+	last := map[[2]string]source{}
+	for _, resource := range sources {
+		c := resource.(*codeSource)
+		last[[2]string{c.PromotionID, c.Code}] = resource
+	}
+	return slices.SortedFunc(maps.Values(last), func(a, b source) int {
+		x, y := a.(*codeSource), b.(*codeSource)
+		return cmp.Or(strings.Compare(x.Code, y.Code), strings.Compare(x.PromotionID, y.PromotionID))
+	})
+}
+
+// dropMoved deletes the codes that have a line's id and are another code, or
+// of an epoch that is gone: ids are what a code is known by.
+func (w *importWriter) dropMoved(ctx context.Context, sources []source, promotions map[string]*Promotion) error {
+	type place struct {
+		number, epoch int64
+		code          string
+	}
+	wanted := map[string]place{}
+	var ids []string
+	for _, resource := range sources {
+		c := resource.(*codeSource)
+		p := promotions[c.PromotionID]
+		wanted[c.ID], ids = place{p.number, p.epoch, c.Code}, append(ids, c.ID)
+	}
+	return chunked(ids, 512, func(ids []string) error {
+		list, args := in(nil, ids)
+		var moved []place
+		_, err := collect(ctx, w.session, func(rows *sql.Rows) (none struct{}, err error) {
+			var id string
+			var at place
+			if err := rows.Scan(&id, &at.number, &at.epoch, &at.code); err == nil && wanted[id] != at {
+				moved = append(moved, at)
+			}
+			return none, err
+		}, `SELECT id, promotion_number, epoch, code FROM promotion_code WHERE id IN (`+list+`)`, args...)
+		for _, at := range moved {
+			if err == nil {
+				err = w.dropCodes(ctx, at.number, at.epoch, []string{at.code})
+			}
+		}
+		return err
+	})
+}
+
+// importClaims claims the codes of promotions that have not ended; one that
+// another promotion holds is its line's fault.
+func (w *importWriter) importClaims(ctx context.Context, sources []source, promotions map[string]*Promotion) error {
+	byPromotion := map[string][]source{}
+	for _, resource := range sources {
+		id := resource.(*codeSource).PromotionID
+		if promotions[id].End.After(w.now) {
+			byPromotion[id] = append(byPromotion[id], resource)
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(byPromotion), func(a, b string) int {
+		return cmp.Compare(promotions[a].number, promotions[b].number)
+	})
+	for _, id := range order {
+		codes := make([]string, len(byPromotion[id]))
+		for i, resource := range byPromotion[id] {
+			codes[i] = resource.(*codeSource).Code
+		}
+		codes = unique(codes)
+		claimed, err := w.claim(ctx, promotions[id], codes)
+		if err != nil {
+			return err
+		}
+		holders, err := w.holders(ctx, slices.DeleteFunc(codes, func(code string) bool { return claimed[code] }))
+		if err != nil {
+			return err
+		}
+		for _, resource := range byPromotion[id] {
+			code := resource.(*codeSource).Code
+			if holder, held := holders[code]; held && holder != promotions[id].number {
+				e := duplicateCode()
+				e.Path, e.Detail = []string{"code"}, "is already in use by another promotion that has not ended: \""+short(code)+"\""
+				return &sourceFault{resource, e}
+			}
+		}
+	}
+	return nil
+}
+
+// usages writes uses of codes; one that is there already stays as it is.
+func (w *importWriter) usages(ctx context.Context, sources []source) (changed int, err error) {
+	promotions, err := w.lockPromotions(ctx, promotionIDs(sources, func(r source) string { return r.(*usageSource).PromotionID }))
+	if err != nil {
+		return 0, err
+	}
+	for _, resource := range sources {
+		u := resource.(*usageSource)
+		var released *int64
+		if u.ReleasedAt != "" {
+			at := micros(checkedTime(u.ReleasedAt))
+			released = &at
+		}
+		created := int64(0)
+		if u.CreatedAt != "" {
+			created = micros(checkedTime(u.CreatedAt))
+		}
+		n, err := w.exec(ctx, `
+			INSERT INTO code_usage (id, promotion_number, epoch, code, user_id, units_asked, units, reference, actor, created_at, released_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+			ON CONFLICT (id) DO UPDATE
+			SET promotion_number = excluded.promotion_number, epoch = excluded.epoch, code = excluded.code, user_id = excluded.user_id,
+			    units_asked = excluded.units_asked, units = excluded.units, reference = excluded.reference,
+			    actor = excluded.actor, created_at = excluded.created_at, released_at = excluded.released_at
+			WHERE code_usage.promotion_number <> excluded.promotion_number OR code_usage.epoch <> excluded.epoch
+			   OR code_usage.code <> excluded.code OR code_usage.user_id <> excluded.user_id
+			   OR code_usage.units_asked <> excluded.units_asked OR code_usage.units <> excluded.units
+			   OR code_usage.reference <> excluded.reference OR code_usage.actor <> excluded.actor
+			   OR code_usage.created_at <> excluded.created_at OR code_usage.released_at IS DISTINCT FROM excluded.released_at`,
+			u.ID, promotions[u.PromotionID].number, u.Epoch, u.Code, u.User, max(u.UnitsAsked, u.Units), u.Units, u.Reference, u.Actor, created, released)
+		if w.store.dialect.classify(err) == faultDuplicate {
+			e := unprocessable([]string{"reference"}, "is that of another use of the code %q: %q", u.Code, short(u.Reference))
+			return changed, &sourceFault{resource, e}
+		}
+		if err != nil {
+			return changed, err
+		}
+		changed += int(n)
+	}
+	return changed, nil
+}
+
+func promotionIDs(sources []source, id func(source) string) []string {
+	ids := make([]string, len(sources))
+	for i, resource := range sources {
+		ids[i] = id(resource)
+	}
+	return unique(ids)
+}
+
+// sourceFault is what only the write could find wrong with a source.
+type sourceFault struct {
+	source source
+	err    error
+}
+
+func (f *sourceFault) Error() string { return f.err.Error() }
+func (f *sourceFault) Unwrap() error { return f.err }

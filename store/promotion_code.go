@@ -1,0 +1,182 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// ConsumeUnit is what one use of a code counts (spec: Promotion code).
+type ConsumeUnit string
+
+// The units.
+const (
+	PerCart ConsumeUnit = "per_cart" // a cart, whatever it holds
+	PerItem ConsumeUnit = "per_item" // an item of the cart that the promotion applies to
+)
+
+// The bounds of codes.
+const (
+	MaxCodeLength = 255    // bytes
+	MaxCodes      = 10_000 // in one request
+	maxCodeUsers  = 1000
+)
+
+// PromotionCode is a code of a promotion. Codes compare byte by byte.
+type PromotionCode struct {
+	ID          string
+	PromotionID string
+	Code        string
+	MaxUses     *int // nil for any number
+	Used        int
+	ConsumeUnit ConsumeUnit
+	Users       []string   // who may use it; nil for everybody
+	CreatedAt   *time.Time // nil for one that was imported without
+	Held        bool       // the code is this promotion's: no other took it over after the promotion's end
+
+	oneUser bool // Users was written as a string
+}
+
+// GlobalID is the code's id over all types.
+func (c *PromotionCode) GlobalID() string { return GlobalID(TypePromotionCode, c.ID) }
+
+// Uses is what remains of MaxUses; nil for any number.
+func (c *PromotionCode) Uses() *int {
+	if c.MaxUses == nil {
+		return nil
+	}
+	remain := *c.MaxUses - c.Used
+	return &remain
+}
+
+// UserJSON is Users as it was written: null, a string, or an array of them.
+func (c *PromotionCode) UserJSON() json.RawMessage {
+	switch {
+	case c.oneUser:
+		return encode(c.Users[0])
+	case c.Users == nil:
+		return json.RawMessage("null")
+	}
+	return encode(c.Users)
+}
+
+// codeColumns are those of a code and of its claim, where both are joined
+// with its promotion.
+const codeColumns = `promotion.id, promotion_code.id, promotion_code.code, max_uses, used, consume_unit, users, promotion_code.created_at,
+	COALESCE(code_claim.promotion_number = promotion.number AND code_claim.epoch = promotion.epoch, FALSE)`
+
+// liveCodes joins codes that are not done away with to their promotion, and
+// to whoever holds them.
+const liveCodes = `promotion_code
+	JOIN promotion ON promotion.number = promotion_code.promotion_number AND promotion.epoch = promotion_code.epoch
+	LEFT JOIN code_claim ON code_claim.code = promotion_code.code`
+
+func scanCode(rows *sql.Rows) (*PromotionCode, error) {
+	c := &PromotionCode{}
+	var maxUses sql.NullInt64
+	var users string
+	var created int64
+	err := rows.Scan(&c.PromotionID, &c.ID, &c.Code, &maxUses, &c.Used, &c.ConsumeUnit, &users, &created, &c.Held)
+	if err != nil {
+		return nil, err
+	}
+	if maxUses.Valid {
+		most := int(maxUses.Int64)
+		c.MaxUses = &most
+	}
+	if c.ConsumeUnit == "" {
+		c.ConsumeUnit = PerCart
+	}
+	if created != 0 {
+		at := fromMicros(created)
+		c.CreatedAt = &at
+	}
+	c.oneUser = len(users) > 0 && users[0] == '"'
+	c.Users, err = parseUsers(json.RawMessage(users))
+	return c, err
+}
+
+// PromotionCode finds a code across promotions: the held one, else the
+// newest; NOT_FOUND when there is none.
+func (s *Store) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
+	none := notFound(nil, "There is no promotion code %q.", short(code))
+	if !cleanText(code) || len(code) > MaxCodeLength {
+		return nil, none
+	}
+	c, found, err := one(ctx, s.reader, scanCode, `
+		SELECT `+codeColumns+` FROM `+liveCodes+`
+		WHERE promotion_code.code = $1
+		ORDER BY 9 DESC, promotion_code.created_at DESC, promotion_code.promotion_number DESC LIMIT 1`, code)
+	if err == nil && !found {
+		err = none
+	}
+	return c, err
+}
+
+// PromotionCodesByID returns several codes; an unknown one is left out.
+func (s *Store) PromotionCodesByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
+	byID := make(map[string]*PromotionCode, len(ids))
+	err := chunked(idsOnly(ids), 512, func(ids []string) error {
+		list, args := in(nil, ids)
+		codes, err := collect(ctx, s.reader, scanCode, `SELECT `+codeColumns+` FROM `+liveCodes+` WHERE promotion_code.id IN (`+list+`)`, args...)
+		for _, c := range codes {
+			byID[c.ID] = c
+		}
+		return err
+	})
+	return byID, err
+}
+
+// parseUsers reads who may use a code: a string, an array of strings, or
+// nothing, which is everybody.
+func parseUsers(raw json.RawMessage) ([]string, error) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		return []string{one}, nil
+	}
+	var several []*string
+	if json.Unmarshal(raw, &several) != nil {
+		return nil, errors.New("must be a string or an array of strings")
+	}
+	var users []string
+	for _, user := range several {
+		if user == nil {
+			return nil, errors.New("must be a string or an array of strings")
+		}
+		users = append(users, *user)
+	}
+	return users, nil
+}
+
+// automaticCode is the code of an automatic promotion.
+func (p *Promotion) automaticCode() string { return "auto_" + p.ID }
+
+// crockford is Crockford's base 32: no I, L, O and U.
+const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+// newCode makes a code nobody guesses: 12 characters of 5 bits each, in
+// groups of four.
+func newCode() string {
+	var random [12]byte
+	_, _ = rand.Read(random[:]) // which never fails
+	code := make([]byte, 0, len("XXXX-XXXX-XXXX"))
+	for i, b := range random {
+		if i > 0 && i%4 == 0 {
+			code = append(code, '-')
+		}
+		code = append(code, crockford[b%32])
+	}
+	return string(code)
+}
+
+func duplicateCode() *Error {
+	return &Error{Code: Unprocessable, Title: "Duplicate code", Detail: "Promotion code already in use"}
+}

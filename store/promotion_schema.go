@@ -1,0 +1,246 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// promotionSchema is what a promotion's schema is known to hold; members
+// beside these are kept and mean nothing here.
+type promotionSchema struct {
+	Currencies []struct {
+		Currency   string       `json:"currency"`
+		Amount     *int64       `json:"amount"`     // minor units
+		Percentage *json.Number `json:"percentage"` // percent
+	} `json:"currencies"`
+	Percent        *json.Number    `json:"percent"`
+	TargetCatalogs []string        `json:"target_catalogs"`
+	Conditions     json.RawMessage `json:"conditions"`
+}
+
+// decodePromotionSchema reads a checked schema.
+func decodePromotionSchema(raw json.RawMessage) (s promotionSchema) {
+	_ = json.Unmarshal(raw, &s) // what was imported before it was checked as it is now reads as far as it goes
+	return s
+}
+
+// promotionNeeds are the members of schema that each type cannot do without
+// (DESIGN 5).
+func promotionNeeds(t PromotionType) []string {
+	switch t {
+	case FixedDiscount, ItemFixedDiscount:
+		return []string{"currencies"}
+	case ItemPercentDiscount:
+		return []string{"percent"}
+	case XForY:
+		return []string{"x", "y", "targets"}
+	case XForAmount:
+		return []string{"x", "currencies", "targets"}
+	case BundleFixedDiscount:
+		return []string{"currencies", "targets", "quantities"}
+	case BundleGift:
+		return []string{"gifts", "targets", "quantities"}
+	}
+	return nil // percent_discount takes one of two
+}
+
+// promotionSchema finds what is wrong with a schema for a type.
+func (f *faults) promotionSchema(t PromotionType, raw json.RawMessage) {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) != nil || m == nil {
+		return // which is told already
+	}
+	for name, value := range m {
+		if string(value) == "null" {
+			delete(m, name)
+		}
+	}
+	for _, name := range promotionNeeds(t) {
+		if m[name] == nil {
+			f.add("schema."+name, "is required for %s", t)
+		}
+	}
+	if t == PercentDiscount && m["percent"] == nil && m["currencies"] == nil {
+		f.add("schema.percent", "is required for %s, or currencies with a percentage each", t)
+	}
+	f.promotionCurrencies(t, m["currencies"], m["percent"] != nil)
+	f.percent("schema.percent", m["percent"])
+	f.promotionTargets(t, m["targets"], m["quantities"])
+	f.strings("schema.gifts", m["gifts"], t == BundleGift)
+	f.strings("schema.target_catalogs", m["target_catalogs"], false)
+	x, y := f.count("schema.x", m["x"]), f.count("schema.y", m["y"])
+	if t == XForY && x > 0 && y > 0 && x <= y {
+		f.rule("schema.x", "must be more than y, %d, not %d", y, x)
+	}
+	if conditions := m["conditions"]; conditions != nil {
+		left := maxConditions
+		f.condition("schema.conditions", conditions, maxConditionDepth, &left)
+	}
+}
+
+// promotionCurrencies checks what is given in each currency, once each.
+func (f *faults) promotionCurrencies(t PromotionType, raw json.RawMessage, percent bool) {
+	const member = "schema.currencies"
+	items, ok := f.array(member, raw)
+	if !ok {
+		return
+	}
+	amounts := slices.Contains([]PromotionType{FixedDiscount, ItemFixedDiscount, XForAmount, BundleFixedDiscount}, t)
+	if len(items) == 0 && (amounts || t == PercentDiscount && !percent) {
+		f.add(member, "must have at least one currency for %s", t)
+	}
+	seen := map[string]bool{}
+	for i, item := range items {
+		at := member + "." + itoa(i)
+		var c map[string]json.RawMessage
+		if json.Unmarshal(item, &c) != nil || c == nil {
+			f.add(at, "must be an object, not %s", jsonKind(item))
+			continue
+		}
+		var code string
+		_ = json.Unmarshal(c["currency"], &code)
+		f.currency(at+".currency", code)
+		if seen[code] {
+			f.rule(at+".currency", "is there twice: %q", short(code))
+		}
+		seen[code] = true
+		f.given(at, t, c, amounts, percent)
+	}
+}
+
+// given checks what one currency gives.
+func (f *faults) given(at string, t PromotionType, c map[string]json.RawMessage, amounts, percent bool) {
+	amount, percentage := c["amount"], c["percentage"]
+	if amount != nil {
+		n, err := strconv.ParseInt(string(amount), 10, 64)
+		if err != nil {
+			f.add(at+".amount", "must be a whole number of minor units, not %s", jsonKind(amount))
+		} else {
+			f.within(at+".amount", n, 0, maxAmount)
+		}
+	}
+	f.percent(at+".percentage", percentage)
+	if amounts && amount == nil {
+		f.add(at+".amount", "is required for %s", t)
+	}
+	if t == PercentDiscount && !percent && percentage == nil {
+		f.add(at+".percentage", "is required for %s, or a percent for all currencies", t)
+	}
+}
+
+// percent takes more than 0 and at most 100.
+func (f *faults) percent(member string, raw json.RawMessage) {
+	if raw == nil {
+		return
+	}
+	p, ok := percentOf(raw)
+	switch {
+	case !ok:
+		f.add(member, "must be a number such as 12.5, not %s", jsonKind(raw))
+	case p.Sign() <= 0 || p.Cmp(big.NewRat(100, 1)) > 0:
+		f.rule(member, "must be more than 0 and at most 100, not %s", short(string(raw)))
+	}
+}
+
+// percentOf reads a number of JSON exactly; a great exponent is none.
+func percentOf(raw []byte) (*big.Rat, bool) {
+	var number json.Number
+	if len(raw) > 32 || raw[0] == '"' || json.Unmarshal(raw, &number) != nil || strings.ContainsAny(string(raw), "eE") {
+		return nil, false
+	}
+	return new(big.Rat).SetString(number.String())
+}
+
+// promotionTargets checks SKUs: a list, and for bundles a list of lists with
+// as many quantities.
+func (f *faults) promotionTargets(t PromotionType, targets, quantities json.RawMessage) {
+	if t != BundleFixedDiscount && t != BundleGift {
+		f.strings("schema.targets", targets, t == XForY || t == XForAmount)
+		return
+	}
+	groups, ok := f.array("schema.targets", targets)
+	for i, group := range groups {
+		f.strings("schema.targets."+itoa(i), group, true)
+	}
+	if ok && len(groups) == 0 {
+		f.add("schema.targets", "must have at least one list of SKUs for %s", t)
+	}
+	counts, counted := f.array("schema.quantities", quantities)
+	for i, count := range counts {
+		f.count("schema.quantities."+itoa(i), count)
+	}
+	if ok && counted && len(groups) != len(counts) {
+		f.rule("schema.quantities", "must have one quantity for each of the %d targets, not %d", len(groups), len(counts))
+	}
+}
+
+// The helpers below pass over a member that is not there.
+
+func (f *faults) array(member string, raw json.RawMessage) (items []json.RawMessage, ok bool) {
+	if raw == nil {
+		return nil, false
+	}
+	if json.Unmarshal(raw, &items) != nil || items == nil {
+		f.add(member, "must be an array, not %s", jsonKind(raw))
+		return nil, false
+	}
+	return items, true
+}
+
+func (f *faults) strings(member string, raw json.RawMessage, some bool) {
+	items, ok := f.array(member, raw)
+	for i, item := range items {
+		var text string
+		if bytes.Equal(item, []byte("null")) || json.Unmarshal(item, &text) != nil {
+			f.add(member+"."+itoa(i), "must be a string, not %s", jsonKind(item))
+			continue
+		}
+		f.required(member+"."+itoa(i), text, maxName)
+	}
+	if ok && some && len(items) == 0 {
+		f.add(member, "must not be empty")
+	}
+}
+
+// count takes a whole number of at least 1; it is 0 where there is none.
+func (f *faults) count(member string, raw json.RawMessage) int64 {
+	if raw == nil {
+		return 0
+	}
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil {
+		f.add(member, "must be a whole number, not %s", jsonKind(raw))
+		return 0
+	}
+	f.within(member, n, 1, MaxStock)
+	return n
+}
+
+// rule tells that a well-formed member breaks a rule.
+func (f *faults) rule(member, format string, args ...any) {
+	f.list = append(f.list, unprocessable(strings.Split(member, "."), format, args...))
+}
+
+func (f *faults) within(member string, n, least, most int64) {
+	if n < least || n > most {
+		f.rule(member, "must be between %d and %d, not %d", least, most, n)
+	}
+}
+
+// perCurrency takes one amount for each currency.
+func (f *faults) perCurrency(member string, values []CurrencyAmount) {
+	seen := map[string]bool{}
+	for i, value := range values {
+		at := member + "." + itoa(i)
+		f.currency(at+".currency", value.Currency)
+		f.within(at+".amount", value.Minor, 0, maxAmount)
+		if seen[value.Currency] {
+			f.rule(at+".currency", "is there twice: %q", short(value.Currency))
+		}
+		seen[value.Currency] = true
+	}
+}

@@ -1,0 +1,338 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"sync"
+)
+
+// PromotionChange names what a promotion is to be; nil leaves a member as it
+// is. Currencies, TargetCatalogs and Conditions are members of the schema,
+// which a given Schema that has them overrides; JSON null takes one away.
+type PromotionChange struct {
+	Name                   *string
+	Description            *string
+	Type                   *PromotionType
+	Enabled                *bool
+	Automatic              *bool
+	Start, End             *string // a date (00:00 UTC), a date and HH:MM, or RFC 3339
+	MinCartValue           []CurrencyAmount
+	MaxDiscountValue       []CurrencyAmount
+	MaxApplicationsPerCart *int // 0 for any number
+	Schema                 json.RawMessage
+	Currencies             json.RawMessage
+	TargetCatalogs         json.RawMessage
+	Conditions             json.RawMessage
+}
+
+func (c PromotionChange) apply(source *promotionSource) {
+	assign(&source.Name, c.Name)
+	assign(&source.Description, c.Description)
+	assign(&source.PromotionType, (*string)(c.Type))
+	assign(&source.Start, c.Start)
+	assign(&source.End, c.End)
+	assignList(&source.MinCartValue, c.MinCartValue)
+	assignList(&source.MaxDiscountValue, c.MaxDiscountValue)
+	if c.Enabled != nil {
+		source.Enabled = *c.Enabled
+	}
+	if c.Automatic != nil {
+		source.Automatic = *c.Automatic
+	}
+	if c.MaxApplicationsPerCart != nil {
+		source.MaxApplicationsPerCart = *c.MaxApplicationsPerCart
+	}
+	var given map[string]json.RawMessage
+	if len(c.Schema) > 0 && string(c.Schema) != "null" {
+		source.Schema = compactJSON(c.Schema)
+		_ = json.Unmarshal(c.Schema, &given) // whether it is an object is checked later
+	}
+	for _, beside := range []struct {
+		name string
+		raw  json.RawMessage
+	}{{"currencies", c.Currencies}, {"target_catalogs", c.TargetCatalogs}, {"conditions", c.Conditions}} {
+		if _, there := given[beside.name]; !there && len(beside.raw) > 0 {
+			source.Schema = setMember(source.Schema, beside.name, beside.raw)
+		}
+	}
+}
+
+func compactJSON(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+// setMember gives an object a member, in place of the one it has; null takes
+// it away.
+func setMember(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
+	if len(object) == 0 {
+		object = json.RawMessage("{}")
+	}
+	var has map[string]json.RawMessage
+	if json.Unmarshal(object, &has) != nil || has == nil {
+		return object // which is told later
+	}
+	if _, there := has[name]; there {
+		delete(has, name)
+		object = encode(has)
+	}
+	if string(value) == "null" {
+		return object
+	}
+	return withMember(object, name, compactJSON(value))
+}
+
+// CreatePromotion makes a promotion; an empty id is a new one. INVALID and
+// UNPROCESSABLE name each member that is wrong.
+func (s *Store) CreatePromotion(ctx context.Context, actor Actor, id string, change PromotionChange) (*Promotion, error) {
+	var made *Promotion
+	err := s.authorPromotion(ctx, actor, func(ctx context.Context, w *importWriter, number int64) error {
+		source := &promotionSource{Type: "promotion", ID: orNewID(&id), CreatedAt: formatTime(w.now), UpdatedAt: formatTime(w.now)}
+		change.apply(source)
+		if err := checkPromotion(source); err != nil {
+			return err
+		}
+		had, err := w.lockPromotions(ctx, []string{source.ID})
+		if err != nil {
+			return err
+		}
+		if had[source.ID] != nil {
+			return unprocessable([]string{"id"}, "is taken: %q; leave it out for a new one", source.ID)
+		}
+		if _, err := w.putPromotion(ctx, nil, source, number); err != nil {
+			return err
+		}
+		made, err = w.readPromotion(ctx, source.ID)
+		return err
+	})
+	return made, err
+}
+
+// PromotionUpdate is what an update came to.
+type PromotionUpdate struct {
+	Promotion    *Promotion // as it is, or would be
+	CodesDeleted int        // codes that went with it, or would go
+}
+
+// UpdatePromotion changes a promotion. One that has ended and gets an end in
+// the future loses all its codes at once (DESIGN 5); one that is automatic no
+// more loses its automatic code. dryRun changes nothing and tells what would
+// happen. NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a
+// new one.
+func (s *Store) UpdatePromotion(ctx context.Context, actor Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
+	var result *PromotionUpdate
+	err := s.authorPromotion(ctx, actor, func(ctx context.Context, w *importWriter, _ int64) error {
+		had, err := w.lockPromotion(ctx, id)
+		if err != nil {
+			return err
+		}
+		source := &promotionSource{}
+		if err := json.Unmarshal(had.body, source); err != nil {
+			return err
+		}
+		change.apply(source)
+		if err := checkPromotion(source); err != nil {
+			return err
+		}
+		gone, err := w.codesLost(ctx, had, source)
+		if err != nil {
+			return err
+		}
+		result = &PromotionUpdate{CodesDeleted: gone}
+		if dryRun {
+			result.Promotion = newPromotion(source, w.now)
+			result.Promotion.CreatedAt, result.Promotion.UpdatedAt = had.CreatedAt, had.UpdatedAt
+			return nil
+		}
+		if !bytes.Equal(encode(source), had.body) {
+			source.UpdatedAt = formatTime(w.now)
+		}
+		if _, err := w.putPromotion(ctx, had, source, had.number); err != nil {
+			return err
+		}
+		result.Promotion, err = w.readPromotion(ctx, had.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// DeletePromotion removes a promotion; its codes are gone with it, and the
+// next sweep takes their rows and the record of their use. NOT_FOUND when
+// there is none.
+func (s *Store) DeletePromotion(ctx context.Context, actor Actor, id string) error {
+	return s.authorPromotion(ctx, actor, func(ctx context.Context, w *importWriter, _ int64) error {
+		had, err := w.lockPromotion(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := w.purgeLater(ctx, had); err != nil {
+			return err
+		}
+		_, err = w.exec(ctx, `DELETE FROM promotion WHERE number = $1`, had.number)
+		return err
+	})
+}
+
+// authorPromotion runs a write of a promotion, of which there is one at a
+// time, with the number for a new one.
+func (s *Store) authorPromotion(ctx context.Context, actor Actor, fn func(context.Context, *importWriter, int64) error) error {
+	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		number, err := t.sequence(ctx, 1)
+		if err != nil {
+			return err
+		}
+		return fn(ctx, &importWriter{tx: t, store: s}, number)
+	})
+}
+
+// checkPromotion finds every fault, members named as the inputs have them.
+func checkPromotion(source *promotionSource) error {
+	f := &faults{}
+	source.check(f)
+	for i, fault := range f.list {
+		f.list[i] = asInput(fault)
+	}
+	if len(f.list) > 0 {
+		return f.list
+	}
+	return nil
+}
+
+// lockPromotion reads a promotion and keeps it from changing, and its codes
+// from being added to, until the transaction ends; NOT_FOUND when there is
+// none.
+func (t *tx) lockPromotion(ctx context.Context, id string) (*Promotion, error) {
+	if !idPattern.MatchString(id) {
+		return nil, unknownPromotion(id)
+	}
+	byID, err := t.lockPromotions(ctx, []string{id})
+	if err == nil && byID[id] == nil {
+		err = unknownPromotion(id)
+	}
+	return byID[id], err
+}
+
+func (t *tx) lockPromotions(ctx context.Context, ids []string) (map[string]*Promotion, error) {
+	byID := make(map[string]*Promotion, len(ids))
+	err := chunked(ids, 512, func(ids []string) error {
+		list, args := in(nil, ids)
+		rows, err := collect(ctx, t.session, scanPromotion(t.now), `
+			UPDATE promotion SET epoch = epoch WHERE id IN (`+list+`)
+			RETURNING `+promotionColumns, args...)
+		for _, p := range rows {
+			byID[p.ID] = p
+		}
+		return err
+	})
+	return byID, err
+}
+
+func (t *tx) readPromotion(ctx context.Context, id string) (*Promotion, error) {
+	byID, err := promotionsByID(ctx, t.session, t.now, []string{id})
+	return byID[id], err
+}
+
+// reenables tells whether a change turns a promotion that has ended into one
+// that has not.
+func (t *tx) reenables(had *Promotion, source *promotionSource) bool {
+	return had != nil && had.StateAt(t.now) == PromotionExpired && checkedTime(source.End).After(t.now)
+}
+
+// codesLost counts the codes that go with a change.
+func (t *tx) codesLost(ctx context.Context, had *Promotion, source *promotionSource) (n int, err error) {
+	if t.reenables(had, source) {
+		n, _, err = one(ctx, t.session, scalar[int],
+			`SELECT COUNT(*) FROM promotion_code WHERE promotion_number = $1 AND epoch = $2`, had.number, had.epoch)
+		return n, err
+	}
+	if had.Automatic && !source.Automatic {
+		return 1, nil
+	}
+	return 0, nil
+}
+
+// putPromotion writes a checked source over the promotion that was read and
+// locked, nil for a new one, with what follows for its codes. It tells
+// whether anything was different.
+func (w *importWriter) putPromotion(ctx context.Context, had *Promotion, source *promotionSource, number int64) (bool, error) {
+	created := w.now
+	if had != nil {
+		number, created = had.number, had.CreatedAt
+		source.Epoch = max(source.Epoch, int(had.epoch))
+		if w.reenables(had, source) {
+			source.Epoch = max(source.Epoch, int(had.epoch)+1)
+		}
+	}
+	body := encode(source)
+	if had != nil && bytes.Equal(body, had.body) {
+		return false, nil
+	}
+	if source.CreatedAt != "" {
+		created = checkedTime(source.CreatedAt)
+	}
+	_, err := w.exec(ctx, `
+		INSERT INTO promotion (id, number, epoch, name, name_key, name_folded, promotion_type, enabled, automatic,
+		                       start_at, end_at, created_at, updated_at, body)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+		ON CONFLICT (id) DO UPDATE
+		SET epoch = excluded.epoch, name = excluded.name, name_key = excluded.name_key, name_folded = excluded.name_folded,
+		    promotion_type = excluded.promotion_type, enabled = excluded.enabled, automatic = excluded.automatic,
+		    start_at = excluded.start_at, end_at = excluded.end_at, created_at = excluded.created_at,
+		    updated_at = excluded.updated_at, body = excluded.body`,
+		source.ID, number, source.Epoch, source.Name, nameKey(source.Name), fold(source.Name), source.PromotionType, source.Enabled, source.Automatic,
+		micros(checkedTime(source.Start)), micros(checkedTime(source.End)), micros(created), createdAt(source.UpdatedAt, w.tx), string(body))
+	if err != nil {
+		return false, err
+	}
+	p := newPromotion(source, w.now)
+	p.number = number
+	return true, w.keepCodes(ctx, had, p)
+}
+
+// keepCodes does to a promotion's codes what follows from its change.
+func (w *importWriter) keepCodes(ctx context.Context, had, p *Promotion) error {
+	raised := had != nil && had.epoch != p.epoch
+	if raised {
+		if err := w.purgeLater(ctx, had); err != nil {
+			return err
+		}
+	}
+	was := had != nil && had.Automatic && !raised
+	switch {
+	case p.Automatic && !was:
+		return w.addAutomaticCode(ctx, p)
+	case !p.Automatic && was:
+		return w.dropCodes(ctx, p.number, p.epoch, []string{p.automaticCode()})
+	}
+	return nil
+}
+
+// purgeLater leaves the codes of a promotion's epoch, which nobody sees any
+// more, to the sweep.
+func (t *tx) purgeLater(ctx context.Context, p *Promotion) error {
+	_, err := t.exec(ctx, `
+		INSERT INTO promotion_purge (promotion_number, epoch) VALUES ($1, $2)
+		ON CONFLICT (promotion_number, epoch) DO NOTHING`, p.number, p.epoch)
+	return err
+}
+
+// names collates promotions' names without a language of their own.
+var names = sync.OnceValue(func() *collation { return newCollation("und") })
+
+// maxNameKey keeps a key well under what an index page of either engine
+// holds; names that are alike so far are sorted by id.
+const maxNameKey = 256
+
+// nameKey is what a name is sorted by: a collation key, in hexadecimal.
+func nameKey(name string) string {
+	key := names().key(name)
+	return hex.EncodeToString(key[:min(len(key), maxNameKey)])
+}
