@@ -80,7 +80,8 @@ func inBlocks[T any](values []T, do func([]T) error) error {
 	return nil
 }
 
-// addAutomaticCode gives an automatic promotion its code.
+// addAutomaticCode gives an automatic promotion its code, which is undated
+// where the promotion is.
 func (t *tx) addAutomaticCode(ctx context.Context, p *Promotion) error {
 	code := p.automaticCode()
 	if p.End.After(t.now) {
@@ -100,8 +101,12 @@ func (t *tx) addAutomaticCode(ctx context.Context, p *Promotion) error {
 			}
 		}
 	}
+	created := int64(0)
+	if !p.UpdatedAt.IsZero() {
+		created = micros(t.now)
+	}
 	_, err := t.writeCodes(ctx, ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING`, [][]any{
-		{p.number, p.epoch, code, newID(), nil, 0, string(PerCart), "", micros(t.now)}})
+		{p.number, p.epoch, code, newID(), nil, 0, string(PerCart), "", created}})
 	return err
 }
 

@@ -294,6 +294,9 @@ func (w *importWriter) putPromotion(ctx context.Context, had *Promotion, source 
 	}
 	p := newPromotion(source, w.now)
 	p.number = number
+	if source.UpdatedAt != "" {
+		p.UpdatedAt = w.now
+	}
 	return true, w.keepCodes(ctx, had, p)
 }
 

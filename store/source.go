@@ -99,6 +99,9 @@ func (d *decoder) decode(line []byte) decoded {
 	}
 	f := &faults{}
 	result.source.check(f)
+	for _, fault := range f.list { // a line that breaks a rule is a bad line
+		fault.Code = Invalid
+	}
 	result.faults, result.refs = append(result.faults, f.list...), f.refs
 	return result
 }
