@@ -45,6 +45,10 @@ type Error struct {
 	Title  string // a short summary; empty means the surface's own for the code
 	Detail string
 	Path   []string
+
+	// Documented is set where the contract or its clients give the detail word
+	// for word: it is shown as it stands, whatever the path is.
+	Documented bool
 }
 
 // Error is the member and the detail in one sentence.
@@ -53,6 +57,9 @@ func (e *Error) Error() string { return e.Sentence(strings.Join(e.Path, ".")) }
 // Sentence is the detail as a sentence, with the member spelled as given.
 func (e *Error) Sentence(member string) string {
 	sentence := e.Detail
+	if e.Documented {
+		return sentence
+	}
 	if len(e.Path) > 0 && member != "" {
 		sentence = member + " " + sentence
 	}

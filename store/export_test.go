@@ -22,7 +22,7 @@ func StockQueries() []Query { return stockList.queries("p010000", time.UnixMicro
 // AuthoredQueries are the pages of the lists of what is authored.
 func AuthoredQueries() (list []Query) {
 	nodes := nodeList
-	nodes.within = []within{{"hierarchy_id", "h2"}}
+	nodes.within = []within{{"hierarchy_id = ?", []any{"h2"}}}
 	return slices.Concat(catalogList.pages("c005000"), ruleList.pages("c005000"), hierarchyList.pages("c005000"), nodes.pages("c005000"))
 }
 

@@ -152,7 +152,7 @@ func (w *importWriter) importClaims(ctx context.Context, sources []source, promo
 			code := resource.(*codeSource).Code
 			if holder, held := holders[code]; held && holder != promotions[id].number {
 				e := duplicateCode()
-				e.Path, e.Detail = []string{"code"}, "is already in use by another promotion that has not ended: \""+short(code)+"\""
+				e.Documented, e.Path, e.Detail = false, []string{"code"}, "is already in use by another promotion that has not ended: \""+short(code)+"\""
 				return &sourceFault{resource, e}
 			}
 		}

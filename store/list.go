@@ -25,7 +25,7 @@ const (
 
 // The further sort keys of products.
 const (
-	SortName      SortBy = "name"      // of the base text, as the base language collates it, then id
+	SortName      SortBy = "name"      // of the base text, as the base language collates it, then id; of promotions too, in no language's order
 	SortPrice     SortBy = "price"     // what it costs now in the view's currency, then id; products without a price last in both directions
 	SortRelevance SortBy = "relevance" // the more words of a search are in the name or SKU the earlier, then the list's own order
 )
@@ -104,19 +104,28 @@ type ListQuery struct {
 // listing is a table that can be paged by key and by offset.
 type listing[T any] struct {
 	name, columns, table, id string
+	prefix                   string // of the columns of times, where the table is several joined
 	counter                  string // the stored total, for a list without bounds whose rows stay; empty where rows are counted
 	within                   []within
+	named                    string // the column of SortName, a text; empty where that is no order of the list
 	scan                     func(*sql.Rows) (T, error)
 	key                      func(T, Sort) []any // the row's sort key, ending in its id
 }
 
-// within keeps a list to the rows that have a value.
-type within struct{ column, value string }
+// within keeps a list to the rows of which a condition holds. Each ? of the
+// clause stands for the next value.
+type within struct {
+	clause string
+	values []any
+}
 
 // order is the list's sort columns, the last of which is the id.
 func (l listing[T]) order(sort Sort) []string {
-	if sort.By == SortCreatedAt || sort.By == SortUpdatedAt {
-		return []string{string(sort.By), l.id}
+	switch {
+	case sort.By == SortCreatedAt, sort.By == SortUpdatedAt:
+		return []string{l.column(sort.By), l.id}
+	case sort.By == SortName && l.named != "":
+		return []string{l.named, l.id}
 	}
 	return []string{l.id}
 }
@@ -125,7 +134,7 @@ func (l listing[T]) column(by SortBy) string {
 	if by == SortID {
 		return l.id
 	}
-	return string(by)
+	return l.prefix + string(by)
 }
 
 // list reads a page and, when asked, the total.
@@ -224,8 +233,12 @@ func landmark[T any](ctx context.Context, s *Store, l listing[T], total func(con
 
 func (l listing[T]) where(ranges []Range) (where []string, args []any) {
 	for _, w := range l.within {
-		args = append(args, w.value)
-		where = append(where, fmt.Sprintf("%s = $%d", w.column, len(args)))
+		clause := w.clause
+		for _, value := range w.values {
+			args = append(args, value)
+			clause = strings.Replace(clause, "?", "$"+strconv.Itoa(len(args)), 1)
+		}
+		where = append(where, clause)
 	}
 	for _, r := range ranges {
 		args = append(args, r.value())
@@ -237,7 +250,7 @@ func (l listing[T]) where(ranges []Range) (where []string, args []any) {
 // names are what makes the list another one than its table.
 func (l listing[T]) names(ranges []Range) (names []string) {
 	for _, w := range l.within {
-		names = append(names, w.column+"="+w.value)
+		names = append(names, fmt.Sprint(w.clause, w.values))
 	}
 	return append(names, rangeNames(ranges)...)
 }
@@ -274,13 +287,13 @@ func (l listing[T]) cursorKey(c cursor, sort Sort, member string) ([]any, error)
 	for i, value := range c.Key {
 		switch value := value.(type) {
 		case string:
-			if i != len(columns)-1 || !cleanText(value) {
+			if i != len(columns)-1 && columns[i] != l.named || !cleanText(value) {
 				return nil, bad
 			}
 			key[i] = value
 		case json.Number:
 			number, err := value.Int64()
-			if i == len(columns)-1 || err != nil {
+			if i == len(columns)-1 || columns[i] == l.named || err != nil {
 				return nil, bad
 			}
 			key[i] = number

@@ -55,7 +55,7 @@ func (s *Store) AuthoredNodesByID(ctx context.Context, ids []string) (map[string
 // such hierarchy.
 func (s *Store) AuthoredNodes(ctx context.Context, hierarchyID string, page Page) (*Slice[*AuthoredNode], error) {
 	of := nodeList
-	of.within = []within{{"hierarchy_id", hierarchyID}}
+	of.within = []within{{"hierarchy_id = ?", []any{hierarchyID}}}
 	return list(ctx, s, of, ListQuery{Page: page})
 }
 

@@ -36,7 +36,8 @@ type PromotionCode struct {
 	ConsumeUnit ConsumeUnit
 	Users       []string   // who may use it; nil for everybody
 	CreatedAt   *time.Time // nil for one that was imported without
-	Held        bool       // the code is this promotion's: no other took it over after the promotion's end
+	Held        bool       // the code is this promotion's: no other took it over
+	Promotion   *Promotion
 
 	oneUser bool // Users was written as a string
 }
@@ -64,10 +65,16 @@ func (c *PromotionCode) UserJSON() json.RawMessage {
 	return encode(c.Users)
 }
 
-// codeColumns are those of a code and of its claim, where both are joined
-// with its promotion.
-const codeColumns = `promotion.id, promotion_code.id, promotion_code.code, max_uses, used, consume_unit, users, promotion_code.created_at,
-	COALESCE(code_claim.promotion_number = promotion.number AND code_claim.epoch = promotion.epoch, FALSE)`
+// Valid tells whether the code is good when it was read: its promotion is
+// active and holds it, and uses are left. A code that is not is kept until
+// its promotion is enabled again.
+func (c *PromotionCode) Valid() bool {
+	return c.Held && c.Promotion.State == PromotionActive && (c.MaxUses == nil || c.Used < *c.MaxUses)
+}
+
+// codeColumns are those of a code, and whether its promotion holds it.
+const codeColumns = `promotion_code.id, promotion_code.code, max_uses, used, consume_unit, users, promotion_code.created_at,
+	COALESCE(code_claim.promotion_number = promotion_code.promotion_number AND code_claim.epoch = promotion_code.epoch, FALSE) AS held`
 
 // liveCodes joins codes that are not done away with to their promotion, and
 // to whoever holds them.
@@ -75,12 +82,18 @@ const liveCodes = `promotion_code
 	JOIN promotion ON promotion.number = promotion_code.promotion_number AND promotion.epoch = promotion_code.epoch
 	LEFT JOIN code_claim ON code_claim.code = promotion_code.code`
 
-func scanCode(rows *sql.Rows) (*PromotionCode, error) {
-	c := &PromotionCode{}
+// scanCode reads rows of codeColumns of a promotion, and of codeColumns and
+// the promotion's id where it is nil.
+func scanCode(rows *sql.Rows, p *Promotion) (*PromotionCode, error) {
+	c := &PromotionCode{Promotion: p}
+	last := []any{&c.PromotionID}
+	if p != nil {
+		c.PromotionID, last = p.ID, nil
+	}
 	var maxUses sql.NullInt64
 	var users string
 	var created int64
-	err := rows.Scan(&c.PromotionID, &c.ID, &c.Code, &maxUses, &c.Used, &c.ConsumeUnit, &users, &created, &c.Held)
+	err := rows.Scan(append([]any{&c.ID, &c.Code, &maxUses, &c.Used, &c.ConsumeUnit, &users, &created, &c.Held}, last...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +113,8 @@ func scanCode(rows *sql.Rows) (*PromotionCode, error) {
 	return c, err
 }
 
+func scanAnyCode(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, nil) }
+
 // PromotionCode finds a code across promotions: the held one, else the
 // newest; NOT_FOUND when there is none.
 func (s *Store) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
@@ -107,14 +122,32 @@ func (s *Store) PromotionCode(ctx context.Context, code string) (*PromotionCode,
 	if !cleanText(code) || len(code) > MaxCodeLength {
 		return nil, none
 	}
-	c, found, err := one(ctx, s.reader, scanCode, `
-		SELECT `+codeColumns+` FROM `+liveCodes+`
+	c, found, err := one(ctx, s.reader, scanAnyCode, `
+		SELECT `+codeColumns+`, promotion.id FROM `+liveCodes+`
 		WHERE promotion_code.code = $1
-		ORDER BY 9 DESC, promotion_code.created_at DESC, promotion_code.promotion_number DESC LIMIT 1`, code)
+		ORDER BY held DESC, promotion_code.created_at DESC, promotion_code.promotion_number DESC LIMIT 1`, code)
 	if err == nil && !found {
 		err = none
 	}
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	return c, s.joinPromotions(ctx, []*PromotionCode{c})
+}
+
+// joinPromotions gives codes their promotions.
+func (s *Store) joinPromotions(ctx context.Context, codes []*PromotionCode) error {
+	var ids []string
+	for _, c := range codes {
+		ids = append(ids, c.PromotionID)
+	}
+	byID, err := s.PromotionsByID(ctx, unique(ids))
+	for _, c := range codes {
+		if c.Promotion = byID[c.PromotionID]; c.Promotion == nil && err == nil {
+			err = unknownPromotion(c.PromotionID) // gone since the codes were read
+		}
+	}
+	return err
 }
 
 // PromotionCodesByID returns several codes; an unknown one is left out.
@@ -122,11 +155,14 @@ func (s *Store) PromotionCodesByID(ctx context.Context, ids []string) (map[strin
 	byID := make(map[string]*PromotionCode, len(ids))
 	err := chunked(idsOnly(ids), 512, func(ids []string) error {
 		list, args := in(nil, ids)
-		codes, err := collect(ctx, s.reader, scanCode, `SELECT `+codeColumns+` FROM `+liveCodes+` WHERE promotion_code.id IN (`+list+`)`, args...)
+		codes, err := collect(ctx, s.reader, scanAnyCode, `SELECT `+codeColumns+`, promotion.id FROM `+liveCodes+` WHERE promotion_code.id IN (`+list+`)`, args...)
 		for _, c := range codes {
 			byID[c.ID] = c
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return s.joinPromotions(ctx, codes)
 	})
 	return byID, err
 }
@@ -140,6 +176,9 @@ func parseUsers(raw json.RawMessage) ([]string, error) {
 	}
 	var one string
 	if json.Unmarshal(raw, &one) == nil {
+		if one == "" {
+			return nil, nil
+		}
 		return []string{one}, nil
 	}
 	var several []*string
@@ -178,5 +217,5 @@ func newCode() string {
 }
 
 func duplicateCode() *Error {
-	return &Error{Code: Unprocessable, Title: "Duplicate code", Detail: "Promotion code already in use"}
+	return &Error{Code: Unprocessable, Title: "Duplicate code", Detail: "Promotion code already in use", Documented: true}
 }

@@ -96,7 +96,7 @@ func (t *tx) addAutomaticCode(ctx context.Context, p *Promotion) error {
 			}
 			if holders[code] != p.number {
 				e := duplicateCode()
-				e.Path, e.Detail = []string{"automatic"}, fmt.Sprintf("needs the code %q, which another promotion has; delete it there first", code)
+				e.Documented, e.Path, e.Detail = false, []string{"automatic"}, fmt.Sprintf("needs the code %q, which another promotion has; delete it there first", code)
 				return e
 			}
 		}

@@ -14,8 +14,12 @@ const sweepBatch = 5000
 
 // Sweep removes what no one reads any more, in short transactions: releases
 // that were left unfinished, superseded ones beyond the newest three of their catalog, and
-// the documents that only they held.
+// the documents that only they held; and the codes of promotions that have
+// been done away with.
 func (s *Store) Sweep(ctx context.Context, actor Actor) error {
+	if err := s.purgeCodes(ctx, actor); err != nil {
+		return err
+	}
 	dead, err := s.deadReleases(ctx)
 	if err != nil || len(dead) == 0 {
 		return err

@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+)
+
+// purgeCodes deletes the codes that were done away with, by the epoch of their
+// promotion, in short transactions; and the record of their use where the
+// promotion is gone.
+func (s *Store) purgeCodes(ctx context.Context, actor Actor) error {
+	type epoch struct{ number, epoch int64 }
+	dead, err := collect(ctx, s.reader, func(rows *sql.Rows) (e epoch, err error) {
+		return e, rows.Scan(&e.number, &e.epoch)
+	}, `SELECT promotion_number, epoch FROM promotion_purge ORDER BY promotion_number, epoch`)
+	if err != nil {
+		return err
+	}
+	for _, e := range dead {
+		for more := true; more; {
+			if err := s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {
+				more, err = t.purge(ctx, e.number, e.epoch)
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// purge deletes a batch, and tells whether there may be more. The claims go
+// first, unless somebody else took them over; what is asked for is noted until
+// nothing is left of it.
+func (t *tx) purge(ctx context.Context, number, epoch int64) (more bool, err error) {
+	codes, err := collect(ctx, t.session, scalar[string], `
+		SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 ORDER BY code LIMIT $3`, number, epoch, sweepBatch)
+	if err != nil {
+		return false, err
+	}
+	if len(codes) > 0 {
+		return true, t.dropCodes(ctx, number, epoch, codes)
+	}
+	usages, err := t.exec(ctx, `
+		DELETE FROM code_usage WHERE id IN (
+		    SELECT id FROM code_usage
+		    WHERE promotion_number = $1 AND NOT EXISTS (SELECT 1 FROM promotion WHERE number = $1)
+		    ORDER BY created_at, id LIMIT $2)`, number, sweepBatch)
+	if err != nil || usages > 0 {
+		return true, err
+	}
+	_, err = t.exec(ctx, `DELETE FROM promotion_purge WHERE promotion_number = $1 AND epoch = $2`, number, epoch)
+	return false, err
+}
