@@ -59,6 +59,9 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 	if kind == store.TypeRelease || kind == store.TypeJob {
 		return r.publishedOfType(ctx, kind, ids, into)
 	}
+	if kind == store.TypePromotion || kind == store.TypePromotionCode {
+		return r.promotionsOfType(ctx, kind, ids, into)
+	}
 	if list := authoredLists[kind]; list != "" {
 		if err := auth.Require(ctx, list); err != nil {
 			return err
@@ -120,6 +123,20 @@ func found[T any, P interface {
 		return nil, err
 	}
 	return value, err
+}
+
+func (r *Resolver) promotionsOfType(ctx context.Context, kind string, ids []string, into map[string]model.Node) error {
+	if err := auth.Require(ctx, "Query.promotions"); err != nil {
+		return err
+	}
+	if kind == store.TypePromotion {
+		byID, err := r.store.PromotionsByID(ctx, ids)
+		gather(pick(ids, byID), into)
+		return err
+	}
+	byID, err := r.store.PromotionCodesByID(ctx, ids)
+	gather(pick(ids, byID), into)
+	return err
 }
 
 // authoredLists are the lists that the types of what is authored come in, by

@@ -17,7 +17,7 @@ import (
 )
 
 // maxBody bounds a GraphQL request, in bytes.
-const maxBody = 1 << 20
+const maxBody = 4 << 20
 
 const (
 	jsonType    = "application/json"
@@ -71,7 +71,7 @@ func (postTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Gra
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		(&fault{http.StatusRequestEntityTooLarge, "", store.Invalid, "The request is over 1 MiB; send less at a time."}).write(w)
+		(&fault{http.StatusRequestEntityTooLarge, "", store.Invalid, "The request is over 4 MiB; send less at a time."}).write(w)
 		return
 	case err != nil:
 		(&fault{http.StatusBadRequest, "", store.Invalid, "The request broke off; send it again."}).write(w)

@@ -154,9 +154,9 @@ func TestRequestsThatAreNoOperation(t *testing.T) {
 		{name: "PUT", method: "PUT", body: `{"query":"{ __typename }"}`, status: 405, code: store.Invalid, headers: map[string]string{"Allow": "GET, POST"}},
 		{name: "DELETE", method: "DELETE", status: 405, code: store.Invalid, headers: map[string]string{"Allow": "GET, POST"}},
 		{name: "PATCH", method: "PATCH", body: canary, status: 405, code: store.Invalid, headers: map[string]string{"Allow": "GET, POST"}},
-		{name: "over 1 MiB", body: `{"query":"{ __typename }","note":"` + strings.Repeat("x", 1<<20) + `"}`, status: 413, code: store.Invalid, holds: []string{"1 MiB"}},
-		{name: "over 1 MiB of space", body: strings.Repeat(" ", 1<<20) + `{"query":"{ __typename }"}`, status: 413, code: store.Invalid},
-		{name: "1 MiB", body: `{"query":"{ __typename }"` + strings.Repeat(" ", 1<<20-26) + `}`, data: `{"__typename":"Query"}`},
+		{name: "over 4 MiB", body: `{"query":"{ __typename }","note":"` + strings.Repeat("x", 4<<20) + `"}`, status: 413, code: store.Invalid, holds: []string{"4 MiB"}},
+		{name: "over 4 MiB of space", body: strings.Repeat(" ", 4<<20) + `{"query":"{ __typename }"}`, status: 413, code: store.Invalid},
+		{name: "4 MiB", body: `{"query":"{ __typename }"` + strings.Repeat(" ", 4<<20-26) + `}`, data: `{"__typename":"Query"}`},
 	})
 	require.Empty(t, s.log.String())
 }

@@ -41,22 +41,31 @@ func readData(w http.ResponseWriter, r *http.Request, into any) error {
 	}
 	var mistyped *json.UnmarshalTypeError
 	if err := json.Unmarshal(body, into); errors.As(err, &mistyped) {
-		if digits, ok := strings.CutPrefix(mistyped.Value, "number "); ok && mistyped.Type.Kind() == reflect.Int && strings.Trim(digits, "-0123456789") == "" {
-			return &store.Error{Code: store.Unprocessable, Path: []string{mistyped.Field}, Detail: "is out of any range: " + digits}
-		}
-		return badParameter(mistyped.Field, "must be a %s, not a %s", jsonName(mistyped.Type.String()), mistyped.Value)
+		return mistypedMember(mistyped)
 	} else if err != nil {
 		return &store.Error{Code: store.Invalid, Detail: "The body is not the JSON that is expected."}
 	}
 	return nil
 }
 
-func jsonName(goName string) string {
-	switch goName {
-	case "int":
-		return "whole number"
-	case "bool":
-		return "boolean"
+// mistypedMember names a member of the wrong JSON type.
+func mistypedMember(e *json.UnmarshalTypeError) *store.Error {
+	if digits, ok := strings.CutPrefix(e.Value, "number "); ok && e.Type.Kind() == reflect.Int && strings.Trim(digits, "-0123456789") == "" {
+		return &store.Error{Code: store.Unprocessable, Path: []string{e.Field}, Detail: "is out of any range: " + digits}
 	}
-	return goName
+	return &store.Error{Code: store.Invalid, Path: []string{e.Field}, Detail: fmt.Sprintf("must be %s, not a %s", jsonName(e.Type.Kind()), e.Value)}
+}
+
+func jsonName(kind reflect.Kind) string {
+	switch kind {
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Bool:
+		return "a boolean"
+	case reflect.Slice:
+		return "an array"
+	case reflect.Struct:
+		return "an object"
+	}
+	return "a string"
 }

@@ -49,6 +49,14 @@ type errorBody struct {
 	Status any    `json:"status"`
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
+
+	// Source points at the member at fault, where the detail is documented
+	// word for word and so cannot name it.
+	Source *errorSource `json:"source,omitempty"`
+}
+
+type errorSource struct {
+	Pointer string `json:"pointer"` // of JSON, into the body's data: /codes/17/code
 }
 
 // WriteError answers with an error in the envelope of the path's family.
@@ -97,7 +105,10 @@ func describe(r *http.Request, e *store.Error, status int) errorBody {
 			title = catalogTitle
 		}
 	}
-	body := errorBody{status, title, e.Sentence(member(e.Path))}
+	body := errorBody{Status: status, Title: title, Detail: e.Sentence(member(e.Path))}
+	if e.Documented && len(e.Path) > 0 {
+		body.Source = &errorSource{"/" + strings.ReplaceAll(member(e.Path), ".", "/")}
+	}
 	if e.Code == store.Invalid && len(e.Path) > 0 && e.Path[0] == "filter" {
 		body.Detail = e.Sentence("Could not parse the supplied filter: it")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,8 +25,14 @@ type params struct {
 }
 
 // parseParams reads page[limit], page[offset], page[after], page[before],
-// sort, filter and include; others are nobody's business.
-func parseParams(r *http.Request) (*params, error) {
+// sort, filter and include; others are nobody's business. The list can be
+// sorted by id, created_at, updated_at and what further says.
+func parseParams(r *http.Request, further ...store.SortBy) (*params, error) {
+	return parseSorted(r, slices.Concat([]store.SortBy{store.SortID, store.SortCreatedAt, store.SortUpdatedAt}, further)...)
+}
+
+// parseSorted is parseParams for a list with sort keys of its own.
+func parseSorted(r *http.Request, keys ...store.SortBy) (*params, error) {
 	values, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B")) // a raw ; is no separator
 	if err != nil {
 		return nil, &store.Error{Code: store.Invalid, Detail: "The query string is not URL-encoded: a % must be followed by two hexadecimal digits."}
@@ -41,7 +48,7 @@ func parseParams(r *http.Request) (*params, error) {
 	if p.before != nil && p.after == nil {
 		p.first, p.last = nil, p.first
 	}
-	p.order, err = parseSort(values.Get("sort"))
+	p.order, err = parseSort(values.Get("sort"), keys)
 	return p, err
 }
 
@@ -77,7 +84,7 @@ func (p *params) cursor(name string) *string {
 }
 
 // parseSort reads sort=key or sort=-key.
-func parseSort(text string) (*model.ListOrder, error) {
+func parseSort(text string, keys []store.SortBy) (*model.ListOrder, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -86,11 +93,25 @@ func parseSort(text string) (*model.ListOrder, error) {
 	if descending {
 		order.Direction = model.Descending
 	}
-	switch order.Field {
-	case store.SortID, store.SortCreatedAt, store.SortUpdatedAt:
+	if slices.Contains(keys, order.Field) {
 		return order, nil
 	}
-	return nil, badParameter("sort", "must be id, created_at or updated_at, with a leading - to descend, not %q", text)
+	return nil, badParameter("sort", "must be %s, with a leading - to descend, not %q", either(keys), text)
+}
+
+// either joins words: id, created_at or updated_at.
+func either(keys []store.SortBy) string {
+	var b strings.Builder
+	for i, key := range keys {
+		switch {
+		case i > 0 && i == len(keys)-1:
+			b.WriteString(" or ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(key))
+	}
+	return b.String()
 }
 
 // page is what meta and links say of a list's page.

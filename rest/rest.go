@@ -38,6 +38,15 @@ func routes() []route {
 	return []route{
 		{"GET", "/catalog/nodes/:id/relationships/products", (*API).nodeProducts},
 		{"GET", "/v2/inventories", (*API).stocks},
+		{"GET", "/v2/promotions", (*API).promotions},
+		{"POST", "/v2/promotions", (*API).createPromotion},
+		{"GET", "/v2/promotions/:id", (*API).promotion},
+		{"PUT", "/v2/promotions/:id", (*API).updatePromotion},
+		{"DELETE", "/v2/promotions/:id", (*API).deletePromotion},
+		{"GET", "/v2/promotions/:id/codes", (*API).codes},
+		{"POST", "/v2/promotions/:id/codes", (*API).createCodes},
+		{"DELETE", "/v2/promotions/:id/codes", (*API).deleteCodes},
+		{"DELETE", "/v2/promotions/:id/codes/:code", (*API).deleteCode},
 		{"GET", "/v2/settings", (*API).settings},
 		{"PUT", "/v2/settings", (*API).updateSettings},
 	}

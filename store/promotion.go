@@ -47,6 +47,11 @@ const (
 	PromotionDisabled  PromotionState = "disabled"  // not enabled, before its end
 )
 
+// PromotionStates lists every state.
+func PromotionStates() []PromotionState {
+	return []PromotionState{PromotionScheduled, PromotionActive, PromotionExpired, PromotionDisabled}
+}
+
 // Promotion is a promotion (spec: Promotion). Its codes are good until End.
 type Promotion struct {
 	ID                     string
@@ -79,6 +84,16 @@ type CurrencyAmount struct {
 
 // Amount is the minor units in digits, exact in every client.
 func (a CurrencyAmount) Amount() string { return strconv.FormatInt(a.Minor, 10) }
+
+// ParseMinor reads minor units in digits; INVALID, without a path, when they
+// are none.
+func ParseMinor(digits string) (int64, *Error) {
+	minor, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return 0, invalid(nil, "must be minor units in digits, such as 5000 for 50.00 USD, not %q", short(digits))
+	}
+	return minor, nil
+}
 
 // PromotionCurrency is what a promotion gives in a currency: an amount, or a
 // part; the other is nil.

@@ -375,27 +375,32 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
-		CatalogCreate       func(childComplexity int, input CatalogCreateInput) int
-		CatalogDelete       func(childComplexity int, input CatalogDeleteInput) int
-		CatalogPublish      func(childComplexity int, input CatalogPublishInput) int
-		CatalogReleaseServe func(childComplexity int, input CatalogReleaseServeInput) int
-		CatalogRuleCreate   func(childComplexity int, input CatalogRuleCreateInput) int
-		CatalogRuleDelete   func(childComplexity int, input CatalogRuleDeleteInput) int
-		CatalogRuleUpdate   func(childComplexity int, input CatalogRuleUpdateInput) int
-		CatalogUpdate       func(childComplexity int, input CatalogUpdateInput) int
-		HierarchyCreate     func(childComplexity int, input HierarchyCreateInput) int
-		HierarchyDelete     func(childComplexity int, input HierarchyDeleteInput) int
-		HierarchyUpdate     func(childComplexity int, input HierarchyUpdateInput) int
-		JobCancel           func(childComplexity int, input JobCancelInput) int
-		NodeCreate          func(childComplexity int, input NodeCreateInput) int
-		NodeCurate          func(childComplexity int, input NodeCurateInput) int
-		NodeDelete          func(childComplexity int, input NodeDeleteInput) int
-		NodeMove            func(childComplexity int, input NodeMoveInput) int
-		NodeProductsAttach  func(childComplexity int, input NodeProductsAttachInput) int
-		NodeProductsDetach  func(childComplexity int, input NodeProductsDetachInput) int
-		NodeUpdate          func(childComplexity int, input NodeUpdateInput) int
-		SettingsUpdate      func(childComplexity int, input SettingsUpdateInput) int
-		StockTransact       func(childComplexity int, input StockTransactInput) int
+		CatalogCreate        func(childComplexity int, input CatalogCreateInput) int
+		CatalogDelete        func(childComplexity int, input CatalogDeleteInput) int
+		CatalogPublish       func(childComplexity int, input CatalogPublishInput) int
+		CatalogReleaseServe  func(childComplexity int, input CatalogReleaseServeInput) int
+		CatalogRuleCreate    func(childComplexity int, input CatalogRuleCreateInput) int
+		CatalogRuleDelete    func(childComplexity int, input CatalogRuleDeleteInput) int
+		CatalogRuleUpdate    func(childComplexity int, input CatalogRuleUpdateInput) int
+		CatalogUpdate        func(childComplexity int, input CatalogUpdateInput) int
+		HierarchyCreate      func(childComplexity int, input HierarchyCreateInput) int
+		HierarchyDelete      func(childComplexity int, input HierarchyDeleteInput) int
+		HierarchyUpdate      func(childComplexity int, input HierarchyUpdateInput) int
+		JobCancel            func(childComplexity int, input JobCancelInput) int
+		NodeCreate           func(childComplexity int, input NodeCreateInput) int
+		NodeCurate           func(childComplexity int, input NodeCurateInput) int
+		NodeDelete           func(childComplexity int, input NodeDeleteInput) int
+		NodeMove             func(childComplexity int, input NodeMoveInput) int
+		NodeProductsAttach   func(childComplexity int, input NodeProductsAttachInput) int
+		NodeProductsDetach   func(childComplexity int, input NodeProductsDetachInput) int
+		NodeUpdate           func(childComplexity int, input NodeUpdateInput) int
+		PromotionCodesCreate func(childComplexity int, input PromotionCodesCreateInput) int
+		PromotionCodesDelete func(childComplexity int, input PromotionCodesDeleteInput) int
+		PromotionCreate      func(childComplexity int, input PromotionCreateInput) int
+		PromotionDelete      func(childComplexity int, input PromotionDeleteInput) int
+		PromotionUpdate      func(childComplexity int, input PromotionUpdateInput) int
+		SettingsUpdate       func(childComplexity int, input SettingsUpdateInput) int
+		StockTransact        func(childComplexity int, input StockTransactInput) int
 	}
 
 	NodeCreatePayload struct {
@@ -557,6 +562,104 @@ type ComplexityRoot struct {
 		Name        func(childComplexity int) int
 	}
 
+	Promotion struct {
+		Automatic              func(childComplexity int) int
+		Conditions             func(childComplexity int) int
+		CreatedAt              func(childComplexity int) int
+		Currencies             func(childComplexity int) int
+		Description            func(childComplexity int) int
+		Enabled                func(childComplexity int) int
+		End                    func(childComplexity int) int
+		GlobalID               func(childComplexity int) int
+		ID                     func(childComplexity int) int
+		MaxApplicationsPerCart func(childComplexity int) int
+		MaxDiscountValue       func(childComplexity int) int
+		MinCartValue           func(childComplexity int) int
+		Name                   func(childComplexity int) int
+		Schema                 func(childComplexity int) int
+		Start                  func(childComplexity int) int
+		State                  func(childComplexity int) int
+		TargetCatalogs         func(childComplexity int) int
+		Type                   func(childComplexity int) int
+		UpdatedAt              func(childComplexity int) int
+	}
+
+	PromotionAmount struct {
+		Amount   func(childComplexity int) int
+		Currency func(childComplexity int) int
+	}
+
+	PromotionCode struct {
+		Code        func(childComplexity int) int
+		ConsumeUnit func(childComplexity int) int
+		CreatedAt   func(childComplexity int) int
+		GlobalID    func(childComplexity int) int
+		ID          func(childComplexity int) int
+		MaxUses     func(childComplexity int) int
+		Promotion   func(childComplexity int) int
+		Used        func(childComplexity int) int
+		Users       func(childComplexity int) int
+		Uses        func(childComplexity int) int
+		Valid       func(childComplexity int) int
+	}
+
+	PromotionCodeConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	PromotionCodeEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	PromotionCodesCreatePayload struct {
+		Codes      func(childComplexity int) int
+		Promotion  func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	PromotionCodesDeletePayload struct {
+		Deleted    func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	PromotionConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	PromotionCreatePayload struct {
+		Promotion  func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	PromotionCurrency struct {
+		Amount   func(childComplexity int) int
+		Currency func(childComplexity int) int
+		Percent  func(childComplexity int) int
+	}
+
+	PromotionDeletePayload struct {
+		DeletedID  func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	PromotionEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	PromotionUpdatePayload struct {
+		CodesDeleted func(childComplexity int) int
+		Promotion    func(childComplexity int) int
+		UserErrors   func(childComplexity int) int
+	}
+
 	Query struct {
 		AuthoredHierarchies func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		AuthoredHierarchy   func(childComplexity int, id string) int
@@ -577,6 +680,10 @@ type ComplexityRoot struct {
 		Nodes               func(childComplexity int, ids []string) int
 		Product             func(childComplexity int, id *string, sku *string, slug *string) int
 		Products            func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Promotion           func(childComplexity int, id string) int
+		PromotionCode       func(childComplexity int, code string) int
+		PromotionCodes      func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Settings            func(childComplexity int) int
 		Stock               func(childComplexity int, productID string) int
 		Stocks              func(childComplexity int, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
@@ -701,6 +808,11 @@ type MutationResolver interface {
 	CatalogRuleCreate(ctx context.Context, input CatalogRuleCreateInput) (*CatalogRuleCreatePayload, error)
 	CatalogRuleUpdate(ctx context.Context, input CatalogRuleUpdateInput) (*CatalogRuleUpdatePayload, error)
 	CatalogRuleDelete(ctx context.Context, input CatalogRuleDeleteInput) (*CatalogRuleDeletePayload, error)
+	PromotionCreate(ctx context.Context, input PromotionCreateInput) (*PromotionCreatePayload, error)
+	PromotionUpdate(ctx context.Context, input PromotionUpdateInput) (*PromotionUpdatePayload, error)
+	PromotionDelete(ctx context.Context, input PromotionDeleteInput) (*PromotionDeletePayload, error)
+	PromotionCodesCreate(ctx context.Context, input PromotionCodesCreateInput) (*PromotionCodesCreatePayload, error)
+	PromotionCodesDelete(ctx context.Context, input PromotionCodesDeleteInput) (*PromotionCodesDeletePayload, error)
 	HierarchyCreate(ctx context.Context, input HierarchyCreateInput) (*HierarchyCreatePayload, error)
 	HierarchyUpdate(ctx context.Context, input HierarchyUpdateInput) (*HierarchyUpdatePayload, error)
 	HierarchyDelete(ctx context.Context, input HierarchyDeleteInput) (*HierarchyDeletePayload, error)
@@ -738,6 +850,10 @@ type QueryResolver interface {
 	Catalog(ctx context.Context, id string) (*store.Catalog, error)
 	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.Catalog], error)
 	CatalogRule(ctx context.Context, id string) (*store.CatalogRule, error)
+	Promotion(ctx context.Context, id string) (*store.Promotion, error)
+	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.Promotion], error)
+	PromotionCode(ctx context.Context, code string) (*store.PromotionCode, error)
+	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.PromotionCode], error)
 	CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.CatalogRule], error)
 	AuthoredHierarchy(ctx context.Context, id string) (*store.AuthoredHierarchy, error)
 	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.AuthoredHierarchy], error)
@@ -2226,6 +2342,61 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.NodeUpdate(childComplexity, args["input"].(NodeUpdateInput)), true
+	case "Mutation.promotionCodesCreate":
+		if e.ComplexityRoot.Mutation.PromotionCodesCreate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_promotionCodesCreate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PromotionCodesCreate(childComplexity, args["input"].(PromotionCodesCreateInput)), true
+	case "Mutation.promotionCodesDelete":
+		if e.ComplexityRoot.Mutation.PromotionCodesDelete == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_promotionCodesDelete_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PromotionCodesDelete(childComplexity, args["input"].(PromotionCodesDeleteInput)), true
+	case "Mutation.promotionCreate":
+		if e.ComplexityRoot.Mutation.PromotionCreate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_promotionCreate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PromotionCreate(childComplexity, args["input"].(PromotionCreateInput)), true
+	case "Mutation.promotionDelete":
+		if e.ComplexityRoot.Mutation.PromotionDelete == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_promotionDelete_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PromotionDelete(childComplexity, args["input"].(PromotionDeleteInput)), true
+	case "Mutation.promotionUpdate":
+		if e.ComplexityRoot.Mutation.PromotionUpdate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_promotionUpdate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PromotionUpdate(childComplexity, args["input"].(PromotionUpdateInput)), true
 	case "Mutation.settingsUpdate":
 		if e.ComplexityRoot.Mutation.SettingsUpdate == nil {
 			break
@@ -2895,6 +3066,373 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ProductTranslation.Name(childComplexity), true
 
+	case "Promotion.automatic":
+		if e.ComplexityRoot.Promotion.Automatic == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.Automatic(childComplexity), true
+	case "Promotion.conditions":
+		if e.ComplexityRoot.Promotion.Conditions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.Conditions(childComplexity), true
+	case "Promotion.createdAt":
+		if e.ComplexityRoot.Promotion.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.CreatedAt(childComplexity), true
+	case "Promotion.currencies":
+		if e.ComplexityRoot.Promotion.Currencies == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.Currencies(childComplexity), true
+	case "Promotion.description":
+		if e.ComplexityRoot.Promotion.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.Description(childComplexity), true
+	case "Promotion.enabled":
+		if e.ComplexityRoot.Promotion.Enabled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.Enabled(childComplexity), true
+	case "Promotion.end":
+		if e.ComplexityRoot.Promotion.End == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.End(childComplexity), true
+	case "Promotion.id":
+		if e.ComplexityRoot.Promotion.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.GlobalID(childComplexity), true
+	case "Promotion.uuid":
+		if e.ComplexityRoot.Promotion.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.ID(childComplexity), true
+	case "Promotion.maxApplicationsPerCart":
+		if e.ComplexityRoot.Promotion.MaxApplicationsPerCart == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.MaxApplicationsPerCart(childComplexity), true
+	case "Promotion.maxDiscountValue":
+		if e.ComplexityRoot.Promotion.MaxDiscountValue == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.MaxDiscountValue(childComplexity), true
+	case "Promotion.minCartValue":
+		if e.ComplexityRoot.Promotion.MinCartValue == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.MinCartValue(childComplexity), true
+	case "Promotion.name":
+		if e.ComplexityRoot.Promotion.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.Name(childComplexity), true
+	case "Promotion.schema":
+		if e.ComplexityRoot.Promotion.Schema == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.Schema(childComplexity), true
+	case "Promotion.start":
+		if e.ComplexityRoot.Promotion.Start == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.Start(childComplexity), true
+	case "Promotion.state":
+		if e.ComplexityRoot.Promotion.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.State(childComplexity), true
+	case "Promotion.targetCatalogs":
+		if e.ComplexityRoot.Promotion.TargetCatalogs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.TargetCatalogs(childComplexity), true
+	case "Promotion.promotionType":
+		if e.ComplexityRoot.Promotion.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.Type(childComplexity), true
+	case "Promotion.updatedAt":
+		if e.ComplexityRoot.Promotion.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.UpdatedAt(childComplexity), true
+
+	case "PromotionAmount.amount":
+		if e.ComplexityRoot.PromotionAmount.Amount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionAmount.Amount(childComplexity), true
+	case "PromotionAmount.currency":
+		if e.ComplexityRoot.PromotionAmount.Currency == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionAmount.Currency(childComplexity), true
+
+	case "PromotionCode.code":
+		if e.ComplexityRoot.PromotionCode.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCode.Code(childComplexity), true
+	case "PromotionCode.consumeUnit":
+		if e.ComplexityRoot.PromotionCode.ConsumeUnit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCode.ConsumeUnit(childComplexity), true
+	case "PromotionCode.createdAt":
+		if e.ComplexityRoot.PromotionCode.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCode.CreatedAt(childComplexity), true
+	case "PromotionCode.id":
+		if e.ComplexityRoot.PromotionCode.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCode.GlobalID(childComplexity), true
+	case "PromotionCode.uuid":
+		if e.ComplexityRoot.PromotionCode.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCode.ID(childComplexity), true
+	case "PromotionCode.maxUses":
+		if e.ComplexityRoot.PromotionCode.MaxUses == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCode.MaxUses(childComplexity), true
+	case "PromotionCode.promotion":
+		if e.ComplexityRoot.PromotionCode.Promotion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCode.Promotion(childComplexity), true
+	case "PromotionCode.used":
+		if e.ComplexityRoot.PromotionCode.Used == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCode.Used(childComplexity), true
+	case "PromotionCode.users":
+		if e.ComplexityRoot.PromotionCode.Users == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCode.Users(childComplexity), true
+	case "PromotionCode.uses":
+		if e.ComplexityRoot.PromotionCode.Uses == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCode.Uses(childComplexity), true
+	case "PromotionCode.valid":
+		if e.ComplexityRoot.PromotionCode.Valid == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCode.Valid(childComplexity), true
+
+	case "PromotionCodeConnection.edges":
+		if e.ComplexityRoot.PromotionCodeConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeConnection.Edges(childComplexity), true
+	case "PromotionCodeConnection.nodes":
+		if e.ComplexityRoot.PromotionCodeConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeConnection.Nodes(childComplexity), true
+	case "PromotionCodeConnection.pageInfo":
+		if e.ComplexityRoot.PromotionCodeConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeConnection.PageInfo(childComplexity), true
+	case "PromotionCodeConnection.totalCount":
+		if e.ComplexityRoot.PromotionCodeConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeConnection.TotalCount(childComplexity), true
+
+	case "PromotionCodeEdge.cursor":
+		if e.ComplexityRoot.PromotionCodeEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeEdge.Cursor(childComplexity), true
+	case "PromotionCodeEdge.node":
+		if e.ComplexityRoot.PromotionCodeEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeEdge.Node(childComplexity), true
+
+	case "PromotionCodesCreatePayload.codes":
+		if e.ComplexityRoot.PromotionCodesCreatePayload.Codes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodesCreatePayload.Codes(childComplexity), true
+	case "PromotionCodesCreatePayload.promotion":
+		if e.ComplexityRoot.PromotionCodesCreatePayload.Promotion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodesCreatePayload.Promotion(childComplexity), true
+	case "PromotionCodesCreatePayload.userErrors":
+		if e.ComplexityRoot.PromotionCodesCreatePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodesCreatePayload.UserErrors(childComplexity), true
+
+	case "PromotionCodesDeletePayload.deleted":
+		if e.ComplexityRoot.PromotionCodesDeletePayload.Deleted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodesDeletePayload.Deleted(childComplexity), true
+	case "PromotionCodesDeletePayload.userErrors":
+		if e.ComplexityRoot.PromotionCodesDeletePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodesDeletePayload.UserErrors(childComplexity), true
+
+	case "PromotionConnection.edges":
+		if e.ComplexityRoot.PromotionConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionConnection.Edges(childComplexity), true
+	case "PromotionConnection.nodes":
+		if e.ComplexityRoot.PromotionConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionConnection.Nodes(childComplexity), true
+	case "PromotionConnection.pageInfo":
+		if e.ComplexityRoot.PromotionConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionConnection.PageInfo(childComplexity), true
+	case "PromotionConnection.totalCount":
+		if e.ComplexityRoot.PromotionConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionConnection.TotalCount(childComplexity), true
+
+	case "PromotionCreatePayload.promotion":
+		if e.ComplexityRoot.PromotionCreatePayload.Promotion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCreatePayload.Promotion(childComplexity), true
+	case "PromotionCreatePayload.userErrors":
+		if e.ComplexityRoot.PromotionCreatePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCreatePayload.UserErrors(childComplexity), true
+
+	case "PromotionCurrency.amount":
+		if e.ComplexityRoot.PromotionCurrency.Amount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCurrency.Amount(childComplexity), true
+	case "PromotionCurrency.currency":
+		if e.ComplexityRoot.PromotionCurrency.Currency == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCurrency.Currency(childComplexity), true
+	case "PromotionCurrency.percentage":
+		if e.ComplexityRoot.PromotionCurrency.Percent == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCurrency.Percent(childComplexity), true
+
+	case "PromotionDeletePayload.deletedId":
+		if e.ComplexityRoot.PromotionDeletePayload.DeletedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionDeletePayload.DeletedID(childComplexity), true
+	case "PromotionDeletePayload.userErrors":
+		if e.ComplexityRoot.PromotionDeletePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionDeletePayload.UserErrors(childComplexity), true
+
+	case "PromotionEdge.cursor":
+		if e.ComplexityRoot.PromotionEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionEdge.Cursor(childComplexity), true
+	case "PromotionEdge.node":
+		if e.ComplexityRoot.PromotionEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionEdge.Node(childComplexity), true
+
+	case "PromotionUpdatePayload.codesDeleted":
+		if e.ComplexityRoot.PromotionUpdatePayload.CodesDeleted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionUpdatePayload.CodesDeleted(childComplexity), true
+	case "PromotionUpdatePayload.promotion":
+		if e.ComplexityRoot.PromotionUpdatePayload.Promotion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionUpdatePayload.Promotion(childComplexity), true
+	case "PromotionUpdatePayload.userErrors":
+		if e.ComplexityRoot.PromotionUpdatePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionUpdatePayload.UserErrors(childComplexity), true
+
 	case "Query.authoredHierarchies":
 		if e.ComplexityRoot.Query.AuthoredHierarchies == nil {
 			break
@@ -3105,6 +3643,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Products(childComplexity, args["filter"].(*model.ProductFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.promotion":
+		if e.ComplexityRoot.Query.Promotion == nil {
+			break
+		}
+
+		args, err := ec.field_Query_promotion_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Promotion(childComplexity, args["id"].(string)), true
+	case "Query.promotionCode":
+		if e.ComplexityRoot.Query.PromotionCode == nil {
+			break
+		}
+
+		args, err := ec.field_Query_promotionCode_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.PromotionCode(childComplexity, args["code"].(string)), true
+	case "Query.promotionCodes":
+		if e.ComplexityRoot.Query.PromotionCodes == nil {
+			break
+		}
+
+		args, err := ec.field_Query_promotionCodes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.PromotionCodes(childComplexity, args["promotionId"].(string), args["filter"].(*model.PromotionCodeFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.promotions":
+		if e.ComplexityRoot.Query.Promotions == nil {
+			break
+		}
+
+		args, err := ec.field_Query_promotions_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Promotions(childComplexity, args["filter"].(*model.PromotionFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.settings":
 		if e.ComplexityRoot.Query.Settings == nil {
 			break
@@ -3475,6 +4057,17 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputNodeUpdateInput,
 		ec.unmarshalInputProductFilter,
 		ec.unmarshalInputProductOrder,
+		ec.unmarshalInputPromotionAmountInput,
+		ec.unmarshalInputPromotionCodeFilter,
+		ec.unmarshalInputPromotionCodeInput,
+		ec.unmarshalInputPromotionCodeOrder,
+		ec.unmarshalInputPromotionCodesCreateInput,
+		ec.unmarshalInputPromotionCodesDeleteInput,
+		ec.unmarshalInputPromotionCreateInput,
+		ec.unmarshalInputPromotionDeleteInput,
+		ec.unmarshalInputPromotionFilter,
+		ec.unmarshalInputPromotionOrder,
+		ec.unmarshalInputPromotionUpdateInput,
 		ec.unmarshalInputSettingsUpdateInput,
 		ec.unmarshalInputShopperContextInput,
 		ec.unmarshalInputStockChangeInput,
@@ -3556,7 +4149,7 @@ func newExecutionContext(
 
 var sources = []*ast.Source{
 	{Name: "../../schema.graphqls", Input: `"""
-Portico: a commerce service's catalog and stock.
+Portico: a commerce service's catalog, stock and promotions.
 
 Lists are Relay connections. Ask with ` + "`" + `first` + "`" + ` and ` + "`" + `after` + "`" + `, or ` + "`" + `last` + "`" + ` and ` + "`" + `before` + "`" + `, to page by key, or with ` + "`" + `first` + "`" + ` and
 ` + "`" + `offset` + "`" + ` for page numbers (offset at most 10000). ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` are 1 to 100; without them a page has the store's
@@ -3715,6 +4308,50 @@ type Query {
   "A catalog rule; null when there is none."
   catalogRule("The global id, or the service's own." id: ID!): CatalogRule
 
+  "A promotion by id: null when there is none. Example: ` + "`" + `promotion(id: \"ten-off\") { name state end }` + "`" + `."
+  promotion("The global id, or the service's own." id: ID!): Promotion
+
+  "The promotions, whatever their state. Example: ` + "`" + `promotions(filter: {state: ACTIVE}, orderBy: {field: NAME}) { nodes { name end } }` + "`" + `."
+  promotions(
+    "Which ones; null means all."
+    filter: PromotionFilter
+    "The order; null means by id."
+    orderBy: PromotionOrder
+    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    first: Int
+    "A cursor: rows after it."
+    after: String
+    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    last: Int
+    "A cursor: rows before it."
+    before: String
+    "Rows to pass over, 0 to 10000."
+    offset: Int
+  ): PromotionConnection!
+
+  "A code, across all promotions: the one that is held, else the newest; null when there is none. Codes are case-sensitive. Example: ` + "`" + `promotionCode(code: \"TEN-OFF\") { valid uses promotion { name } }` + "`" + `."
+  promotionCode("The code, as the shopper has it." code: String!): PromotionCode
+
+  "The codes of a promotion. Those that were deleted when it was enabled again are not among them."
+  promotionCodes(
+    "The promotion, by global id or the service's own; an unknown one is an error."
+    promotionId: ID!
+    "Which ones; null means all."
+    filter: PromotionCodeFilter
+    "The order; null means by code, byte by byte."
+    orderBy: PromotionCodeOrder
+    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    first: Int
+    "A cursor: rows after it."
+    after: String
+    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    last: Int
+    "A cursor: rows before it."
+    before: String
+    "Rows to pass over, 0 to 10000."
+    offset: Int
+  ): PromotionCodeConnection!
+
   "The catalog rules, by id."
   catalogRules(
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
@@ -3814,6 +4451,21 @@ type Mutation {
 
   "Removes a catalog rule, which counts no longer."
   catalogRuleDelete("Which." input: CatalogRuleDeleteInput!): CatalogRuleDeletePayload!
+
+  "Makes a promotion. An automatic one gets its code, ` + "`" + `auto_` + "`" + ` and the promotion's id, and takes no other."
+  promotionCreate("The promotion." input: PromotionCreateInput!): PromotionCreatePayload!
+
+  "Changes a promotion. Members left out stay as they are. One that has ended and gets an end in the future loses all its codes at once: ask with ` + "`" + `dryRun` + "`" + ` first to hear how many."
+  promotionUpdate("What to change." input: PromotionUpdateInput!): PromotionUpdatePayload!
+
+  "Removes a promotion with its codes and the record of their use."
+  promotionDelete("Which." input: PromotionDeleteInput!): PromotionDeletePayload!
+
+  "Makes codes for a promotion, all or none, at most 10000 at once. No two promotions that have not ended have the same code."
+  promotionCodesCreate("The codes." input: PromotionCodesCreateInput!): PromotionCodesCreatePayload!
+
+  "Removes codes of a promotion, all or none; they are free for others at once."
+  promotionCodesDelete("Which." input: PromotionCodesDeleteInput!): PromotionCodesDeletePayload!
 
   "Makes a hierarchy. Shoppers see it once a catalog that names it is published."
   hierarchyCreate("The hierarchy." input: HierarchyCreateInput!): HierarchyCreatePayload!
@@ -5410,6 +6062,392 @@ type JobCancelPayload {
   "What is to be mended; empty when it worked."
   userErrors: [UserError!]!
 }
+
+"What a promotion does."
+enum PromotionType {
+  "An amount off the cart. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies: [{currency, amount}]` + "`" + `."
+  FIXED_DISCOUNT
+  "A part off the cart. ` + "`" + `schema` + "`" + ` needs ` + "`" + `percent` + "`" + `, or ` + "`" + `currencies: [{currency, percentage}]` + "`" + `."
+  PERCENT_DISCOUNT
+  "An amount off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies: [{currency, amount}]` + "`" + `; ` + "`" + `targets` + "`" + ` are SKUs: an empty list means none, no list means all."
+  ITEM_FIXED_DISCOUNT
+  "A part off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `percent` + "`" + `; ` + "`" + `targets` + "`" + ` as for an amount."
+  ITEM_PERCENT_DISCOUNT
+  "So many items for the price of fewer. ` + "`" + `schema` + "`" + ` needs ` + "`" + `x` + "`" + `, ` + "`" + `y` + "`" + ` (fewer than ` + "`" + `x` + "`" + `, at least 1) and ` + "`" + `targets` + "`" + `."
+  X_FOR_Y
+  "So many items for an amount. ` + "`" + `schema` + "`" + ` needs ` + "`" + `x` + "`" + `, ` + "`" + `currencies: [{currency, amount}]` + "`" + ` and ` + "`" + `targets` + "`" + `."
+  X_FOR_AMOUNT
+  "An amount off a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies` + "`" + `, ` + "`" + `targets` + "`" + `, which is a list of lists of SKUs, and ` + "`" + `quantities` + "`" + `, one for each of the lists."
+  BUNDLE_FIXED_DISCOUNT
+  "Items for nothing with a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `gifts` + "`" + `, which are SKUs, ` + "`" + `targets` + "`" + ` and ` + "`" + `quantities` + "`" + ` as for a bundle."
+  BUNDLE_GIFT
+}
+
+"How a promotion stands. It follows from the promotion and the clock."
+enum PromotionState {
+  "Enabled, before its start."
+  SCHEDULED
+  "Enabled, from its start until just before its end."
+  ACTIVE
+  "From its end on, enabled or not. Its codes are no good, and may be taken by other promotions."
+  EXPIRED
+  "Not enabled, before its end. Its codes are no good, and still its own."
+  DISABLED
+}
+
+"A promotion."
+type Promotion implements Node {
+  "The global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "For people: ` + "`" + `Ten off` + "`" + `."
+  name: String!
+  "For people; empty when it has none."
+  description: String!
+  "What it does."
+  promotionType: PromotionType!
+  "Whether it is switched on. It applies only between its start and its end."
+  enabled: Boolean!
+  "Whether it applies by itself: it has the one code ` + "`" + `auto_` + "`" + ` and its id, and takes no other."
+  automatic: Boolean!
+  "How it stood when it was read."
+  state: PromotionState!
+  "Its first instant."
+  start: DateTime!
+  "The instant at which it is over."
+  end: DateTime!
+  "What the cart must be worth at least, by currency; empty when any cart will do. A cart of another currency will not."
+  minCartValue: [PromotionAmount!]!
+  "What it takes off at most, by currency; where a fixed discount is less, that applies."
+  maxDiscountValue: [PromotionAmount!]!
+  "How often it applies in one cart; null means any number of times."
+  maxApplicationsPerCart: Int
+  "What it does in detail, as it was written; members that mean nothing here are kept."
+  schema: JSON!
+  "What it gives in each currency: ` + "`" + `currencies` + "`" + ` of the schema."
+  currencies: [PromotionCurrency!]!
+  "The ids of the catalogs it applies to: ` + "`" + `target_catalogs` + "`" + ` of the schema; null means all."
+  targetCatalogs: [ID!]
+  "What its items must not be: ` + "`" + `conditions` + "`" + ` of the schema, nested ` + "`" + `and` + "`" + ` lists of ` + "`" + `{template, field, type, value}` + "`" + `; an empty object when there are none."
+  conditions: JSON!
+  "When it was made."
+  createdAt: DateTime!
+  "When it was last changed."
+  updatedAt: DateTime!
+}
+
+"An amount of a currency."
+type PromotionAmount {
+  "Minor units, in digits: ` + "`" + `5000` + "`" + ` is 50.00 USD."
+  amount: String!
+  "ISO 4217: ` + "`" + `USD` + "`" + `."
+  currency: String!
+}
+
+"What a promotion gives in a currency."
+type PromotionCurrency {
+  "ISO 4217: ` + "`" + `USD` + "`" + `."
+  currency: String!
+  "Minor units, in digits: ` + "`" + `1000` + "`" + ` is 10.00 USD; null where a percentage is given."
+  amount: String
+  "Percent, in digits: ` + "`" + `12.5` + "`" + `; null where an amount is given."
+  percentage: String
+}
+
+"A page of promotions."
+type PromotionConnection {
+  "The rows with their cursors."
+  edges: [PromotionEdge!]!
+  "The rows alone."
+  nodes: [Promotion!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many rows the whole list has."
+  totalCount: Int!
+}
+
+"A promotion in a list."
+type PromotionEdge {
+  "Where it stands in the list."
+  cursor: String!
+  "The promotion."
+  node: Promotion!
+}
+
+"Which promotions to list. Conditions given together must all hold."
+input PromotionFilter {
+  "By id."
+  id: IDFilter
+  "By name, as it is written."
+  name: TextFilter
+  "Of one of these types."
+  promotionType: [PromotionType!]
+  "In one of these states now."
+  state: [PromotionState!]
+  "Enabled ones, or the others."
+  enabled: Boolean
+  "Automatic ones, or the others."
+  automatic: Boolean
+  "By words, as somebody types them: each must be in the name. Case and accents do not count; a part of a word will do. At most 200 characters and 20 words."
+  search: String
+  "Bounds on a sort key, to page by key without a cursor."
+  bounds: ListBounds
+}
+
+"An order of promotions. Ties are broken by id, in the same direction."
+input PromotionOrder {
+  "The sort key."
+  field: PromotionOrderField!
+  "Which way."
+  direction: OrderDirection! = ASC
+}
+
+"What promotions can be sorted by."
+enum PromotionOrderField {
+  "By id, byte by byte."
+  ID
+  "By time of creation, then id."
+  CREATED_AT
+  "By time of the last change, then id."
+  UPDATED_AT
+  "By name as people sort, whatever the language, then id."
+  NAME
+}
+
+"What one use of a code counts."
+enum ConsumeUnit {
+  "A cart, whatever it holds."
+  PER_CART
+  "An item of the cart that the promotion applies to."
+  PER_ITEM
+}
+
+"A code of a promotion."
+type PromotionCode implements Node {
+  "The global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "The code, case-sensitive: ` + "`" + `TEN-OFF` + "`" + `."
+  code: String!
+  "Whether a shopper who may use it could when it was read: its promotion is active and uses remain."
+  valid: Boolean!
+  "How often it can still be used; null means any number of times."
+  uses: Int
+  "How often it can be used in all; null means any number of times."
+  maxUses: Int
+  "How often it was used."
+  used: Int!
+  "What one use counts."
+  consumeUnit: ConsumeUnit!
+  "Who may use it: customers' ids, or whatever names a user; null means everybody."
+  users: [String!]
+  "When it was made; null for one that was imported without."
+  createdAt: DateTime
+  "The promotion it is for."
+  promotion: Promotion!
+}
+
+"A page of codes."
+type PromotionCodeConnection {
+  "The rows with their cursors."
+  edges: [PromotionCodeEdge!]!
+  "The rows alone."
+  nodes: [PromotionCode!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many rows the whole list has."
+  totalCount: Int!
+}
+
+"A code in a list."
+type PromotionCodeEdge {
+  "Where it stands in the list."
+  cursor: String!
+  "The code."
+  node: PromotionCode!
+}
+
+"Which codes to list."
+input PromotionCodeFilter {
+  "By the code itself."
+  code: TextFilter
+}
+
+"An order of codes. Ties are broken by code, in the same direction."
+input PromotionCodeOrder {
+  "The sort key."
+  field: PromotionCodeOrderField!
+  "Which way."
+  direction: OrderDirection! = ASC
+}
+
+"What codes can be sorted by."
+enum PromotionCodeOrderField {
+  "By code, byte by byte."
+  CODE
+  "By time of creation, then code."
+  CREATED_AT
+}
+
+"An amount of a currency."
+input PromotionAmountInput {
+  "Minor units, in digits: ` + "`" + `5000` + "`" + ` is 50.00 USD."
+  amount: String!
+  "ISO 4217: ` + "`" + `USD` + "`" + `."
+  currency: String!
+}
+
+"A new promotion."
+input PromotionCreateInput {
+  "The service's own id to be, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `; null means a new one."
+  id: ID
+  "For people; at most 1024 bytes."
+  name: String!
+  "For people; at most 64 KiB."
+  description: String! = ""
+  "What it does."
+  promotionType: PromotionType!
+  "Whether it is switched on."
+  enabled: Boolean! = false
+  "Whether it applies by itself."
+  automatic: Boolean! = false
+  "Its first instant: a date, which is 00:00 UTC, a date with ` + "`" + `HH:MM` + "`" + `, or RFC 3339."
+  start: String!
+  "The instant at which it is over, after ` + "`" + `start` + "`" + `, in the same forms."
+  end: String!
+  "What the cart must be worth at least, by currency; null or empty means any cart will do."
+  minCartValue: [PromotionAmountInput!]
+  "What it takes off at most, by currency; null or empty means no bound."
+  maxDiscountValue: [PromotionAmountInput!]
+  "How often it applies in one cart; null or 0 means any number of times."
+  maxApplicationsPerCart: Int
+  "What it does in detail, an object: see the type for what it needs."
+  schema: JSON!
+  "` + "`" + `currencies` + "`" + ` of the schema, where the schema has none."
+  currencies: JSON
+  "` + "`" + `target_catalogs` + "`" + ` of the schema, where the schema has none."
+  targetCatalogs: [ID!]
+  "` + "`" + `conditions` + "`" + ` of the schema, where the schema has none."
+  conditions: JSON
+}
+
+"What came of it."
+type PromotionCreatePayload {
+  "The promotion; null when it was not made for the errors' sake."
+  promotion: Promotion
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"What to change of a promotion; null leaves a member as it is."
+input PromotionUpdateInput {
+  "The global id, or the service's own."
+  id: ID!
+  "True changes nothing, and tells what would happen."
+  dryRun: Boolean! = false
+  "For people; at most 1024 bytes."
+  name: String
+  "For people; at most 64 KiB."
+  description: String
+  "What it does."
+  promotionType: PromotionType
+  "Whether it is switched on."
+  enabled: Boolean
+  "Whether it applies by itself."
+  automatic: Boolean
+  "Its first instant: a date, which is 00:00 UTC, a date with ` + "`" + `HH:MM` + "`" + `, or RFC 3339."
+  start: String
+  "The instant at which it is over, after ` + "`" + `start` + "`" + `, in the same forms."
+  end: String
+  "What the cart must be worth at least, by currency; empty means any cart will do."
+  minCartValue: [PromotionAmountInput!]
+  "What it takes off at most, by currency; empty means no bound."
+  maxDiscountValue: [PromotionAmountInput!]
+  "How often it applies in one cart; 0 means any number of times."
+  maxApplicationsPerCart: Int
+  "What it does in detail, an object, in place of the one it has."
+  schema: JSON
+  "` + "`" + `currencies` + "`" + ` of the schema, unless the schema is given with its own."
+  currencies: JSON
+  "` + "`" + `target_catalogs` + "`" + ` of the schema, unless the schema is given with its own."
+  targetCatalogs: [ID!]
+  "` + "`" + `conditions` + "`" + ` of the schema, unless the schema is given with its own."
+  conditions: JSON
+}
+
+"What came of it."
+type PromotionUpdatePayload {
+  "The promotion as it is, or with ` + "`" + `dryRun` + "`" + ` as it would be; null when nothing was changed for the errors' sake."
+  promotion: Promotion
+  "How many codes were deleted with the change, or with ` + "`" + `dryRun` + "`" + ` would be."
+  codesDeleted: Int!
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"Which promotion to remove."
+input PromotionDeleteInput {
+  "The global id, or the service's own."
+  id: ID!
+}
+
+"What was removed."
+type PromotionDeletePayload {
+  "The global id of what is gone; null when nothing was removed for the errors' sake."
+  deletedId: ID
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"Codes to make."
+input PromotionCodesCreateInput {
+  "The promotion, by global id or the service's own: neither automatic nor expired."
+  promotionId: ID!
+  "The codes, 1 to 10000."
+  codes: [PromotionCodeInput!]!
+  "What one use counts, for those codes that do not say."
+  consumeUnit: ConsumeUnit! = PER_CART
+}
+
+"A code to make."
+input PromotionCodeInput {
+  "The code, at most 255 bytes; null or empty means a new one that nobody guesses: ` + "`" + `7K3M-Q2ZD-0V9X` + "`" + `."
+  code: String
+  "How often it can be used, at least 1; null means any number of times."
+  uses: Int
+  "What one use counts; null means what all codes say."
+  consumeUnit: ConsumeUnit
+  "Who may use it, at most 1000: customers' ids, or whatever names a user; null or empty means everybody."
+  user: [String!]
+}
+
+"What came of it."
+type PromotionCodesCreatePayload {
+  "The promotion; null when nothing was made for the errors' sake."
+  promotion: Promotion
+  "The codes, in the order of the input; empty when none was made for the errors' sake."
+  codes: [PromotionCode!]!
+  "What is to be mended, for each code that cannot be made; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"Codes to remove."
+input PromotionCodesDeleteInput {
+  "The promotion, by global id or the service's own."
+  promotionId: ID!
+  "The codes themselves, 1 to 10000."
+  codes: [String!]!
+}
+
+"What was removed."
+type PromotionCodesDeletePayload {
+  "How many codes were removed."
+  deleted: Int!
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
 `, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
@@ -6392,6 +7430,202 @@ func (ec *executionContext) childFields_ProductTranslation(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type ProductTranslation", field.Name)
 }
 
+func (ec *executionContext) childFields_Promotion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Promotion_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_Promotion_uuid(ctx, field)
+	case "name":
+		return ec.fieldContext_Promotion_name(ctx, field)
+	case "description":
+		return ec.fieldContext_Promotion_description(ctx, field)
+	case "promotionType":
+		return ec.fieldContext_Promotion_promotionType(ctx, field)
+	case "enabled":
+		return ec.fieldContext_Promotion_enabled(ctx, field)
+	case "automatic":
+		return ec.fieldContext_Promotion_automatic(ctx, field)
+	case "state":
+		return ec.fieldContext_Promotion_state(ctx, field)
+	case "start":
+		return ec.fieldContext_Promotion_start(ctx, field)
+	case "end":
+		return ec.fieldContext_Promotion_end(ctx, field)
+	case "minCartValue":
+		return ec.fieldContext_Promotion_minCartValue(ctx, field)
+	case "maxDiscountValue":
+		return ec.fieldContext_Promotion_maxDiscountValue(ctx, field)
+	case "maxApplicationsPerCart":
+		return ec.fieldContext_Promotion_maxApplicationsPerCart(ctx, field)
+	case "schema":
+		return ec.fieldContext_Promotion_schema(ctx, field)
+	case "currencies":
+		return ec.fieldContext_Promotion_currencies(ctx, field)
+	case "targetCatalogs":
+		return ec.fieldContext_Promotion_targetCatalogs(ctx, field)
+	case "conditions":
+		return ec.fieldContext_Promotion_conditions(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Promotion_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Promotion_updatedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Promotion", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionAmount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "amount":
+		return ec.fieldContext_PromotionAmount_amount(ctx, field)
+	case "currency":
+		return ec.fieldContext_PromotionAmount_currency(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionAmount", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionCode(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_PromotionCode_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_PromotionCode_uuid(ctx, field)
+	case "code":
+		return ec.fieldContext_PromotionCode_code(ctx, field)
+	case "valid":
+		return ec.fieldContext_PromotionCode_valid(ctx, field)
+	case "uses":
+		return ec.fieldContext_PromotionCode_uses(ctx, field)
+	case "maxUses":
+		return ec.fieldContext_PromotionCode_maxUses(ctx, field)
+	case "used":
+		return ec.fieldContext_PromotionCode_used(ctx, field)
+	case "consumeUnit":
+		return ec.fieldContext_PromotionCode_consumeUnit(ctx, field)
+	case "users":
+		return ec.fieldContext_PromotionCode_users(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_PromotionCode_createdAt(ctx, field)
+	case "promotion":
+		return ec.fieldContext_PromotionCode_promotion(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCode", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionCodeConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_PromotionCodeConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_PromotionCodeConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_PromotionCodeConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_PromotionCodeConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCodeConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionCodeEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_PromotionCodeEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_PromotionCodeEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCodeEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionCodesCreatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "promotion":
+		return ec.fieldContext_PromotionCodesCreatePayload_promotion(ctx, field)
+	case "codes":
+		return ec.fieldContext_PromotionCodesCreatePayload_codes(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_PromotionCodesCreatePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCodesCreatePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionCodesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deleted":
+		return ec.fieldContext_PromotionCodesDeletePayload_deleted(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_PromotionCodesDeletePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCodesDeletePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_PromotionConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_PromotionConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_PromotionConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_PromotionConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionCreatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "promotion":
+		return ec.fieldContext_PromotionCreatePayload_promotion(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_PromotionCreatePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCreatePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionCurrency(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "currency":
+		return ec.fieldContext_PromotionCurrency_currency(ctx, field)
+	case "amount":
+		return ec.fieldContext_PromotionCurrency_amount(ctx, field)
+	case "percentage":
+		return ec.fieldContext_PromotionCurrency_percentage(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCurrency", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_PromotionDeletePayload_deletedId(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_PromotionDeletePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionDeletePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_PromotionEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_PromotionEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "promotion":
+		return ec.fieldContext_PromotionUpdatePayload_promotion(ctx, field)
+	case "codesDeleted":
+		return ec.fieldContext_PromotionUpdatePayload_codesDeleted(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_PromotionUpdatePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionUpdatePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Settings(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "pageLength":
@@ -7174,6 +8408,76 @@ func (ec *executionContext) field_Mutation_nodeUpdate_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_promotionCodesCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PromotionCodesCreateInput, error) {
+			return ec.unmarshalNPromotionCodesCreateInput2porticoᚋgraphᚋgeneratedᚐPromotionCodesCreateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_promotionCodesDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PromotionCodesDeleteInput, error) {
+			return ec.unmarshalNPromotionCodesDeleteInput2porticoᚋgraphᚋgeneratedᚐPromotionCodesDeleteInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_promotionCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PromotionCreateInput, error) {
+			return ec.unmarshalNPromotionCreateInput2porticoᚋgraphᚋgeneratedᚐPromotionCreateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_promotionDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PromotionDeleteInput, error) {
+			return ec.unmarshalNPromotionDeleteInput2porticoᚋgraphᚋgeneratedᚐPromotionDeleteInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_promotionUpdate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PromotionUpdateInput, error) {
+			return ec.unmarshalNPromotionUpdateInput2porticoᚋgraphᚋgeneratedᚐPromotionUpdateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_settingsUpdate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -7756,6 +9060,166 @@ func (ec *executionContext) field_Query_products_args(ctx context.Context, rawAr
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_promotionCode_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "code",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["code"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_promotionCodes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "promotionId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["promotionId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.PromotionCodeFilter, error) {
+			return ec.unmarshalOPromotionCodeFilter2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOPromotionCodeOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg7
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_promotion_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_promotions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.PromotionFilter, error) {
+			return ec.unmarshalOPromotionFilter2ᚖporticoᚋgraphᚋmodelᚐPromotionFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOPromotionOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -13555,6 +15019,226 @@ func (ec *executionContext) fieldContext_Mutation_catalogRuleDelete(ctx context.
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_promotionCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_promotionCreate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PromotionCreate(ctx, fc.Args["input"].(PromotionCreateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCreatePayload) graphql.Marshaler {
+			return ec.marshalNPromotionCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCreatePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_promotionCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCreatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_promotionCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_promotionUpdate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_promotionUpdate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PromotionUpdate(ctx, fc.Args["input"].(PromotionUpdateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PromotionUpdatePayload) graphql.Marshaler {
+			return ec.marshalNPromotionUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionUpdatePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_promotionUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionUpdatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_promotionUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_promotionDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_promotionDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PromotionDelete(ctx, fc.Args["input"].(PromotionDeleteInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PromotionDeletePayload) graphql.Marshaler {
+			return ec.marshalNPromotionDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionDeletePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_promotionDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionDeletePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_promotionDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_promotionCodesCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_promotionCodesCreate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PromotionCodesCreate(ctx, fc.Args["input"].(PromotionCodesCreateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodesCreatePayload) graphql.Marshaler {
+			return ec.marshalNPromotionCodesCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesCreatePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_promotionCodesCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodesCreatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_promotionCodesCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_promotionCodesDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_promotionCodesDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PromotionCodesDelete(ctx, fc.Args["input"].(PromotionCodesDeleteInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodesDeletePayload) graphql.Marshaler {
+			return ec.marshalNPromotionCodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesDeletePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_promotionCodesDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodesDeletePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_promotionCodesDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_hierarchyCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -16782,6 +18466,1552 @@ func (ec *executionContext) fieldContext_ProductTranslation_description(_ contex
 	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Promotion_id(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_uuid(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_name(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_description(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_promotionType(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_promotionType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.PromotionType) graphql.Marshaler {
+			return ec.marshalNPromotionType2porticoᚋstoreᚐPromotionType(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_promotionType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type PromotionType does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_enabled(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_enabled(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Enabled, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_enabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_automatic(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_automatic(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Automatic, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_automatic(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_state(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.PromotionState) graphql.Marshaler {
+			return ec.marshalNPromotionState2porticoᚋstoreᚐPromotionState(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type PromotionState does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_start(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_start(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Start, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_end(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_end(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.End, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_end(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_minCartValue(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_minCartValue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinCartValue, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []store.CurrencyAmount) graphql.Marshaler {
+			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_minCartValue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Promotion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionAmount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Promotion_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_maxDiscountValue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxDiscountValue, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []store.CurrencyAmount) graphql.Marshaler {
+			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_maxDiscountValue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Promotion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionAmount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Promotion_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_maxApplicationsPerCart(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxApplicationsPerCart, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_maxApplicationsPerCart(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_schema(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_schema(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Schema, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_schema(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_currencies(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_currencies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Currencies, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []store.PromotionCurrency) graphql.Marshaler {
+			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚐPromotionCurrencyᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_currencies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Promotion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCurrency(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Promotion_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_targetCatalogs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TargetCatalogs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_targetCatalogs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_conditions(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_conditions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Conditions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_conditions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_createdAt(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_updatedAt(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionAmount_amount(ctx context.Context, field graphql.CollectedField, obj *store.CurrencyAmount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionAmount_amount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Amount(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionAmount_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionAmount", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionAmount_currency(ctx context.Context, field graphql.CollectedField, obj *store.CurrencyAmount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionAmount_currency(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Currency, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionAmount_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionAmount", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCode_id(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCode_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCode_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCode_uuid(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCode_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCode_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCode_code(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCode_code(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Code, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCode_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCode_valid(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCode_valid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Valid(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCode_valid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCode_uses(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCode_uses(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Uses(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCode_uses(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCode_maxUses(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCode_maxUses(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxUses, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCode_maxUses(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCode_used(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCode_used(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Used, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCode_used(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCode_consumeUnit(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCode_consumeUnit(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ConsumeUnit, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.ConsumeUnit) graphql.Marshaler {
+			return ec.marshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCode_consumeUnit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type ConsumeUnit does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCode_users(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCode_users(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Users, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCode_users(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCode_createdAt(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCode_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCode_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCode_promotion(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCode_promotion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Promotion, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCode_promotion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCode",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Promotion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.PromotionCode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.PromotionCode]) graphql.Marshaler {
+			return ec.marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.PromotionCode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.PromotionCode) graphql.Marshaler {
+			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚐPromotionCodeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.PromotionCode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.PromotionCode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.PromotionCode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeEdge", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.PromotionCode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.PromotionCode) graphql.Marshaler {
+			return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodesCreatePayload_promotion(ctx context.Context, field graphql.CollectedField, obj *PromotionCodesCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodesCreatePayload_promotion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Promotion, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodesCreatePayload_promotion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodesCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Promotion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodesCreatePayload_codes(ctx context.Context, field graphql.CollectedField, obj *PromotionCodesCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodesCreatePayload_codes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Codes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.PromotionCode) graphql.Marshaler {
+			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚐPromotionCodeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodesCreatePayload_codes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodesCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodesCreatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PromotionCodesCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodesCreatePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodesCreatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodesCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodesDeletePayload_deleted(ctx context.Context, field graphql.CollectedField, obj *PromotionCodesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodesDeletePayload_deleted(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Deleted, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodesDeletePayload_deleted(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodesDeletePayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PromotionCodesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodesDeletePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Promotion]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.Promotion]) graphql.Marshaler {
+			return ec.marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Promotion]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚕᚖporticoᚋstoreᚐPromotionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Promotion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Promotion]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Promotion]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCreatePayload_promotion(ctx context.Context, field graphql.CollectedField, obj *PromotionCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCreatePayload_promotion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Promotion, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCreatePayload_promotion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Promotion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCreatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PromotionCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCreatePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCreatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCurrency_currency(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCurrency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCurrency_currency(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Currency, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCurrency_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCurrency", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCurrency_amount(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCurrency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCurrency_amount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Amount(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCurrency_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCurrency", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCurrency_percentage(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCurrency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCurrency_percentage(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Percent(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCurrency_percentage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCurrency", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionDeletePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *PromotionDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionDeletePayload_deletedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionDeletePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionDeletePayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PromotionDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionDeletePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.Promotion]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionEdge", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.Promotion]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Promotion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionUpdatePayload_promotion(ctx context.Context, field graphql.CollectedField, obj *PromotionUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionUpdatePayload_promotion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Promotion, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionUpdatePayload_promotion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionUpdatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Promotion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionUpdatePayload_codesDeleted(ctx context.Context, field graphql.CollectedField, obj *PromotionUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionUpdatePayload_codesDeleted(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CodesDeleted, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionUpdatePayload_codesDeleted(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionUpdatePayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionUpdatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PromotionUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionUpdatePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionUpdatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionUpdatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_catalogNode(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -17292,6 +20522,182 @@ func (ec *executionContext) fieldContext_Query_catalogRule(ctx context.Context, 
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_catalogRule_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_promotion(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_promotion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Promotion(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_promotion(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Promotion(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_promotion_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_promotions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_promotions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Promotions(ctx, fc.Args["filter"].(*model.PromotionFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.Promotion]) graphql.Marshaler {
+			return ec.marshalNPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_promotions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_promotions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_promotionCode(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_promotionCode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PromotionCode(ctx, fc.Args["code"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.PromotionCode) graphql.Marshaler {
+			return ec.marshalOPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_promotionCode(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCode(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_promotionCode_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_promotionCodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_promotionCodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PromotionCodes(ctx, fc.Args["promotionId"].(string), fc.Args["filter"].(*model.PromotionCodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.PromotionCode]) graphql.Marshaler {
+			return ec.marshalNPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_promotionCodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_promotionCodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -21466,6 +24872,677 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPromotionAmountInput(ctx context.Context, obj any) (PromotionAmountInput, error) {
+	var it PromotionAmountInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"amount", "currency"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "amount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amount = data
+		case "currency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currency = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionCodeFilter(ctx context.Context, obj any) (model.PromotionCodeFilter, error) {
+	var it model.PromotionCodeFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"code"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "code":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("code"))
+			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Code = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context, obj any) (PromotionCodeInput, error) {
+	var it PromotionCodeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"code", "uses", "consumeUnit", "user"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "code":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("code"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Code = data
+		case "uses":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uses"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Uses = data
+		case "consumeUnit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
+			data, err := ec.unmarshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConsumeUnit = data
+		case "user":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("user"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.User = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionCodeOrder(ctx context.Context, obj any) (model.ListOrder, error) {
+	var it model.ListOrder
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNPromotionCodeOrderField2porticoᚋstoreᚐSortBy(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2porticoᚋgraphᚋmodelᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionCodesCreateInput(ctx context.Context, obj any) (PromotionCodesCreateInput, error) {
+	var it PromotionCodesCreateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["consumeUnit"]; !present {
+		asMap["consumeUnit"] = "PER_CART"
+	}
+
+	fieldsInOrder := [...]string{"promotionId", "codes", "consumeUnit"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "promotionId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PromotionID = data
+		case "codes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("codes"))
+			data, err := ec.unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Codes = data
+		case "consumeUnit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
+			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConsumeUnit = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionCodesDeleteInput(ctx context.Context, obj any) (PromotionCodesDeleteInput, error) {
+	var it PromotionCodesDeleteInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"promotionId", "codes"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "promotionId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PromotionID = data
+		case "codes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("codes"))
+			data, err := ec.unmarshalNString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Codes = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Context, obj any) (PromotionCreateInput, error) {
+	var it PromotionCreateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["description"]; !present {
+		asMap["description"] = ""
+	}
+	if _, present := asMap["enabled"]; !present {
+		asMap["enabled"] = false
+	}
+	if _, present := asMap["automatic"]; !present {
+		asMap["automatic"] = false
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "description", "promotionType", "enabled", "automatic", "start", "end", "minCartValue", "maxDiscountValue", "maxApplicationsPerCart", "schema", "currencies", "targetCatalogs", "conditions"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "promotionType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
+			data, err := ec.unmarshalNPromotionType2porticoᚋstoreᚐPromotionType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PromotionType = data
+		case "enabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Enabled = data
+		case "automatic":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("automatic"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Automatic = data
+		case "start":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("start"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Start = data
+		case "end":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("end"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.End = data
+		case "minCartValue":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinCartValue = data
+		case "maxDiscountValue":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MaxDiscountValue = data
+		case "maxApplicationsPerCart":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxApplicationsPerCart"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MaxApplicationsPerCart = data
+		case "schema":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("schema"))
+			data, err := ec.unmarshalNJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Schema = data
+		case "currencies":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currencies"))
+			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currencies = data
+		case "targetCatalogs":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetCatalogs"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TargetCatalogs = data
+		case "conditions":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("conditions"))
+			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Conditions = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionDeleteInput(ctx context.Context, obj any) (PromotionDeleteInput, error) {
+	var it PromotionDeleteInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionFilter(ctx context.Context, obj any) (model.PromotionFilter, error) {
+	var it model.PromotionFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "promotionType", "state", "enabled", "automatic", "search", "bounds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOIDFilter2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "promotionType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
+			data, err := ec.unmarshalOPromotionType2ᚕporticoᚋstoreᚐPromotionTypeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PromotionType = data
+		case "state":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
+			data, err := ec.unmarshalOPromotionState2ᚕporticoᚋstoreᚐPromotionStateᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.State = data
+		case "enabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Enabled = data
+		case "automatic":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("automatic"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Automatic = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
+		case "bounds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bounds"))
+			data, err := ec.unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Bounds = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionOrder(ctx context.Context, obj any) (model.ListOrder, error) {
+	var it model.ListOrder
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNPromotionOrderField2porticoᚋstoreᚐSortBy(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2porticoᚋgraphᚋmodelᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Context, obj any) (PromotionUpdateInput, error) {
+	var it PromotionUpdateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"id", "dryRun", "name", "description", "promotionType", "enabled", "automatic", "start", "end", "minCartValue", "maxDiscountValue", "maxApplicationsPerCart", "schema", "currencies", "targetCatalogs", "conditions"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "promotionType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
+			data, err := ec.unmarshalOPromotionType2ᚖporticoᚋstoreᚐPromotionType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PromotionType = data
+		case "enabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Enabled = data
+		case "automatic":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("automatic"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Automatic = data
+		case "start":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("start"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Start = data
+		case "end":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("end"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.End = data
+		case "minCartValue":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinCartValue = data
+		case "maxDiscountValue":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MaxDiscountValue = data
+		case "maxApplicationsPerCart":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxApplicationsPerCart"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MaxApplicationsPerCart = data
+		case "schema":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("schema"))
+			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Schema = data
+		case "currencies":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currencies"))
+			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currencies = data
+		case "targetCatalogs":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetCatalogs"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TargetCatalogs = data
+		case "conditions":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("conditions"))
+			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Conditions = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Context, obj any) (SettingsUpdateInput, error) {
 	var it SettingsUpdateInput
 	if obj == nil {
@@ -21715,6 +25792,16 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Stock(ctx, sel, obj)
+	case *store.PromotionCode:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._PromotionCode(ctx, sel, obj)
+	case *store.Promotion:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Promotion(ctx, sel, obj)
 	case model.Product:
 		return ec._Product(ctx, sel, &obj)
 	case *model.Product:
@@ -24878,6 +28965,41 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "promotionCreate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_promotionCreate(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "promotionUpdate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_promotionUpdate(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "promotionDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_promotionDelete(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "promotionCodesCreate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_promotionCodesCreate(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "promotionCodesDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_promotionCodesDelete(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "hierarchyCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_hierarchyCreate(ctx, field)
@@ -26535,6 +30657,796 @@ func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.Sel
 	return out
 }
 
+var promotionImplementors = []string{"Promotion", "Node"}
+
+func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet, obj *store.Promotion) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Promotion")
+		case "id":
+			out.Values[i] = ec._Promotion_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uuid":
+			out.Values[i] = ec._Promotion_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Promotion_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._Promotion_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "promotionType":
+			out.Values[i] = ec._Promotion_promotionType(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "enabled":
+			out.Values[i] = ec._Promotion_enabled(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "automatic":
+			out.Values[i] = ec._Promotion_automatic(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._Promotion_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "start":
+			out.Values[i] = ec._Promotion_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "end":
+			out.Values[i] = ec._Promotion_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "minCartValue":
+			out.Values[i] = ec._Promotion_minCartValue(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "maxDiscountValue":
+			out.Values[i] = ec._Promotion_maxDiscountValue(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "maxApplicationsPerCart":
+			out.Values[i] = ec._Promotion_maxApplicationsPerCart(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "schema":
+			out.Values[i] = ec._Promotion_schema(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "currencies":
+			out.Values[i] = ec._Promotion_currencies(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "targetCatalogs":
+			out.Values[i] = ec._Promotion_targetCatalogs(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "conditions":
+			out.Values[i] = ec._Promotion_conditions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._Promotion_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._Promotion_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionAmountImplementors = []string{"PromotionAmount"}
+
+func (ec *executionContext) _PromotionAmount(ctx context.Context, sel ast.SelectionSet, obj *store.CurrencyAmount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionAmountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionAmount")
+		case "amount":
+			out.Values[i] = ec._PromotionAmount_amount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "currency":
+			out.Values[i] = ec._PromotionAmount_currency(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionCodeImplementors = []string{"PromotionCode", "Node"}
+
+func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.SelectionSet, obj *store.PromotionCode) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCode")
+		case "id":
+			out.Values[i] = ec._PromotionCode_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uuid":
+			out.Values[i] = ec._PromotionCode_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "code":
+			out.Values[i] = ec._PromotionCode_code(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "valid":
+			out.Values[i] = ec._PromotionCode_valid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uses":
+			out.Values[i] = ec._PromotionCode_uses(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "maxUses":
+			out.Values[i] = ec._PromotionCode_maxUses(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "used":
+			out.Values[i] = ec._PromotionCode_used(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "consumeUnit":
+			out.Values[i] = ec._PromotionCode_consumeUnit(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "users":
+			out.Values[i] = ec._PromotionCode_users(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._PromotionCode_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "promotion":
+			out.Values[i] = ec._PromotionCode_promotion(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionCodeConnectionImplementors = []string{"PromotionCodeConnection"}
+
+func (ec *executionContext) _PromotionCodeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*store.PromotionCode]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCodeConnection")
+		case "edges":
+			out.Values[i] = ec._PromotionCodeConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._PromotionCodeConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._PromotionCodeConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PromotionCodeConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionCodeEdgeImplementors = []string{"PromotionCodeEdge"}
+
+func (ec *executionContext) _PromotionCodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*store.PromotionCode]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCodeEdge")
+		case "cursor":
+			out.Values[i] = ec._PromotionCodeEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._PromotionCodeEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionCodesCreatePayloadImplementors = []string{"PromotionCodesCreatePayload"}
+
+func (ec *executionContext) _PromotionCodesCreatePayload(ctx context.Context, sel ast.SelectionSet, obj *PromotionCodesCreatePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodesCreatePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCodesCreatePayload")
+		case "promotion":
+			out.Values[i] = ec._PromotionCodesCreatePayload_promotion(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "codes":
+			out.Values[i] = ec._PromotionCodesCreatePayload_codes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._PromotionCodesCreatePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionCodesDeletePayloadImplementors = []string{"PromotionCodesDeletePayload"}
+
+func (ec *executionContext) _PromotionCodesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *PromotionCodesDeletePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodesDeletePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCodesDeletePayload")
+		case "deleted":
+			out.Values[i] = ec._PromotionCodesDeletePayload_deleted(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._PromotionCodesDeletePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionConnectionImplementors = []string{"PromotionConnection"}
+
+func (ec *executionContext) _PromotionConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*store.Promotion]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionConnection")
+		case "edges":
+			out.Values[i] = ec._PromotionConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._PromotionConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._PromotionConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PromotionConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionCreatePayloadImplementors = []string{"PromotionCreatePayload"}
+
+func (ec *executionContext) _PromotionCreatePayload(ctx context.Context, sel ast.SelectionSet, obj *PromotionCreatePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCreatePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCreatePayload")
+		case "promotion":
+			out.Values[i] = ec._PromotionCreatePayload_promotion(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._PromotionCreatePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionCurrencyImplementors = []string{"PromotionCurrency"}
+
+func (ec *executionContext) _PromotionCurrency(ctx context.Context, sel ast.SelectionSet, obj *store.PromotionCurrency) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCurrencyImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCurrency")
+		case "currency":
+			out.Values[i] = ec._PromotionCurrency_currency(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amount":
+			out.Values[i] = ec._PromotionCurrency_amount(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "percentage":
+			out.Values[i] = ec._PromotionCurrency_percentage(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionDeletePayloadImplementors = []string{"PromotionDeletePayload"}
+
+func (ec *executionContext) _PromotionDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *PromotionDeletePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionDeletePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionDeletePayload")
+		case "deletedId":
+			out.Values[i] = ec._PromotionDeletePayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._PromotionDeletePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionEdgeImplementors = []string{"PromotionEdge"}
+
+func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*store.Promotion]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionEdge")
+		case "cursor":
+			out.Values[i] = ec._PromotionEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._PromotionEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionUpdatePayloadImplementors = []string{"PromotionUpdatePayload"}
+
+func (ec *executionContext) _PromotionUpdatePayload(ctx context.Context, sel ast.SelectionSet, obj *PromotionUpdatePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionUpdatePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionUpdatePayload")
+		case "promotion":
+			out.Values[i] = ec._PromotionUpdatePayload_promotion(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "codesDeleted":
+			out.Values[i] = ec._PromotionUpdatePayload_codesDeleted(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._PromotionUpdatePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var queryImplementors = []string{"Query"}
 
 func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
@@ -26808,6 +31720,94 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				}()
 				res = ec._Query_catalogRule(ctx, field)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "promotion":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_promotion(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "promotions":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_promotions(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "promotionCode":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_promotionCode(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "promotionCodes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_promotionCodes(ctx, field)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -28869,6 +33869,34 @@ func (ec *executionContext) marshalNComponentOption2ᚕporticoᚋstoreᚐCompone
 	return ret
 }
 
+func (ec *executionContext) unmarshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit(ctx context.Context, v any) (store.ConsumeUnit, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v store.ConsumeUnit) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit = map[string]store.ConsumeUnit{
+		"PER_CART": store.PerCart,
+		"PER_ITEM": store.PerItem,
+	}
+	marshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit = map[store.ConsumeUnit]string{
+		store.PerCart: "PER_CART",
+		store.PerItem: "PER_ITEM",
+	}
+)
+
 func (ec *executionContext) unmarshalNDateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {
 	res, err := model.UnmarshalDateTime(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -29753,6 +34781,389 @@ func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚐProd
 	return ec._ProductTranslation(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋstoreᚐPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Promotion) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNPromotion2ᚖporticoᚋstoreᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Promotion(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPromotionAmount2porticoᚋstoreᚐCurrencyAmount(ctx context.Context, sel ast.SelectionSet, v store.CurrencyAmount) graphql.Marshaler {
+	return ec._PromotionAmount(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(ctx context.Context, sel ast.SelectionSet, v []store.CurrencyAmount) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionAmount2porticoᚋstoreᚐCurrencyAmount(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInput(ctx context.Context, v any) (*PromotionAmountInput, error) {
+	res, err := ec.unmarshalInputPromotionAmountInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionCode2ᚕᚖporticoᚋstoreᚐPromotionCodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.PromotionCode) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *store.PromotionCode) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionCode(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.PromotionCode]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionCodeConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.PromotionCode]) graphql.Marshaler {
+	return ec._PromotionCodeEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*store.PromotionCode]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInputᚄ(ctx context.Context, v any) ([]*PromotionCodeInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*PromotionCodeInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInput(ctx context.Context, v any) (*PromotionCodeInput, error) {
+	res, err := ec.unmarshalInputPromotionCodeInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPromotionCodeOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, v any) (store.SortBy, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNPromotionCodeOrderField2porticoᚋstoreᚐSortBy[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionCodeOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, sel ast.SelectionSet, v store.SortBy) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNPromotionCodeOrderField2porticoᚋstoreᚐSortBy[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPromotionCodeOrderField2porticoᚋstoreᚐSortBy = map[string]store.SortBy{
+		"CODE":       store.SortCode,
+		"CREATED_AT": store.SortCreatedAt,
+	}
+	marshalNPromotionCodeOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
+		store.SortCode:      "CODE",
+		store.SortCreatedAt: "CREATED_AT",
+	}
+)
+
+func (ec *executionContext) unmarshalNPromotionCodesCreateInput2porticoᚋgraphᚋgeneratedᚐPromotionCodesCreateInput(ctx context.Context, v any) (PromotionCodesCreateInput, error) {
+	res, err := ec.unmarshalInputPromotionCodesCreateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionCodesCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesCreatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodesCreatePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionCodesCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNPromotionCodesDeleteInput2porticoᚋgraphᚋgeneratedᚐPromotionCodesDeleteInput(ctx context.Context, v any) (PromotionCodesDeleteInput, error) {
+	res, err := ec.unmarshalInputPromotionCodesDeleteInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionCodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodesDeletePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionCodesDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.Promotion]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNPromotionCreateInput2porticoᚋgraphᚋgeneratedᚐPromotionCreateInput(ctx context.Context, v any) (PromotionCreateInput, error) {
+	res, err := ec.unmarshalInputPromotionCreateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCreatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCreatePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPromotionCurrency2porticoᚋstoreᚐPromotionCurrency(ctx context.Context, sel ast.SelectionSet, v store.PromotionCurrency) graphql.Marshaler {
+	return ec._PromotionCurrency(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPromotionCurrency2ᚕporticoᚋstoreᚐPromotionCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []store.PromotionCurrency) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionCurrency2porticoᚋstoreᚐPromotionCurrency(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNPromotionDeleteInput2porticoᚋgraphᚋgeneratedᚐPromotionDeleteInput(ctx context.Context, v any) (PromotionDeleteInput, error) {
+	res, err := ec.unmarshalInputPromotionDeleteInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionDeletePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionDeletePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.Promotion]) graphql.Marshaler {
+	return ec._PromotionEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*store.Promotion]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNPromotionOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, v any) (store.SortBy, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNPromotionOrderField2porticoᚋstoreᚐSortBy[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, sel ast.SelectionSet, v store.SortBy) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNPromotionOrderField2porticoᚋstoreᚐSortBy[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPromotionOrderField2porticoᚋstoreᚐSortBy = map[string]store.SortBy{
+		"ID":         store.SortID,
+		"CREATED_AT": store.SortCreatedAt,
+		"UPDATED_AT": store.SortUpdatedAt,
+		"NAME":       store.SortName,
+	}
+	marshalNPromotionOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
+		store.SortID:        "ID",
+		store.SortCreatedAt: "CREATED_AT",
+		store.SortUpdatedAt: "UPDATED_AT",
+		store.SortName:      "NAME",
+	}
+)
+
+func (ec *executionContext) unmarshalNPromotionState2porticoᚋstoreᚐPromotionState(ctx context.Context, v any) (store.PromotionState, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNPromotionState2porticoᚋstoreᚐPromotionState[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionState2porticoᚋstoreᚐPromotionState(ctx context.Context, sel ast.SelectionSet, v store.PromotionState) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNPromotionState2porticoᚋstoreᚐPromotionState[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPromotionState2porticoᚋstoreᚐPromotionState = map[string]store.PromotionState{
+		"SCHEDULED": store.PromotionScheduled,
+		"ACTIVE":    store.PromotionActive,
+		"EXPIRED":   store.PromotionExpired,
+		"DISABLED":  store.PromotionDisabled,
+	}
+	marshalNPromotionState2porticoᚋstoreᚐPromotionState = map[store.PromotionState]string{
+		store.PromotionScheduled: "SCHEDULED",
+		store.PromotionActive:    "ACTIVE",
+		store.PromotionExpired:   "EXPIRED",
+		store.PromotionDisabled:  "DISABLED",
+	}
+)
+
+func (ec *executionContext) unmarshalNPromotionType2porticoᚋstoreᚐPromotionType(ctx context.Context, v any) (store.PromotionType, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNPromotionType2porticoᚋstoreᚐPromotionType[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionType2porticoᚋstoreᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v store.PromotionType) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNPromotionType2porticoᚋstoreᚐPromotionType[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPromotionType2porticoᚋstoreᚐPromotionType = map[string]store.PromotionType{
+		"FIXED_DISCOUNT":        store.FixedDiscount,
+		"PERCENT_DISCOUNT":      store.PercentDiscount,
+		"ITEM_FIXED_DISCOUNT":   store.ItemFixedDiscount,
+		"ITEM_PERCENT_DISCOUNT": store.ItemPercentDiscount,
+		"X_FOR_Y":               store.XForY,
+		"X_FOR_AMOUNT":          store.XForAmount,
+		"BUNDLE_FIXED_DISCOUNT": store.BundleFixedDiscount,
+		"BUNDLE_GIFT":           store.BundleGift,
+	}
+	marshalNPromotionType2porticoᚋstoreᚐPromotionType = map[store.PromotionType]string{
+		store.FixedDiscount:       "FIXED_DISCOUNT",
+		store.PercentDiscount:     "PERCENT_DISCOUNT",
+		store.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
+		store.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
+		store.XForY:               "X_FOR_Y",
+		store.XForAmount:          "X_FOR_AMOUNT",
+		store.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
+		store.BundleGift:          "BUNDLE_GIFT",
+	}
+)
+
+func (ec *executionContext) unmarshalNPromotionUpdateInput2porticoᚋgraphᚋgeneratedᚐPromotionUpdateInput(ctx context.Context, v any) (PromotionUpdateInput, error) {
+	res, err := ec.unmarshalInputPromotionUpdateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionUpdatePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, sel ast.SelectionSet, v *store.Settings) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -30371,6 +35782,36 @@ var (
 	}
 )
 
+func (ec *executionContext) unmarshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit(ctx context.Context, v any) (*store.ConsumeUnit, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v *store.ConsumeUnit) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit[*v])
+	return res
+}
+
+var (
+	unmarshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit = map[string]store.ConsumeUnit{
+		"PER_CART": store.PerCart,
+		"PER_ITEM": store.PerItem,
+	}
+	marshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit = map[store.ConsumeUnit]string{
+		store.PerCart: "PER_CART",
+		store.PerItem: "PER_ITEM",
+	}
+)
+
 func (ec *executionContext) unmarshalODateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {
 	res, err := model.UnmarshalDateTime(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -30510,6 +35951,24 @@ func (ec *executionContext) marshalOInt2ᚖint(ctx context.Context, sel ast.Sele
 	return res
 }
 
+func (ec *executionContext) unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, v any) (json.RawMessage, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := model.UnmarshalJSON(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, sel ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := model.MarshalJSON(v)
+	return res
+}
+
 func (ec *executionContext) marshalOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx context.Context, sel ast.SelectionSet, v *model.Job) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -30593,6 +36052,183 @@ func (ec *executionContext) unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐ
 	res, err := ec.unmarshalInputProductOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
+
+func (ec *executionContext) marshalOPromotion2ᚖporticoᚋstoreᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Promotion(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx context.Context, v any) ([]*PromotionAmountInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*PromotionAmountInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *store.PromotionCode) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCode(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOPromotionCodeFilter2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeFilter(ctx context.Context, v any) (*model.PromotionCodeFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPromotionCodeFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPromotionCodeOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPromotionCodeOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPromotionFilter2ᚖporticoᚋgraphᚋmodelᚐPromotionFilter(ctx context.Context, v any) (*model.PromotionFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPromotionFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPromotionOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPromotionOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPromotionState2ᚕporticoᚋstoreᚐPromotionStateᚄ(ctx context.Context, v any) ([]store.PromotionState, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]store.PromotionState, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPromotionState2porticoᚋstoreᚐPromotionState(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOPromotionState2ᚕporticoᚋstoreᚐPromotionStateᚄ(ctx context.Context, sel ast.SelectionSet, v []store.PromotionState) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionState2porticoᚋstoreᚐPromotionState(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOPromotionType2ᚕporticoᚋstoreᚐPromotionTypeᚄ(ctx context.Context, v any) ([]store.PromotionType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]store.PromotionType, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPromotionType2porticoᚋstoreᚐPromotionType(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOPromotionType2ᚕporticoᚋstoreᚐPromotionTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []store.PromotionType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionType2porticoᚋstoreᚐPromotionType(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOPromotionType2ᚖporticoᚋstoreᚐPromotionType(ctx context.Context, v any) (*store.PromotionType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOPromotionType2ᚖporticoᚋstoreᚐPromotionType[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOPromotionType2ᚖporticoᚋstoreᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *store.PromotionType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOPromotionType2ᚖporticoᚋstoreᚐPromotionType[*v])
+	return res
+}
+
+var (
+	unmarshalOPromotionType2ᚖporticoᚋstoreᚐPromotionType = map[string]store.PromotionType{
+		"FIXED_DISCOUNT":        store.FixedDiscount,
+		"PERCENT_DISCOUNT":      store.PercentDiscount,
+		"ITEM_FIXED_DISCOUNT":   store.ItemFixedDiscount,
+		"ITEM_PERCENT_DISCOUNT": store.ItemPercentDiscount,
+		"X_FOR_Y":               store.XForY,
+		"X_FOR_AMOUNT":          store.XForAmount,
+		"BUNDLE_FIXED_DISCOUNT": store.BundleFixedDiscount,
+		"BUNDLE_GIFT":           store.BundleGift,
+	}
+	marshalOPromotionType2ᚖporticoᚋstoreᚐPromotionType = map[store.PromotionType]string{
+		store.FixedDiscount:       "FIXED_DISCOUNT",
+		store.PercentDiscount:     "PERCENT_DISCOUNT",
+		store.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
+		store.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
+		store.XForY:               "X_FOR_Y",
+		store.XForAmount:          "X_FOR_AMOUNT",
+		store.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
+		store.BundleGift:          "BUNDLE_GIFT",
+	}
+)
 
 func (ec *executionContext) marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, sel ast.SelectionSet, v *store.Settings) graphql.Marshaler {
 	if v == nil {

@@ -3,6 +3,7 @@
 package generated
 
 import (
+	"encoding/json"
 	"portico/graph/model"
 	"portico/store"
 )
@@ -365,6 +366,164 @@ type NodeUpdateInput struct {
 type NodeUpdatePayload struct {
 	// It, as it is now; null when nothing was written for the errors' sake.
 	Node *model.AuthoredNode `json:"node,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// An amount of a currency.
+type PromotionAmountInput struct {
+	// Minor units, in digits: `5000` is 50.00 USD.
+	Amount string `json:"amount"`
+	// ISO 4217: `USD`.
+	Currency string `json:"currency"`
+}
+
+// A code to make.
+type PromotionCodeInput struct {
+	// The code, at most 255 bytes; null or empty means a new one that nobody guesses: `7K3M-Q2ZD-0V9X`.
+	Code *string `json:"code,omitempty"`
+	// How often it can be used, at least 1; null means any number of times.
+	Uses *int `json:"uses,omitempty"`
+	// What one use counts; null means what all codes say.
+	ConsumeUnit *store.ConsumeUnit `json:"consumeUnit,omitempty"`
+	// Who may use it, at most 1000: customers' ids, or whatever names a user; null or empty means everybody.
+	User []string `json:"user,omitempty"`
+}
+
+// Codes to make.
+type PromotionCodesCreateInput struct {
+	// The promotion, by global id or the service's own: neither automatic nor expired.
+	PromotionID string `json:"promotionId"`
+	// The codes, 1 to 10000.
+	Codes []*PromotionCodeInput `json:"codes"`
+	// What one use counts, for those codes that do not say.
+	ConsumeUnit store.ConsumeUnit `json:"consumeUnit"`
+}
+
+// What came of it.
+type PromotionCodesCreatePayload struct {
+	// The promotion; null when nothing was made for the errors' sake.
+	Promotion *store.Promotion `json:"promotion,omitempty"`
+	// The codes, in the order of the input; empty when none was made for the errors' sake.
+	Codes []*store.PromotionCode `json:"codes"`
+	// What is to be mended, for each code that cannot be made; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Codes to remove.
+type PromotionCodesDeleteInput struct {
+	// The promotion, by global id or the service's own.
+	PromotionID string `json:"promotionId"`
+	// The codes themselves, 1 to 10000.
+	Codes []string `json:"codes"`
+}
+
+// What was removed.
+type PromotionCodesDeletePayload struct {
+	// How many codes were removed.
+	Deleted int `json:"deleted"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// A new promotion.
+type PromotionCreateInput struct {
+	// The service's own id to be, 1 to 64 of `A-Z a-z 0-9 _ -`; null means a new one.
+	ID *string `json:"id,omitempty"`
+	// For people; at most 1024 bytes.
+	Name string `json:"name"`
+	// For people; at most 64 KiB.
+	Description string `json:"description"`
+	// What it does.
+	PromotionType store.PromotionType `json:"promotionType"`
+	// Whether it is switched on.
+	Enabled bool `json:"enabled"`
+	// Whether it applies by itself.
+	Automatic bool `json:"automatic"`
+	// Its first instant: a date, which is 00:00 UTC, a date with `HH:MM`, or RFC 3339.
+	Start string `json:"start"`
+	// The instant at which it is over, after `start`, in the same forms.
+	End string `json:"end"`
+	// What the cart must be worth at least, by currency; null or empty means any cart will do.
+	MinCartValue []*PromotionAmountInput `json:"minCartValue,omitempty"`
+	// What it takes off at most, by currency; null or empty means no bound.
+	MaxDiscountValue []*PromotionAmountInput `json:"maxDiscountValue,omitempty"`
+	// How often it applies in one cart; null or 0 means any number of times.
+	MaxApplicationsPerCart *int `json:"maxApplicationsPerCart,omitempty"`
+	// What it does in detail, an object: see the type for what it needs.
+	Schema json.RawMessage `json:"schema"`
+	// `currencies` of the schema, where the schema has none.
+	Currencies json.RawMessage `json:"currencies,omitempty"`
+	// `target_catalogs` of the schema, where the schema has none.
+	TargetCatalogs []string `json:"targetCatalogs,omitempty"`
+	// `conditions` of the schema, where the schema has none.
+	Conditions json.RawMessage `json:"conditions,omitempty"`
+}
+
+// What came of it.
+type PromotionCreatePayload struct {
+	// The promotion; null when it was not made for the errors' sake.
+	Promotion *store.Promotion `json:"promotion,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Which promotion to remove.
+type PromotionDeleteInput struct {
+	// The global id, or the service's own.
+	ID string `json:"id"`
+}
+
+// What was removed.
+type PromotionDeletePayload struct {
+	// The global id of what is gone; null when nothing was removed for the errors' sake.
+	DeletedID *string `json:"deletedId,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// What to change of a promotion; null leaves a member as it is.
+type PromotionUpdateInput struct {
+	// The global id, or the service's own.
+	ID string `json:"id"`
+	// True changes nothing, and tells what would happen.
+	DryRun bool `json:"dryRun"`
+	// For people; at most 1024 bytes.
+	Name *string `json:"name,omitempty"`
+	// For people; at most 64 KiB.
+	Description *string `json:"description,omitempty"`
+	// What it does.
+	PromotionType *store.PromotionType `json:"promotionType,omitempty"`
+	// Whether it is switched on.
+	Enabled *bool `json:"enabled,omitempty"`
+	// Whether it applies by itself.
+	Automatic *bool `json:"automatic,omitempty"`
+	// Its first instant: a date, which is 00:00 UTC, a date with `HH:MM`, or RFC 3339.
+	Start *string `json:"start,omitempty"`
+	// The instant at which it is over, after `start`, in the same forms.
+	End *string `json:"end,omitempty"`
+	// What the cart must be worth at least, by currency; empty means any cart will do.
+	MinCartValue []*PromotionAmountInput `json:"minCartValue,omitempty"`
+	// What it takes off at most, by currency; empty means no bound.
+	MaxDiscountValue []*PromotionAmountInput `json:"maxDiscountValue,omitempty"`
+	// How often it applies in one cart; 0 means any number of times.
+	MaxApplicationsPerCart *int `json:"maxApplicationsPerCart,omitempty"`
+	// What it does in detail, an object, in place of the one it has.
+	Schema json.RawMessage `json:"schema,omitempty"`
+	// `currencies` of the schema, unless the schema is given with its own.
+	Currencies json.RawMessage `json:"currencies,omitempty"`
+	// `target_catalogs` of the schema, unless the schema is given with its own.
+	TargetCatalogs []string `json:"targetCatalogs,omitempty"`
+	// `conditions` of the schema, unless the schema is given with its own.
+	Conditions json.RawMessage `json:"conditions,omitempty"`
+}
+
+// What came of it.
+type PromotionUpdatePayload struct {
+	// The promotion as it is, or with `dryRun` as it would be; null when nothing was changed for the errors' sake.
+	Promotion *store.Promotion `json:"promotion,omitempty"`
+	// How many codes were deleted with the change, or with `dryRun` would be.
+	CodesDeleted int `json:"codesDeleted"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }

@@ -69,6 +69,11 @@ type (
 	AuthoredHierarchyEdge       = Edge[*store.AuthoredHierarchy]
 	AuthoredNodeConnection      = Connection[*AuthoredNode]
 	AuthoredNodeEdge            = Edge[*AuthoredNode]
+
+	PromotionConnection     = Connection[*store.Promotion]
+	PromotionEdge           = Edge[*store.Promotion]
+	PromotionCodeConnection = Connection[*store.PromotionCode]
+	PromotionCodeEdge       = Edge[*store.PromotionCode]
 )
 
 // StockConnection is a page of stock, with the times of the whole list.

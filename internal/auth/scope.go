@@ -46,6 +46,11 @@ var table = map[string]string{
 	"ShopperContextInput.customerId":  "catalog:write",
 	"CatalogCandidate.ruleName":       "catalog:write", // of a rule for other shoppers
 
+	"Query.promotion":      "promotions:read",
+	"Query.promotions":     "promotions:read",
+	"Query.promotionCode":  "promotions:read",
+	"Query.promotionCodes": "promotions:read",
+
 	"Product.stock":      "inventory:read",
 	"Stock.transactions": "inventory:read",
 
@@ -71,6 +76,22 @@ var table = map[string]string{
 	"Mutation.nodeProductsAttach":  "catalog:write",
 	"Mutation.nodeProductsDetach":  "catalog:write",
 	"Mutation.nodeCurate":          "catalog:write",
+
+	"Mutation.promotionCreate":      "promotions:write",
+	"Mutation.promotionUpdate":      "promotions:write",
+	"Mutation.promotionDelete":      "promotions:write",
+	"Mutation.promotionCodesCreate": "promotions:write",
+	"Mutation.promotionCodesDelete": "promotions:write",
+
+	"GET /v2/promotions":                    "promotions:read",
+	"POST /v2/promotions":                   "promotions:write",
+	"GET /v2/promotions/:id":                "promotions:read",
+	"PUT /v2/promotions/:id":                "promotions:write",
+	"DELETE /v2/promotions/:id":             "promotions:write",
+	"GET /v2/promotions/:id/codes":          "promotions:read",
+	"POST /v2/promotions/:id/codes":         "promotions:write",
+	"DELETE /v2/promotions/:id/codes":       "promotions:write",
+	"DELETE /v2/promotions/:id/codes/:code": "promotions:write",
 
 	"GET /catalog/nodes/:id/relationships/products": "catalog:read",
 

@@ -1,0 +1,115 @@
+package graph
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func (r queryResolver) Promotion(ctx context.Context, id string) (*store.Promotion, error) {
+	if err := auth.Require(ctx, "Query.promotion"); err != nil {
+		return nil, err
+	}
+	return orNull(r.store.Promotion(ctx, store.LocalID(id)))
+}
+
+func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionConnection, error) {
+	if err := auth.Require(ctx, "Query.promotions"); err != nil {
+		return nil, err
+	}
+	wanted, ranges, err := filter.Filter()
+	if err != nil {
+		return nil, err
+	}
+	slice, err := r.store.Promotions(ctx, wanted, store.ListQuery{Sort: orderBy.Sort(), Ranges: ranges, Page: page(first, after, last, before, offset)})
+	if err != nil {
+		return nil, err
+	}
+	return model.NewConnection(slice, same), nil
+}
+
+func (r mutationResolver) PromotionCreate(ctx context.Context, input generated.PromotionCreateInput) (*generated.PromotionCreatePayload, error) {
+	if err := auth.Require(ctx, "Mutation.promotionCreate"); err != nil {
+		return nil, err
+	}
+	change := store.PromotionChange{Name: &input.Name, Description: &input.Description, Type: &input.PromotionType,
+		Enabled: &input.Enabled, Automatic: &input.Automatic, Start: &input.Start, End: &input.End,
+		MaxApplicationsPerCart: input.MaxApplicationsPerCart, Schema: input.Schema,
+		Currencies: input.Currencies, TargetCatalogs: targets(input.TargetCatalogs), Conditions: input.Conditions}
+	promotion, err := (*store.Promotion)(nil), setAmounts(&change, input.MinCartValue, input.MaxDiscountValue)
+	if err == nil {
+		promotion, err = r.store.CreatePromotion(ctx, auth.From(ctx).Actor(), deref(input.ID), change)
+	}
+	faults, err := userErrors(err)
+	return &generated.PromotionCreatePayload{Promotion: promotion, UserErrors: faults}, err
+}
+
+func (r mutationResolver) PromotionUpdate(ctx context.Context, input generated.PromotionUpdateInput) (*generated.PromotionUpdatePayload, error) {
+	if err := auth.Require(ctx, "Mutation.promotionUpdate"); err != nil {
+		return nil, err
+	}
+	change := store.PromotionChange{Name: input.Name, Description: input.Description, Type: input.PromotionType,
+		Enabled: input.Enabled, Automatic: input.Automatic, Start: input.Start, End: input.End,
+		MaxApplicationsPerCart: input.MaxApplicationsPerCart, Schema: input.Schema,
+		Currencies: input.Currencies, TargetCatalogs: targets(input.TargetCatalogs), Conditions: input.Conditions}
+	update, err := &store.PromotionUpdate{}, setAmounts(&change, input.MinCartValue, input.MaxDiscountValue)
+	if err == nil {
+		update, err = r.store.UpdatePromotion(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), change, input.DryRun)
+	}
+	if err != nil {
+		update = &store.PromotionUpdate{}
+	}
+	faults, err := userErrors(err)
+	return &generated.PromotionUpdatePayload{Promotion: update.Promotion, CodesDeleted: update.CodesDeleted, UserErrors: faults}, err
+}
+
+func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.PromotionDeleteInput) (*generated.PromotionDeletePayload, error) {
+	if err := auth.Require(ctx, "Mutation.promotionDelete"); err != nil {
+		return nil, err
+	}
+	id := store.LocalID(input.ID)
+	gone, faults, err := deletion(store.TypePromotion, id, r.store.DeletePromotion(ctx, auth.From(ctx).Actor(), id))
+	return &generated.PromotionDeletePayload{DeletedID: gone, UserErrors: faults}, err
+}
+
+// setAmounts reads the amounts of an input, each of which is digits.
+func setAmounts(change *store.PromotionChange, minCart, maxDiscount []*generated.PromotionAmountInput) (err error) {
+	if change.MinCartValue, err = amounts("minCartValue", minCart); err != nil {
+		return err
+	}
+	change.MaxDiscountValue, err = amounts("maxDiscountValue", maxDiscount)
+	return err
+}
+
+// amounts are those of an input; nil stays nil.
+func amounts(member string, list []*generated.PromotionAmountInput) ([]store.CurrencyAmount, error) {
+	if list == nil {
+		return nil, nil
+	}
+	values := make([]store.CurrencyAmount, len(list))
+	for i, amount := range list {
+		minor, err := store.ParseMinor(amount.Amount)
+		if err != nil {
+			return nil, err.At(member, fmt.Sprint(i), "amount")
+		}
+		values[i] = store.CurrencyAmount{Currency: amount.Currency, Minor: minor}
+	}
+	return values, nil
+}
+
+// targets are the catalogs of an input as the schema has them; nil stays nil.
+func targets(ids []string) json.RawMessage {
+	if ids == nil {
+		return nil
+	}
+	text, err := json.Marshal(localIDs(ids))
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	return text
+}

@@ -1,0 +1,78 @@
+package graph
+
+import (
+	"context"
+	"encoding/json"
+
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func (r queryResolver) PromotionCode(ctx context.Context, code string) (*store.PromotionCode, error) {
+	if err := auth.Require(ctx, "Query.promotionCode"); err != nil {
+		return nil, err
+	}
+	return orNull(r.store.PromotionCode(ctx, code))
+}
+
+func (r queryResolver) PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeConnection, error) {
+	if err := auth.Require(ctx, "Query.promotionCodes"); err != nil {
+		return nil, err
+	}
+	codes, err := filter.Codes()
+	if err != nil {
+		return nil, err
+	}
+	slice, err := r.store.PromotionCodes(ctx, store.LocalID(promotionID), codes, orderBy.Sort(), page(first, after, last, before, offset))
+	if err != nil {
+		return nil, err
+	}
+	return model.NewConnection(slice, same), nil
+}
+
+func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input generated.PromotionCodesCreateInput) (*generated.PromotionCodesCreatePayload, error) {
+	if err := auth.Require(ctx, "Mutation.promotionCodesCreate"); err != nil {
+		return nil, err
+	}
+	codes := make([]store.NewCode, len(input.Codes))
+	for i, c := range input.Codes {
+		codes[i] = store.NewCode{Code: deref(c.Code), MaxUses: c.Uses, Users: users(c.User)}
+		if c.ConsumeUnit != nil {
+			codes[i].ConsumeUnit = *c.ConsumeUnit
+		}
+	}
+	promotion, made, err := r.store.CreatePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), codes, input.ConsumeUnit)
+	faults, err := userErrors(err)
+	if made == nil {
+		made = []*store.PromotionCode{}
+	}
+	return &generated.PromotionCodesCreatePayload{Promotion: promotion, Codes: made, UserErrors: faults}, err
+}
+
+func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input generated.PromotionCodesDeleteInput) (*generated.PromotionCodesDeletePayload, error) {
+	if err := auth.Require(ctx, "Mutation.promotionCodesDelete"); err != nil {
+		return nil, err
+	}
+	deleted, err := r.store.DeletePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), input.Codes)
+	faults, err := userErrors(err)
+	return &generated.PromotionCodesDeletePayload{Deleted: deleted, UserErrors: faults}, err
+}
+
+// users are who may use a code, as the store keeps them: one as a string,
+// several as an array.
+func users(list []string) json.RawMessage {
+	var value any = list
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
+		value = list[0]
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	return text
+}

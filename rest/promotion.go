@@ -1,0 +1,325 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/store"
+)
+
+// promotionBody is a promotion as clients send it; absent members are nil.
+// What the contract lists beside schema may stand in either place.
+type promotionBody struct {
+	ID                     *string         `json:"id"`
+	Name                   *string         `json:"name"`
+	Description            *string         `json:"description"`
+	PromotionType          *string         `json:"promotion_type"`
+	Enabled                *bool           `json:"enabled"`
+	Automatic              *bool           `json:"automatic"`
+	Start                  *string         `json:"start"`
+	End                    *string         `json:"end"`
+	MinCartValue           []amountBody    `json:"min_cart_value"`
+	MaxDiscountValue       []amountBody    `json:"max_discount_value"`
+	MaxApplicationsPerCart *int            `json:"max_applications_per_cart"`
+	Schema                 json.RawMessage `json:"schema"`
+	Currencies             json.RawMessage `json:"currencies"`
+	TargetCatalogs         []string        `json:"target_catalogs"`
+	Conditions             json.RawMessage `json:"conditions"`
+}
+
+type amountBody struct {
+	Currency string `json:"currency"`
+	Amount   int    `json:"amount"` // minor units
+}
+
+// amounts are those of a body; nil stays nil.
+func amounts(list []amountBody) []*generated.PromotionAmountInput {
+	if list == nil {
+		return nil
+	}
+	inputs := make([]*generated.PromotionAmountInput, len(list))
+	for i, a := range list {
+		inputs[i] = &generated.PromotionAmountInput{Currency: a.Currency, Amount: strconv.Itoa(a.Amount)}
+	}
+	return inputs
+}
+
+// promotions lists the promotions.
+func (a *API) promotions(w http.ResponseWriter, r *http.Request) error {
+	p, err := parseParams(r, store.SortName)
+	if err != nil {
+		return err
+	}
+	filter, err := promotionFilter(p.filter)
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	list, err := a.resolver.Query().Promotions(ctx, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+	if err != nil {
+		return err
+	}
+	page, err := newPage(ctx, p, list)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, appendPage(list.Nodes, page, appendPromotion))
+	return nil
+}
+
+// promotion returns one.
+func (a *API) promotion(w http.ResponseWriter, r *http.Request) error {
+	p, err := a.resolver.Query().Promotion(r.Context(), r.PathValue("id"))
+	if err == nil && p == nil {
+		err = noPromotion(r)
+	}
+	if err != nil {
+		return err
+	}
+	return writePromotion(w, http.StatusOK, p)
+}
+
+func noPromotion(r *http.Request) error {
+	return &store.Error{Code: store.NotFound, Detail: "There is no promotion " + strconv.Quote(r.PathValue("id")) + "."}
+}
+
+// createPromotion makes one.
+func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
+	var b promotionBody
+	if err := readData(w, r, &b); err != nil {
+		return err
+	}
+	payload, err := a.resolver.Mutation().PromotionCreate(r.Context(), generated.PromotionCreateInput{
+		ID: b.ID, Name: deref(b.Name), Description: deref(b.Description), PromotionType: store.PromotionType(deref(b.PromotionType)),
+		Enabled: deref(b.Enabled), Automatic: deref(b.Automatic), Start: deref(b.Start), End: deref(b.End),
+		MinCartValue: amounts(b.MinCartValue), MaxDiscountValue: amounts(b.MaxDiscountValue), MaxApplicationsPerCart: b.MaxApplicationsPerCart,
+		Schema: b.Schema, Currencies: b.Currencies, TargetCatalogs: b.TargetCatalogs, Conditions: b.Conditions})
+	if err == nil {
+		err = asError(payload.UserErrors)
+	}
+	if err != nil {
+		return err
+	}
+	return writePromotion(w, http.StatusCreated, payload.Promotion)
+}
+
+// updatePromotion changes the members given; ?dry_run=true tells what would
+// happen instead.
+func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
+	var b promotionBody
+	if err := readData(w, r, &b); err != nil {
+		return err
+	}
+	payload, err := a.resolver.Mutation().PromotionUpdate(r.Context(), generated.PromotionUpdateInput{
+		ID: r.PathValue("id"), DryRun: r.URL.Query().Get("dry_run") == "true",
+		Name: b.Name, Description: b.Description, PromotionType: (*store.PromotionType)(b.PromotionType),
+		Enabled: b.Enabled, Automatic: b.Automatic, Start: b.Start, End: b.End,
+		MinCartValue: amounts(b.MinCartValue), MaxDiscountValue: amounts(b.MaxDiscountValue), MaxApplicationsPerCart: b.MaxApplicationsPerCart,
+		Schema: b.Schema, Currencies: b.Currencies, TargetCatalogs: b.TargetCatalogs, Conditions: b.Conditions})
+	if err == nil {
+		err = asError(payload.UserErrors)
+	}
+	if err != nil {
+		return err
+	}
+	dst := append(appendPromotion([]byte(`{"data":`), payload.Promotion), `,"meta":{"codes_deleted":`...)
+	writeJSON(w, http.StatusOK, append(strconv.AppendInt(dst, int64(payload.CodesDeleted), 10), "}}"...))
+	return nil
+}
+
+// deletePromotion removes one.
+func (a *API) deletePromotion(w http.ResponseWriter, r *http.Request) error {
+	payload, err := a.resolver.Mutation().PromotionDelete(r.Context(), generated.PromotionDeleteInput{ID: r.PathValue("id")})
+	if err == nil {
+		err = asError(payload.UserErrors)
+	}
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
+
+func writePromotion(w http.ResponseWriter, status int, p *store.Promotion) error {
+	writeJSON(w, status, append(appendPromotion([]byte(`{"data":`), p), '}'))
+	return nil
+}
+
+func deref[T any](value *T) (none T) {
+	if value == nil {
+		return none
+	}
+	return *value
+}
+
+// promotionFilter is a filter as GraphQL takes it; nil for none.
+func promotionFilter(text string) (*model.PromotionFilter, error) {
+	if text == "" {
+		return nil, nil
+	}
+	conditions, err := parseFilter(text)
+	if err != nil {
+		return nil, err
+	}
+	filter := &model.PromotionFilter{}
+	seen := map[string]bool{}
+	for _, c := range conditions {
+		if c.isRange() {
+			if filter.Bounds == nil {
+				filter.Bounds = &model.ListBounds{}
+			}
+			err = c.addTo(filter.Bounds)
+		} else if seen[c.attribute] {
+			err = badFilter("has two conditions on %s; join their values in one in(%s,…)", c.attribute, c.attribute)
+		} else {
+			seen[c.attribute] = true
+			err = c.addToPromotions(filter)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return filter, nil
+}
+
+// addToPromotions adds eq, in or, on the name, like.
+func (c condition) addToPromotions(filter *model.PromotionFilter) error {
+	switch {
+	case c.operator == "like" && c.attribute == "name" && len(c.values) == 1:
+		search := strings.ReplaceAll(c.values[0], "*", " ")
+		filter.Search = &search
+		return nil
+	case c.operator != "eq" && c.operator != "in":
+		return badFilter("uses the operator %q on %s; known are eq and in, like on name, and gt, ge, lt and le on id, created_at and updated_at", c.operator, c.attribute)
+	case c.operator == "eq" && len(c.values) != 1:
+		return badFilter("gives eq(%s,…) %d values; it takes one", c.attribute, len(c.values))
+	}
+	var err error
+	switch c.attribute {
+	case "id":
+		filter.ID = &model.IDFilter{In: c.values}
+	case "name":
+		filter.Name = &model.TextFilter{In: c.values}
+	case "promotion_type":
+		filter.PromotionType, err = words(c, store.PromotionTypes())
+	case "state":
+		filter.State, err = words(c, store.PromotionStates())
+	case "enabled":
+		filter.Enabled, err = boolean(c)
+	case "automatic":
+		filter.Automatic, err = boolean(c)
+	default:
+		err = badFilter("names the unknown attribute %q; known are id, name, promotion_type, state, enabled and automatic", c.attribute)
+	}
+	return err
+}
+
+// words are values of a closed set.
+func words[T ~string](c condition, known []T) (list []T, err error) {
+	for _, value := range c.values {
+		if !slices.Contains(known, T(value)) {
+			return nil, badFilter("compares %s with %q, which is none of its values", c.attribute, value)
+		}
+		list = append(list, T(value))
+	}
+	return list, nil
+}
+
+func boolean(c condition) (*bool, error) {
+	value := c.values[0] == "true"
+	if len(c.values) != 1 || !value && c.values[0] != "false" {
+		return nil, badFilter("compares %s with what is neither true nor false", c.attribute)
+	}
+	return &value, nil
+}
+
+// appendPromotion writes the promotion resource (spec: Promotion), and its
+// state and times.
+func appendPromotion(dst []byte, p *store.Promotion) []byte {
+	dst = store.AppendString(append(dst, `{"type":"promotion","id":`...), p.ID)
+	dst = store.AppendString(append(dst, `,"name":`...), p.Name)
+	dst = store.AppendString(append(dst, `,"description":`...), p.Description)
+	dst = store.AppendString(append(dst, `,"promotion_type":`...), string(p.Type))
+	dst = strconv.AppendBool(append(dst, `,"enabled":`...), p.Enabled)
+	dst = strconv.AppendBool(append(dst, `,"automatic":`...), p.Automatic)
+	dst = store.AppendString(append(dst, `,"state":`...), string(p.State))
+	dst = appendTime(append(dst, `,"start":`...), &p.Start)
+	dst = appendTime(append(dst, `,"end":`...), &p.End)
+	dst = appendAmounts(append(dst, `,"min_cart_value":`...), p.MinCartValue)
+	dst = appendAmounts(append(dst, `,"max_discount_value":`...), p.MaxDiscountValue)
+	dst = appendCount(append(dst, `,"max_applications_per_cart":`...), p.MaxApplicationsPerCart)
+	dst = append(append(dst, `,"schema":`...), p.Schema...)
+	dst = appendCurrencies(append(dst, `,"currencies":`...), p.Currencies)
+	dst = append(dst, `,"target_catalogs":`...)
+	if p.TargetCatalogs == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = appendStrings(dst, p.TargetCatalogs)
+	}
+	dst = append(dst, `,"conditions":`...)
+	if p.Conditions == nil {
+		dst = append(dst, "null"...)
+	}
+	dst = append(dst, p.Conditions...)
+	dst = appendTime(append(dst, `,"meta":{"timestamps":{"created_at":`...), &p.CreatedAt)
+	dst = appendTime(append(dst, `,"updated_at":`...), &p.UpdatedAt)
+	return append(dst, "}}}"...)
+}
+
+func appendAmounts(dst []byte, amounts []store.CurrencyAmount) []byte {
+	dst = append(dst, '[')
+	for i, a := range amounts {
+		dst = store.AppendString(append(comma(dst, i), `{"currency":`...), a.Currency)
+		dst = append(strconv.AppendInt(append(dst, `,"amount":`...), a.Minor, 10), '}')
+	}
+	return append(dst, ']')
+}
+
+func appendCurrencies(dst []byte, currencies []store.PromotionCurrency) []byte {
+	dst = append(dst, '[')
+	for i, c := range currencies {
+		dst = store.AppendString(append(comma(dst, i), `{"currency":`...), c.Currency)
+		if c.Minor != nil {
+			dst = strconv.AppendInt(append(dst, `,"amount":`...), *c.Minor, 10)
+		}
+		if c.Percentage != nil {
+			dst = append(append(dst, `,"percentage":`...), c.Percentage.String()...)
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}
+
+// appendCount appends a number, or null.
+func appendCount(dst []byte, n *int) []byte {
+	if n == nil {
+		return append(dst, "null"...)
+	}
+	return strconv.AppendInt(dst, int64(*n), 10)
+}
+
+func appendStrings(dst []byte, list []string) []byte {
+	dst = append(dst, '[')
+	for i, text := range list {
+		dst = store.AppendString(comma(dst, i), text)
+	}
+	return append(dst, ']')
+}
+
+// appendPage appends a page of resources with its links and meta.
+func appendPage[T any](rows []T, g *page, row func([]byte, T) []byte) []byte {
+	dst := append(make([]byte, 0, 512+512*len(rows)), `{"data":[`...)
+	for i, item := range rows {
+		dst = row(comma(dst, i), item)
+	}
+	dst = append(dst, `],"links":{`...)
+	dst = appendLink(dst, "current", "", g.self())
+	for _, link := range []struct{ name, query string }{{"first", g.first()}, {"last", g.last()}, {"prev", g.prev()}, {"next", g.next()}} {
+		dst = appendLink(append(dst, ','), link.name, "", link.query)
+	}
+	return append(g.appendMeta(append(dst, `},"meta":{`...)), "}}"...)
+}

@@ -1,0 +1,232 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/store"
+)
+
+// codesBody is what codes are made by (spec: Endpoints 1).
+type codesBody struct {
+	Type        *string           `json:"type"`
+	Codes       []json.RawMessage `json:"codes"`
+	ConsumeUnit *string           `json:"consume_unit"` // of the codes that name none
+}
+
+// check is UNPROCESSABLE for another type; none is fine.
+func (b codesBody) check() error {
+	if b.Type != nil && *b.Type != "promotion_codes" {
+		return &store.Error{Code: store.Unprocessable, Path: []string{"type"}, Detail: "must be promotion_codes, not " + strconv.Quote(*b.Type)}
+	}
+	return nil
+}
+
+// codeBody is one code (spec: Promotion code).
+type codeBody struct {
+	Code        *string  `json:"code"`
+	ConsumeUnit *string  `json:"consume_unit"`
+	Uses        *int     `json:"uses"`
+	User        userBody `json:"user"`
+}
+
+// userBody is a string or an array of strings.
+type userBody []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (u *userBody) UnmarshalJSON(text []byte) error {
+	var one *string
+	if json.Unmarshal(text, &one) == nil {
+		if one != nil && *one != "" {
+			*u = userBody{*one}
+		}
+		return nil
+	}
+	var several []*string
+	if json.Unmarshal(text, &several) != nil {
+		return errBadUser
+	}
+	for _, user := range several {
+		if user == nil {
+			return errBadUser
+		}
+		*u = append(*u, *user)
+	}
+	return nil
+}
+
+var errBadUser = errors.New("must be a string or an array of strings")
+
+// inputs reads each row by itself, so that every malformed one is told.
+func (b codesBody) inputs() (list []*generated.PromotionCodeInput, err error) {
+	var faults store.Errors
+	for i, row := range b.Codes {
+		var c codeBody
+		if fault := rowFault(row, json.Unmarshal(row, &c)); fault != nil {
+			faults = append(faults, fault.At("codes", strconv.Itoa(i)))
+			continue
+		}
+		input := &generated.PromotionCodeInput{Code: c.Code, Uses: c.Uses, User: c.User}
+		input.ConsumeUnit = (*store.ConsumeUnit)(c.ConsumeUnit)
+		list = append(list, input)
+	}
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	return list, nil
+}
+
+// rowFault says what is wrong with a row of a body; nil when it is fine.
+func rowFault(row json.RawMessage, err error) *store.Error {
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case !bytes.HasPrefix(row, []byte("{")):
+		return &store.Error{Code: store.Invalid, Detail: "must be an object"}
+	case errors.As(err, &mistyped):
+		return mistypedMember(mistyped)
+	case errors.Is(err, errBadUser):
+		return &store.Error{Code: store.Invalid, Path: []string{"user"}, Detail: err.Error()}
+	case err != nil:
+		return &store.Error{Code: store.Invalid, Detail: "is not the JSON that is expected"}
+	}
+	return nil
+}
+
+// createCodes makes codes for a promotion, all or none. The answer is the
+// promotion, with the codes as a further member.
+func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
+	var b codesBody
+	if err := readData(w, r, &b); err != nil {
+		return err
+	}
+	if err := b.check(); err != nil {
+		return err
+	}
+	codes, err := b.inputs()
+	if err != nil {
+		return err
+	}
+	payload, err := a.resolver.Mutation().PromotionCodesCreate(r.Context(), generated.PromotionCodesCreateInput{
+		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: store.ConsumeUnit(deref(b.ConsumeUnit))})
+	if err == nil {
+		err = asError(payload.UserErrors)
+	}
+	if err != nil {
+		return err
+	}
+	dst := appendPromotion([]byte(`{"data":`), payload.Promotion)
+	dst = append(dst[:len(dst)-1], `,"codes":[`...)
+	for i, code := range payload.Codes {
+		dst = appendCode(comma(dst, i), code)
+	}
+	writeJSON(w, http.StatusCreated, append(dst, "]}}"...))
+	return nil
+}
+
+// codes lists a promotion's codes.
+func (a *API) codes(w http.ResponseWriter, r *http.Request) error {
+	p, err := parseSorted(r, store.SortCode, store.SortCreatedAt)
+	if err != nil {
+		return err
+	}
+	filter, err := codeFilter(p.filter)
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	list, err := a.resolver.Query().PromotionCodes(ctx, r.PathValue("id"), filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+	if err != nil {
+		return err
+	}
+	page, err := newPage(ctx, p, list)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, appendPage(list.Nodes, page, appendCode))
+	return nil
+}
+
+// codeFilter is a filter as GraphQL takes it; nil for none.
+func codeFilter(text string) (*model.PromotionCodeFilter, error) {
+	if text == "" {
+		return nil, nil
+	}
+	conditions, err := parseFilter(text)
+	if err != nil {
+		return nil, err
+	}
+	c := conditions[0]
+	if len(conditions) > 1 || c.attribute != "code" || c.operator != "eq" && c.operator != "in" {
+		return nil, badFilter("is none that codes have; known are eq(code,…) and in(code,…,…), one of them")
+	}
+	if c.operator == "eq" && len(c.values) != 1 {
+		return nil, badFilter("gives eq(code,…) %d values; it takes one", len(c.values))
+	}
+	return &model.PromotionCodeFilter{Code: &model.TextFilter{In: c.values}}, nil
+}
+
+// deleteCode removes one code; a body is passed over.
+func (a *API) deleteCode(w http.ResponseWriter, r *http.Request) error {
+	return a.dropCodes(w, r, []string{r.PathValue("code")})
+}
+
+// deleteCodes removes the codes of a body, all or none: strings, or objects
+// that have a code.
+func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
+	var b codesBody
+	if err := readData(w, r, &b); err != nil {
+		return err
+	}
+	if err := b.check(); err != nil {
+		return err
+	}
+	var codes []string
+	var faults store.Errors
+	for i, row := range b.Codes {
+		var code string
+		var object codeBody
+		if json.Unmarshal(row, &code) != nil {
+			if json.Unmarshal(row, &object) != nil || object.Code == nil {
+				faults = append(faults, &store.Error{Code: store.Invalid, Path: []string{"codes", strconv.Itoa(i)}, Detail: "must be a code, or an object that has one"})
+				continue
+			}
+			code = *object.Code
+		}
+		codes = append(codes, code)
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	return a.dropCodes(w, r, codes)
+}
+
+func (a *API) dropCodes(w http.ResponseWriter, r *http.Request, codes []string) error {
+	payload, err := a.resolver.Mutation().PromotionCodesDelete(r.Context(), generated.PromotionCodesDeleteInput{PromotionID: r.PathValue("id"), Codes: codes})
+	if err == nil {
+		err = asError(payload.UserErrors)
+	}
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
+
+// appendCode writes a code as the clients read it: uses is what remains of
+// max_uses, both null for any number.
+func appendCode(dst []byte, c *store.PromotionCode) []byte {
+	dst = store.AppendString(append(dst, `{"type":"promotion_code","id":`...), c.ID)
+	dst = store.AppendString(append(dst, `,"promotion_id":`...), c.PromotionID)
+	dst = store.AppendString(append(dst, `,"code":`...), c.Code)
+	dst = appendCount(append(dst, `,"uses":`...), c.Uses())
+	dst = appendCount(append(dst, `,"max_uses":`...), c.MaxUses)
+	dst = store.AppendString(append(dst, `,"consume_unit":`...), string(c.ConsumeUnit))
+	dst = append(append(dst, `,"user":`...), c.UserJSON()...)
+	dst = strconv.AppendBool(append(dst, `,"valid":`...), c.Valid())
+	dst = appendTime(append(dst, `,"created_at":`...), c.CreatedAt)
+	return append(dst, '}')
+}
