@@ -26,6 +26,17 @@ func rootFields() map[string]string {
 		"Query.stocks":       `{ stocks { totalCount } }`,
 		"Query.settings":     `{ settings { pageLength } }`,
 
+		"Query.promotion":      `{ promotion(id: "ten-off") { name state currencies { amount } schema minCartValue { amount } maxApplicationsPerCart } }`,
+		"Query.promotions":     `{ promotions { totalCount } }`,
+		"Query.promotionCode":  `{ promotionCode(code: "TEN-OFF") { uses valid users promotion { name } } }`,
+		"Query.promotionCodes": `{ promotionCodes(promotionId: "ten-off") { totalCount } }`,
+
+		"Mutation.promotionCreate":      `mutation { promotionCreate(input: {name: "New", promotionType: FIXED_DISCOUNT, start: "2024-01-01", end: "2024-12-31", schema: {currencies: [{currency: "USD", amount: 100}]}}) { promotion { id } userErrors { message } } }`,
+		"Mutation.promotionUpdate":      `mutation { promotionUpdate(input: {id: "ten-off", name: "Ten off"}) { promotion { id } codesDeleted userErrors { message } } }`,
+		"Mutation.promotionDelete":      `mutation { promotionCreate(input: {id: "gone", name: "Gone", promotionType: PERCENT_DISCOUNT, start: "2024-01-01", end: "2024-12-31", schema: {percent: 5}}) { userErrors { message } } promotionDelete(input: {id: "gone"}) { deletedId userErrors { message } } }`,
+		"Mutation.promotionCodesCreate": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{}]}) { codes { id } userErrors { message } } }`,
+		"Mutation.promotionCodesDelete": `mutation { promotionCodesDelete(input: {promotionId: "ten-off", codes: ["none"]}) { deleted userErrors { field } } }`,
+
 		"Query.catalogReleases": `{ catalogReleases(catalogId: "main") { uuid } }`,
 		"Query.job":             `{ job(id: "job-1") { uuid } }`,
 		"Query.jobs":            `{ jobs { uuid } }`,

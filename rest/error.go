@@ -49,14 +49,15 @@ type errorBody struct {
 	Status any    `json:"status"`
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
-
-	// Source points at the member at fault, where the detail is documented
-	// word for word and so cannot name it.
-	Source *errorSource `json:"source,omitempty"`
 }
 
-type errorSource struct {
-	Pointer string `json:"pointer"` // of JSON, into the body's data: /codes/17/code
+// sourcedError points at the member at fault, where the detail is documented
+// word for word and so cannot name it.
+type sourcedError struct {
+	errorBody
+	Source struct {
+		Pointer string `json:"pointer"` // of JSON, into the body's data: /codes/17/code
+	} `json:"source"`
 }
 
 // WriteError answers with an error in the envelope of the path's family.
@@ -80,10 +81,17 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	body := struct {
-		Errors []errorBody `json:"errors"`
+		Errors []any `json:"errors"`
 	}{}
 	for _, e := range list {
-		body.Errors = append(body.Errors, describe(r, e, status))
+		told := describe(r, e, status)
+		if !e.Documented || len(e.Path) == 0 {
+			body.Errors = append(body.Errors, told)
+			continue
+		}
+		sourced := sourcedError{errorBody: told}
+		sourced.Source.Pointer = "/" + strings.ReplaceAll(member(e.Path), ".", "/")
+		body.Errors = append(body.Errors, sourced)
 	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -105,10 +113,7 @@ func describe(r *http.Request, e *store.Error, status int) errorBody {
 			title = catalogTitle
 		}
 	}
-	body := errorBody{Status: status, Title: title, Detail: e.Sentence(member(e.Path))}
-	if e.Documented && len(e.Path) > 0 {
-		body.Source = &errorSource{"/" + strings.ReplaceAll(member(e.Path), ".", "/")}
-	}
+	body := errorBody{status, title, e.Sentence(member(e.Path))}
 	if e.Code == store.Invalid && len(e.Path) > 0 && e.Path[0] == "filter" {
 		body.Detail = e.Sentence("Could not parse the supplied filter: it")
 	}

@@ -15,6 +15,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 	}{
 		{"migrations", storetest.Migrations},
 		{"settings", storetest.Settings},
+		{"promotions", storetest.Promotions},
 		{"pages", storetest.Pages},
 		{"stocks", storetest.Stocks},
 		{"stock", storetest.Stock},

@@ -26,6 +26,43 @@ func AuthoredQueries() (list []Query) {
 	return slices.Concat(catalogList.pages("c005000"), ruleList.pages("c005000"), hierarchyList.pages("c005000"), nodes.pages("c005000"))
 }
 
+// PromotionQueries are the pages of promotions, and of one promotion's codes.
+func PromotionQueries() (list []Query) {
+	promotions := (&Store{clock: time.Now}).promotionList()
+	codes := codeList(&Promotion{number: 7, epoch: 1})
+	where, args := codes.where(nil)
+	for _, descending := range []bool{false, true} {
+		for _, by := range []SortBy{SortID, SortName, SortCreatedAt, SortUpdatedAt} {
+			sort := Sort{By: by, Descending: descending}
+			clause, beyondArgs := beyond(promotions.order(sort), keyFor(by), !descending, nil)
+			list = append(list,
+				Query{"promotions by " + sort.String(), promotions.text(sort, nil, descending, 0), []any{MaxPageLength + 1, 0}},
+				Query{"promotions after a cursor by " + sort.String(), promotions.text(sort, []string{clause}, descending, len(beyondArgs)), append(beyondArgs, MaxPageLength+1, 0)})
+		}
+		for _, sort := range []Sort{{Descending: descending}, {By: SortCreatedAt, Descending: descending}} {
+			key := []any{"p010000"}
+			if sort.By != "" {
+				key = []any{int64(10000), "p010000"}
+			}
+			clause, beyondArgs := beyond(codes.order(sort), key, !descending, slices.Clone(args))
+			list = append(list,
+				Query{"codes by " + sort.String(), codes.text(sort, where, descending, len(args)), append(slices.Clone(args), MaxPageLength+1, 0)},
+				Query{"codes after a cursor by " + sort.String(), codes.text(sort, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, MaxPageLength+1, 0)})
+		}
+	}
+	return list
+}
+
+func keyFor(by SortBy) []any {
+	switch by {
+	case SortName:
+		return []any{"c005000", "c005000"}
+	case SortCreatedAt, SortUpdatedAt:
+		return []any{int64(5000), "c005000"}
+	}
+	return []any{"c005000"}
+}
+
 // pages are a list's pages by id, from both ends and beyond a cursor.
 func (l listing[T]) pages(id string) (list []Query) {
 	where, args := l.where(nil)

@@ -198,7 +198,9 @@ func checkPromotion(source *promotionSource) error {
 	f := &faults{}
 	source.check(f)
 	for i, fault := range f.list {
-		f.list[i] = asInput(fault)
+		if fault.Path[0] != "schema" { // which is JSON, and keeps its spelling
+			f.list[i] = asInput(fault)
+		}
 	}
 	if len(f.list) > 0 {
 		return f.list

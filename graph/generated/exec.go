@@ -6129,8 +6129,8 @@ type Promotion implements Node {
   currencies: [PromotionCurrency!]!
   "The ids of the catalogs it applies to: ` + "`" + `target_catalogs` + "`" + ` of the schema; null means all."
   targetCatalogs: [ID!]
-  "What its items must not be: ` + "`" + `conditions` + "`" + ` of the schema, nested ` + "`" + `and` + "`" + ` lists of ` + "`" + `{template, field, type, value}` + "`" + `; an empty object when there are none."
-  conditions: JSON!
+  "What its items must not be: ` + "`" + `conditions` + "`" + ` of the schema, nested ` + "`" + `and` + "`" + ` lists of ` + "`" + `{template, field, type, value}` + "`" + `; null when there are none."
+  conditions: JSON
   "When it was made."
   createdAt: DateTime!
   "When it was last changed."
@@ -18874,10 +18874,10 @@ func (ec *executionContext) _Promotion_conditions(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Promotion_conditions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -30751,7 +30751,7 @@ func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet
 			}
 		case "conditions":
 			out.Values[i] = ec._Promotion_conditions(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "createdAt":

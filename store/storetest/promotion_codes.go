@@ -1,0 +1,225 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// requireDuplicate wants the documented error, for each of the members.
+func requireDuplicate(t require.TestingT, err error, members ...string) {
+	require.Error(t, err)
+	var found []string
+	for _, e := range store.AsErrors(err) {
+		require.Equal(t, []any{store.Unprocessable, "Duplicate code", "Promotion code already in use"}, []any{e.Code, e.Title, e.Error()})
+		found = append(found, strings.Join(e.Path, "."))
+	}
+	require.Equal(t, members, found)
+}
+
+func codesKept(d *desk) func(*testing.T) {
+	return func(t *testing.T) {
+		s, now := d.Store, d.clock.Now()
+		made(t, s, "p", now)
+		p, codes, err := s.CreatePromotionCodes(t.Context(), actor, "p", []store.NewCode{
+			{Code: "b", MaxUses: ptr(5), ConsumeUnit: store.PerCart, Users: json.RawMessage(`["u1","u2"]`)},
+			{Code: "B", Users: json.RawMessage(`"u1"`)}, {}, {Code: "é", Users: json.RawMessage(`[]`)}}, store.PerItem)
+		require.NoError(t, err)
+		require.Equal(t, "p", p.ID)
+		require.Len(t, codes, 4)
+		require.Regexp(t, `^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2}$`, codes[2].Code)
+		for i, want := range []struct {
+			code  string
+			unit  store.ConsumeUnit
+			users []string
+			json  string
+		}{{"b", store.PerCart, []string{"u1", "u2"}, `["u1","u2"]`}, {"B", store.PerItem, []string{"u1"}, `"u1"`}, {codes[2].Code, store.PerItem, nil, `null`}, {"é", store.PerItem, nil, `null`}} {
+			c, err := s.PromotionCode(t.Context(), want.code)
+			require.NoError(t, err)
+			require.Equal(t, c, codes[i], "what was made is what is read")
+			require.Equal(t, []any{want.code, want.unit, want.users, want.json, true, now}, []any{c.Code, c.ConsumeUnit, c.Users, string(c.UserJSON()), c.Valid(), *c.CreatedAt})
+		}
+		require.Equal(t, []any{ptr(5), ptr(5)}, []any{codes[0].MaxUses, codes[0].Uses()})
+		require.Nil(t, codes[1].Uses())
+		byID, err := s.PromotionCodesByID(t.Context(), []string{codes[0].ID, "none"})
+		require.NoError(t, err)
+		require.Equal(t, map[string]*store.PromotionCode{codes[0].ID: codes[0]}, byID)
+
+		d.clock.Advance(time.Minute)
+		require.NoError(t, addCodes(s, "p", "a"))
+		for _, by := range []store.Sort{{}, {Descending: true}, {By: store.SortCreatedAt}, {By: store.SortCreatedAt, Descending: true}} {
+			all, err := s.PromotionCodes(t.Context(), "p", nil, by, store.Page{})
+			require.NoError(t, err)
+			var paged []*store.PromotionCode
+			for after := (*string)(nil); ; {
+				page, err := s.PromotionCodes(t.Context(), "p", nil, by, store.Page{First: ptr(2), After: after})
+				require.NoError(t, err)
+				paged = append(paged, page.Items...)
+				if !page.HasNext {
+					break
+				}
+				after = &page.Cursors[len(page.Cursors)-1]
+			}
+			require.Equal(t, all.Items, paged)
+			want := slices.Sorted(slices.Values([]string{codes[2].Code, "B", "b", "é"}))
+			if by.By == store.SortCreatedAt {
+				want = append(want, "a") // a minute later
+			} else {
+				want = slices.Sorted(slices.Values(append(want, "a")))
+			}
+			if by.Descending {
+				slices.Reverse(want)
+			}
+			var got []string
+			for _, c := range all.Items {
+				got = append(got, c.Code)
+			}
+			require.Equal(t, want, got, by.String())
+			total, err := all.Total(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, 5, total)
+		}
+		some, err := s.PromotionCodes(t.Context(), "p", []string{"b", "a", "none", "\x00"}, store.Sort{}, store.Page{})
+		require.NoError(t, err)
+		require.Len(t, some.Items, 2)
+		_, err = s.PromotionCodes(t.Context(), "nowhere", nil, store.Sort{}, store.Page{})
+		requireFault(t, err, store.NotFound, "", "no promotion")
+
+		_, err = s.DeletePromotionCodes(t.Context(), actor, "p", []string{"a", "none", "b", "\x00"})
+		require.Len(t, store.AsErrors(err), 2)
+		requireFault(t, err, store.NotFound, "codes.1", `"none"`)
+		require.Len(t, codesOf(t, s, "p"), 5, "all or none")
+		n, err := s.DeletePromotionCodes(t.Context(), actor, "p", []string{"a", "b", "a"})
+		require.NoError(t, err)
+		require.Equal(t, 2, n)
+		_, err = s.PromotionCode(t.Context(), "a")
+		requireFault(t, err, store.NotFound, "", "no promotion code")
+		made(t, s, "q", d.clock.Now())
+		require.NoError(t, addCodes(s, "q", "a", "b"), "they are free at once")
+		_, err = s.DeletePromotionCodes(t.Context(), actor, "nowhere", []string{"a"})
+		requireFault(t, err, store.NotFound, "", "no promotion")
+	}
+}
+
+func codesRefused(d *desk) func(*testing.T) {
+	return func(t *testing.T) {
+		s := d.Store
+		made(t, s, "p", d.clock.Now())
+		made(t, s, "q", d.clock.Now())
+		require.NoError(t, addCodes(s, "q", "taken"))
+		require.NoError(t, addCodes(s, "p", "own"))
+		before := exported(t, s)
+		requireDuplicate(t, addCodes(s, "p", "z", "taken", "y", "own", "y", "x", "z"), "codes.1.code", "codes.3.code", "codes.4.code", "codes.6.code")
+		_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []store.NewCode{
+			{Code: "good"}, {Code: strings.Repeat("x", 256)}, {Code: "\x00"}, {Code: " a"}, {Code: "b", MaxUses: ptr(0)},
+			{Code: "c", ConsumeUnit: "per_day"}, {Code: "d", Users: json.RawMessage(`5`)}, {Code: "e", Users: json.RawMessage(`[null]`)}}, "")
+		var members []string
+		for _, e := range store.AsErrors(err) {
+			members = append(members, fmt.Sprint(e.Code, " ", strings.Join(e.Path, ".")))
+		}
+		require.Equal(t, []string{"UNPROCESSABLE codes.1.code", "INVALID codes.2.code", "UNPROCESSABLE codes.3.code", "UNPROCESSABLE codes.4.uses",
+			"INVALID codes.5.consumeUnit", "INVALID codes.6.user", "INVALID codes.7.user"}, members)
+		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "p", nil, "")
+		requireFault(t, err, store.Unprocessable, "codes", "is required")
+		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "p", make([]store.NewCode, store.MaxCodes+1), "")
+		requireFault(t, err, store.Unprocessable, "codes", "at most 10000")
+		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "nowhere", nil, "")
+		requireFault(t, err, store.NotFound, "", `"nowhere"`)
+		require.Equal(t, before, exported(t, s), "nothing was written")
+	}
+}
+
+// codesMany makes as many codes as one request may: few statements, and one
+// duplicate among them undoes all.
+func codesMany(d *desk) func(*testing.T) {
+	return func(t *testing.T) {
+		s := d.Store
+		made(t, s, "p", d.clock.Now())
+		ctx, counter := store.CountStatements(t.Context())
+		_, codes, err := s.CreatePromotionCodes(ctx, actor, "p", make([]store.NewCode, store.MaxCodes), "")
+		require.NoError(t, err)
+		require.Len(t, codes, store.MaxCodes)
+		require.Less(t, counter.Count(), 80)
+		require.Equal(t, store.MaxCodes, count(t, d.db, "promotion_code"))
+
+		made(t, s, "q", d.clock.Now())
+		again := make([]store.NewCode, store.MaxCodes)
+		again[7654].Code = codes[1234].Code
+		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "q", again, "")
+		requireDuplicate(t, err, "codes.7654.code")
+		require.Equal(t, store.MaxCodes, count(t, d.db, "promotion_code"))
+		require.Equal(t, store.MaxCodes, count(t, d.db, "code_claim"))
+
+		d.clock.Advance(2 * day)
+		update, err := s.UpdatePromotion(t.Context(), actor, "p", store.PromotionChange{End: ptr(d.clock.Now().Add(day).Format(date))}, false)
+		require.NoError(t, err)
+		require.Equal(t, store.MaxCodes, update.CodesDeleted)
+		require.NoError(t, s.Sweep(t.Context(), actor), "in more than one batch")
+		require.Zero(t, count(t, d.db, "promotion_code"))
+		require.Zero(t, count(t, d.db, "code_claim"))
+	}
+}
+
+func codesStatements(d *desk) func(*testing.T) {
+	return func(t *testing.T) {
+		s := d.Store
+		made(t, s, "p", d.clock.Now())
+		_, codes, err := s.CreatePromotionCodes(t.Context(), actor, "p", make([]store.NewCode, 100), "")
+		require.NoError(t, err)
+		var ids []string
+		for _, c := range codes {
+			ids = append(ids, c.ID)
+		}
+		_, err = s.Settings(t.Context()) // is kept from now on
+		require.NoError(t, err)
+		for _, size := range []int{1, 100} {
+			ctx, counter := store.CountStatements(t.Context())
+			_, err := s.PromotionCodes(ctx, "p", nil, store.Sort{}, store.Page{First: &size})
+			require.NoError(t, err)
+			require.Equal(t, 2, counter.Count(), "%q", counter.Queries())
+			ctx, counter = store.CountStatements(t.Context())
+			_, err = s.PromotionCodesByID(ctx, ids[:size])
+			require.NoError(t, err)
+			require.Equal(t, 2, counter.Count(), "%q", counter.Queries())
+			ctx, counter = store.CountStatements(t.Context())
+			_, err = s.Promotions(ctx, store.PromotionFilter{}, store.ListQuery{Page: store.Page{First: &size}})
+			require.NoError(t, err)
+			require.Equal(t, 1, counter.Count(), "%q", counter.Queries())
+		}
+	}
+}
+
+func codesImported(d *desk) func(*testing.T) {
+	return func(t *testing.T) {
+		s := d.Store
+		imported(t, s, shop)
+		text := exported(t, s)
+		_, err := s.Import(t.Context(), actor, file(ndjson("", strings.ReplaceAll(line("promotion", "ten-off"), `"ten-off"`, `"other"`),
+			`{"type":"promotion_code","id":"code-9","promotion_id":"other","code":"TEN-OFF"}`)), store.ImportOptions{})
+		faults := faultsOf(t, err)
+		require.Equal(t, []any{3, "promotion_code", "code"}, []any{faults[0].Line, faults[0].Type, strings.Join(faults[0].Err.Path, ".")})
+		require.ErrorContains(t, err, "in use by another promotion")
+		require.NoError(t, s.DeletePromotion(t.Context(), actor, "other")) // which was written before its code
+		require.Equal(t, text, exported(t, s))
+
+		imported(t, s, ndjson(strings.Replace(line("promotion_code", "code-2"), `"code":"ten-off"`, `"code":"renamed"`, 1)))
+		require.Equal(t, []string{"TEN-OFF", "renamed"}, codesOf(t, s, "ten-off"), "an id is what a code is known by")
+		imported(t, s, text)
+		require.Equal(t, text, exported(t, s))
+
+		d.clock.Set(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC))
+		imported(t, s, ndjson(strings.Replace(line("promotion", "ten-off"), `2026-12-31`, `2027-12-31`, 1)))
+		require.Empty(t, codesOf(t, s, "ten-off"), "an end moved into the future is no other in a file")
+		imported(t, s, ndjson(line("promotion_code", "code-1")))
+		require.Equal(t, []string{"TEN-OFF"}, codesOf(t, s, "ten-off"))
+		require.Contains(t, exported(t, s), line("promotion_code", "code-1"))
+		d.clock.Set(noon)
+	}
+}

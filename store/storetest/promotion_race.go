@@ -1,0 +1,184 @@
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"portico/store"
+)
+
+// requireCodesHeld holds the tables against the promise: no two promotions
+// that have not ended have the same code, and each of their codes is held.
+func requireCodesHeld(t require.TestingT, db *sql.DB, now time.Time) {
+	for name, query := range map[string]string{
+		"codes that several promotions have": `
+			SELECT COUNT(*) FROM (
+			    SELECT code FROM promotion_code
+			    JOIN promotion ON promotion.number = promotion_code.promotion_number AND promotion.epoch = promotion_code.epoch
+			    WHERE end_at > $1 GROUP BY code HAVING COUNT(*) > 1) AS shared`,
+		"codes that nobody holds": `
+			SELECT COUNT(*) FROM promotion_code
+			JOIN promotion ON promotion.number = promotion_code.promotion_number AND promotion.epoch = promotion_code.epoch
+			LEFT JOIN code_claim ON code_claim.code = promotion_code.code
+			     AND code_claim.promotion_number = promotion.number AND code_claim.epoch = promotion.epoch
+			WHERE end_at > $1 AND code_claim.code IS NULL`,
+	} {
+		var n int
+		require.NoError(t, db.QueryRow(query, now.UnixMicro()).Scan(&n))
+		require.Zero(t, n, name)
+	}
+}
+
+// codesModel draws writes of promotions and codes, and holds them against a
+// model: which codes each promotion has, and who may have which.
+func codesModel(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		d := newDesk(t, e)
+		rapid.Check(t, func(r *rapid.T) {
+			wipe(r, d.db)
+			ends, codes := map[string]time.Time{}, map[string]map[string]bool{}
+			live := func(id string) bool { return ends[id].After(d.clock.Now()) }
+			for _, id := range []string{"p", "q", "r"} {
+				made(t, d.Store, id, d.clock.Now())
+				ends[id], codes[id] = d.clock.Now().Add(day), map[string]bool{}
+			}
+			for range rapid.IntRange(1, 12).Draw(r, "writes") {
+				id := rapid.SampledFrom([]string{"p", "q", "r"}).Draw(r, "promotion")
+				batch := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"A", "B", "C", "D", "E"}), 1, 4, rapid.ID).Draw(r, "codes")
+				switch rapid.SampledFrom([]string{"add", "add", "add", "remove", "wait", "extend", "sweep"}).Draw(r, "write") {
+				case "add":
+					free := live(id)
+					for other := range codes {
+						for _, code := range batch {
+							free = free && !(live(other) && codes[other][code])
+						}
+					}
+					err := addCodes(d.Store, id, batch...)
+					require.Equal(r, free, err == nil, "%v to %s: %v", batch, id, err)
+					for _, code := range batch {
+						codes[id][code] = codes[id][code] || free
+					}
+				case "remove":
+					known := true
+					for _, code := range batch {
+						known = known && codes[id][code]
+					}
+					_, err := d.DeletePromotionCodes(t.Context(), actor, id, batch)
+					require.Equal(r, known, err == nil)
+					for _, code := range batch {
+						codes[id][code] = codes[id][code] && !known
+					}
+				case "wait":
+					d.clock.Advance(day / 2)
+				case "extend":
+					if !live(id) {
+						codes[id] = map[string]bool{}
+					}
+					ends[id] = d.clock.Now().Add(day)
+					_, err := d.UpdatePromotion(t.Context(), actor, id, store.PromotionChange{End: ptr(ends[id].Format(date))}, false)
+					require.NoError(r, err)
+				case "sweep":
+					require.NoError(r, d.Sweep(t.Context(), actor))
+				}
+				for id, has := range codes {
+					maps.DeleteFunc(has, func(_ string, there bool) bool { return !there })
+					require.Equal(r, slices.Sorted(maps.Keys(has)), codesOf(t, d.Store, id), "the codes of %s", id)
+				}
+				requireCodesHeld(r, d.db, d.clock.Now())
+			}
+		})
+	}
+}
+
+// codesRaced has many promotions want the same codes at once, in opposite
+// orders, from two servers.
+func codesRaced(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		stores := []*store.Store{e.Open(t, at(clock)), e.Open(t, at(clock))}
+		const writers = 12
+		for n := range writers {
+			made(t, stores[0], fmt.Sprint("p", n), noon)
+		}
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		taken := map[string]string{}
+		for n := range writers {
+			group.Go(func() {
+				for round := range 12 {
+					batch := []string{fmt.Sprint("A", round), fmt.Sprint("B", round), fmt.Sprint("C", round)}
+					if n%2 == 0 {
+						slices.Reverse(batch)
+					}
+					id := fmt.Sprint("p", n)
+					err := addCodes(stores[n%2], id, batch...)
+					mu.Lock()
+					if err == nil {
+						for _, code := range batch {
+							if taken[code] != "" {
+								t.Errorf("%s and %s both got %s", taken[code], id, code)
+							}
+							taken[code] = id
+						}
+					} else if !store.HasCode(err, store.Unprocessable) {
+						t.Errorf("%s: %v", id, err)
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		group.Wait()
+		require.Len(t, taken, 36, "somebody got each")
+		requireCodesHeld(t, e.SQL(t), noon)
+	}
+}
+
+// reenabledRaced enables promotions again and again while codes are added to
+// them and taken over by another.
+func reenabledRaced(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s := e.Open(t, at(clock))
+		made(t, s, "p", noon)
+		made(t, s, "q", noon)
+		var group sync.WaitGroup
+		for n := range 4 {
+			group.Go(func() {
+				for round := range 15 {
+					switch n {
+					case 0: // ended, and enabled again
+						for _, end := range []time.Time{noon.Add(-time.Minute), noon.Add(day)} {
+							_, err := s.UpdatePromotion(context.Background(), actor, "p", store.PromotionChange{Start: ptr("2024-01-01"), End: ptr(end.Format(date))}, false)
+							if err != nil {
+								t.Error(err)
+							}
+						}
+					case 1:
+						_ = s.Sweep(context.Background(), actor)
+					default:
+						_ = addCodes(s, []string{"p", "q"}[n%2], fmt.Sprint("A", round), fmt.Sprint("B", round%3))
+					}
+				}
+			})
+		}
+		group.Wait()
+		var shared int
+		require.NoError(t, e.SQL(t).QueryRow(`
+			SELECT COUNT(*) FROM (
+			    SELECT code_claim.code FROM code_claim
+			    JOIN promotion ON promotion.number = code_claim.promotion_number AND promotion.epoch = code_claim.epoch
+			    JOIN promotion_code ON promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch AND promotion_code.code = code_claim.code
+			    GROUP BY code_claim.code HAVING COUNT(*) > 1) AS shared`).Scan(&shared))
+		require.Zero(t, shared)
+		requireCodesHeld(t, e.SQL(t), noon)
+	}
+}

@@ -1,0 +1,272 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// Promotions is the promise of the store's promotions and their codes.
+func Promotions(t *testing.T, e Engine) {
+	d := newDesk(t, e)
+	d.run(t, "a promotion is made, changed and removed", promotionKept)
+	d.run(t, "what each type needs is asked for", promotionNeeds)
+	d.run(t, "members beside the schema are part of it", promotionBeside)
+	d.run(t, "a list is filtered, searched, sorted and paged", promotionListed)
+	d.run(t, "the clock walks it through its states", promotionWalk)
+	d.run(t, "a dry run tells and changes nothing", promotionDryRun)
+	d.run(t, "the automatic code is kept in step", promotionAutomatic)
+	d.run(t, "a removed promotion leaves nothing", promotionRemoved)
+	d.run(t, "codes are made, found, listed and removed", codesKept)
+	d.run(t, "every faulty row is told, and nothing is written", codesRefused)
+	d.run(t, "ten thousand codes take few statements", codesMany)
+	d.run(t, "reading codes costs the same however many", codesStatements)
+	d.run(t, "an import of codes keeps to the rules", codesImported)
+	t.Run("two promotions never share a code that counts", codesModel(e))
+	t.Run("racing promotions never share a code", codesRaced(e))
+	t.Run("a promotion enabled again races with its codes", reenabledRaced(e))
+}
+
+const (
+	day  = 24 * time.Hour
+	date = "2006-01-02T15:04:05.000Z"
+)
+
+// percentOff is a promotion that is active for a day from now.
+func percentOff(now time.Time) store.PromotionChange {
+	return store.PromotionChange{Name: ptr("Ten percent"), Type: ptr(store.PercentDiscount), Enabled: ptr(true),
+		Start: ptr(now.Format(date)), End: ptr(now.Add(day).Format(date)), Schema: json.RawMessage(`{"percent":10}`)}
+}
+
+func made(t testing.TB, s *store.Store, id string, now time.Time) *store.Promotion {
+	t.Helper()
+	p, err := s.CreatePromotion(t.Context(), actor, id, percentOff(now))
+	require.NoError(t, err)
+	return p
+}
+
+// newCodes are codes without anything else.
+func newCodes(codes ...string) []store.NewCode {
+	list := make([]store.NewCode, len(codes))
+	for i, code := range codes {
+		list[i].Code = code
+	}
+	return list
+}
+
+func addCodes(s *store.Store, promotion string, codes ...string) error {
+	_, _, err := s.CreatePromotionCodes(context.Background(), actor, promotion, newCodes(codes...), "")
+	return err
+}
+
+func promotionKept(d *desk) func(*testing.T) {
+	return func(t *testing.T) {
+		s := d.Store
+		now := d.clock.Now()
+		p, err := s.CreatePromotion(t.Context(), actor, "C0FFEE00-0000-4000-8000-000000000001", store.PromotionChange{
+			Name: ptr("Off"), Description: ptr("Something off."), Type: ptr(store.FixedDiscount), Start: ptr("2024-06-01"), End: ptr("2024-06-02 "[:10] + "T09:30"),
+			MinCartValue: []store.CurrencyAmount{{Currency: "USD", Minor: 5000}}, MaxDiscountValue: []store.CurrencyAmount{{Currency: "USD", Minor: 900}},
+			MaxApplicationsPerCart: ptr(2), Schema: json.RawMessage(`{"odd": [1, 2.50], "currencies": [{"currency":"USD","amount":1000}], "target_catalogs": ["main"], "conditions": {"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`)})
+		require.NoError(t, err)
+		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", p.ID, "canonical")
+		require.Equal(t, []any{"Off", "Something off.", false, false, store.PromotionDisabled, ptr(2)}, []any{p.Name, p.Description, p.Enabled, p.Automatic, p.State, p.MaxApplicationsPerCart})
+		require.Equal(t, time.Date(2024, 6, 1, 0, 0, 0, 0, time.UTC), p.Start)
+		require.Equal(t, time.Date(2024, 6, 2, 9, 30, 0, 0, time.UTC), p.End)
+		require.Equal(t, `{"odd":[1,2.50],"currencies":[{"currency":"USD","amount":1000}],"target_catalogs":["main"],"conditions":{"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`, string(p.Schema), "as it was written")
+		require.Equal(t, []store.PromotionCurrency{{Currency: "USD", Minor: ptr(int64(1000))}}, p.Currencies)
+		require.Equal(t, []string{"main"}, p.TargetCatalogs)
+		require.JSONEq(t, `{"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}`, string(p.Conditions))
+		require.Equal(t, []time.Time{now, now}, []time.Time{p.CreatedAt, p.UpdatedAt})
+
+		later := d.clock.Advance(time.Minute)
+		update, err := s.UpdatePromotion(t.Context(), actor, p.ID, store.PromotionChange{Enabled: ptr(true), MinCartValue: []store.CurrencyAmount{}}, false)
+		require.NoError(t, err)
+		changed := update.Promotion
+		require.Equal(t, []any{"Off", true, store.PromotionScheduled, 0}, []any{changed.Name, changed.Enabled, changed.State, len(changed.MinCartValue)})
+		require.Equal(t, []time.Time{now, later}, []time.Time{changed.CreatedAt, changed.UpdatedAt})
+		read, err := s.Promotion(t.Context(), p.ID)
+		require.NoError(t, err)
+		require.Equal(t, changed, read)
+
+		d.clock.Advance(time.Minute)
+		update, err = s.UpdatePromotion(t.Context(), actor, p.ID, store.PromotionChange{Enabled: ptr(true)}, false)
+		require.NoError(t, err)
+		require.Equal(t, later, update.Promotion.UpdatedAt, "nothing was different")
+
+		_, err = s.CreatePromotion(t.Context(), actor, p.ID, percentOff(now))
+		requireFault(t, err, store.Unprocessable, "id", "is taken")
+		require.NoError(t, s.DeletePromotion(t.Context(), actor, p.ID))
+		for _, id := range []string{p.ID, "nowhere", "\x00"} {
+			_, err = s.Promotion(t.Context(), id)
+			requireFault(t, err, store.NotFound, "", "no promotion")
+			requireFault(t, s.DeletePromotion(t.Context(), actor, id), store.NotFound, "", "no promotion")
+			_, err = s.UpdatePromotion(t.Context(), actor, id, store.PromotionChange{}, false)
+			requireFault(t, err, store.NotFound, "", "no promotion")
+		}
+	}
+}
+
+func promotionNeeds(d *desk) func(*testing.T) {
+	return func(t *testing.T) {
+		deep := strings.Repeat(`{"and":[`, 12) + strings.Repeat(`]}`, 12)
+		leaf := func(kind, value string) string {
+			return `{"percent":5,"conditions":[{"template":"t","field":"f","type":"` + kind + `","value":` + value + `}]}`
+		}
+		usd := `"currencies":[{"currency":"USD","amount":5}]`
+		for _, c := range []struct {
+			kind   store.PromotionType
+			schema string
+			member string // at fault; empty for none
+		}{
+			{store.FixedDiscount, `{` + usd + `}`, ""},
+			{store.FixedDiscount, `{}`, "schema.currencies"},
+			{store.FixedDiscount, `{"currencies":[]}`, "schema.currencies"},
+			{store.FixedDiscount, `{"currencies":{}}`, "schema.currencies"},
+			{store.FixedDiscount, `{"currencies":[{"currency":"USD"}]}`, "schema.currencies.0.amount"},
+			{store.FixedDiscount, `{"currencies":[{"currency":"USD","amount":1.5}]}`, "schema.currencies.0.amount"},
+			{store.FixedDiscount, `{"currencies":[{"currency":"USD","amount":-1}]}`, "schema.currencies.0.amount"},
+			{store.FixedDiscount, `{"currencies":[{"currency":"usd","amount":1}]}`, "schema.currencies.0.currency"},
+			{store.FixedDiscount, `{"currencies":[{"currency":"USD","amount":1},{"currency":"USD","amount":2}]}`, "schema.currencies.1.currency"},
+			{store.FixedDiscount, `{"currencies":[5]}`, "schema.currencies.0"},
+			{store.FixedDiscount, `[]`, "schema"},
+			{store.PercentDiscount, `{"percent":100}`, ""},
+			{store.PercentDiscount, `{"currencies":[{"currency":"USD","percentage":2.5}]}`, ""},
+			{store.PercentDiscount, `{}`, "schema.percent"},
+			{store.PercentDiscount, `{"percent":0}`, "schema.percent"},
+			{store.PercentDiscount, `{"percent":100.01}`, "schema.percent"},
+			{store.PercentDiscount, `{"percent":"5"}`, "schema.percent"},
+			{store.PercentDiscount, `{"percent":1e1}`, "schema.percent"},
+			{store.PercentDiscount, `{"currencies":[{"currency":"USD","amount":5}]}`, "schema.currencies.0.percentage"},
+			{store.PercentDiscount, `{"currencies":[]}`, "schema.currencies"},
+			{store.ItemFixedDiscount, `{` + usd + `,"targets":[]}`, ""},
+			{store.ItemFixedDiscount, `{` + usd + `,"targets":["A",5]}`, "schema.targets.1"},
+			{store.ItemPercentDiscount, `{"percent":5.0,"targets":["A"],"currencies":[]}`, ""},
+			{store.ItemPercentDiscount, `{"targets":["A"]}`, "schema.percent"},
+			{store.XForY, `{"x":3,"y":2,"targets":["A"]}`, ""},
+			{store.XForY, `{"x":2,"y":2,"targets":["A"]}`, "schema.x"},
+			{store.XForY, `{"x":2,"y":0,"targets":["A"]}`, "schema.y"},
+			{store.XForY, `{"x":3,"y":2,"targets":[]}`, "schema.targets"},
+			{store.XForY, `{"x":3,"y":2}`, "schema.targets"},
+			{store.XForAmount, `{"x":3,` + usd + `,"targets":["A"]}`, ""},
+			{store.XForAmount, `{` + usd + `,"targets":["A"]}`, "schema.x"},
+			{store.BundleFixedDiscount, `{` + usd + `,"targets":[["A","B"],["C"]],"quantities":[1,2]}`, ""},
+			{store.BundleFixedDiscount, `{` + usd + `,"targets":[["A","B"],["C"]],"quantities":[1]}`, "schema.quantities"},
+			{store.BundleFixedDiscount, `{` + usd + `,"targets":["A"],"quantities":[1]}`, "schema.targets.0"},
+			{store.BundleFixedDiscount, `{` + usd + `,"targets":[["A"]],"quantities":[0]}`, "schema.quantities.0"},
+			{store.BundleGift, `{"gifts":["G"],"targets":[["A"]],"quantities":[1]}`, ""},
+			{store.BundleGift, `{"gifts":[],"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
+			{store.BundleGift, `{"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
+			{"half_price", `{}`, "promotionType"},
+			{store.PercentDiscount, `{"percent":5,"target_catalogs":"main"}`, "schema.target_catalogs"},
+			{store.PercentDiscount, `{"percent":5,"conditions":5}`, "schema.conditions"},
+			{store.PercentDiscount, `{"percent":5,"conditions":` + deep + `}`, "schema.conditions.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0"},
+			{store.PercentDiscount, leaf("integer", `"7"`), ""}, {store.PercentDiscount, leaf("integer", `7`), ""},
+			{store.PercentDiscount, leaf("integer", `"7.5"`), "schema.conditions.0.value"},
+			{store.PercentDiscount, leaf("boolean", `"true"`), ""}, {store.PercentDiscount, leaf("boolean", `"yes"`), "schema.conditions.0.value"},
+			{store.PercentDiscount, leaf("float", `"1.5"`), ""}, {store.PercentDiscount, leaf("float", `"NaN"`), "schema.conditions.0.value"},
+			{store.PercentDiscount, leaf("date", `"2024-01-01"`), ""}, {store.PercentDiscount, leaf("date", `"soon"`), "schema.conditions.0.value"},
+			{store.PercentDiscount, leaf("string", `"x"`), ""}, {store.PercentDiscount, leaf("string", `5`), "schema.conditions.0.value"},
+			{store.PercentDiscount, leaf("colour", `"x"`), "schema.conditions.0.type"},
+			{store.PercentDiscount, `{"percent":5,"conditions":[{"field":"f","type":"string","value":"x"}]}`, "schema.conditions.0.template"},
+		} {
+			change := percentOff(noon)
+			change.Type, change.Schema = &c.kind, json.RawMessage(c.schema)
+			_, err := d.CreatePromotion(t.Context(), actor, "", change)
+			if c.member == "" {
+				require.NoError(t, err, "%s %s", c.kind, c.schema)
+				continue
+			}
+			require.Error(t, err, "%s %s", c.kind, c.schema)
+			require.Equal(t, c.member, strings.Join(store.AsErrors(err)[0].Path, "."), "%s %s: %v", c.kind, c.schema, err)
+		}
+		change := percentOff(noon)
+		change.Name, change.Start, change.End = ptr(""), ptr("soon"), ptr("2024-13-01")
+		_, err := d.CreatePromotion(t.Context(), actor, "", change)
+		require.Len(t, store.AsErrors(err), 3, "every fault at once: %v", err)
+		change = percentOff(noon)
+		change.End = change.Start
+		_, err = d.CreatePromotion(t.Context(), actor, "", change)
+		requireFault(t, err, store.Unprocessable, "end", "must be after start")
+	}
+}
+
+func promotionBeside(d *desk) func(*testing.T) {
+	return func(t *testing.T) {
+		change := percentOff(noon)
+		change.TargetCatalogs, change.Conditions = json.RawMessage(`["main"]`), json.RawMessage(`{}`)
+		p, err := d.CreatePromotion(t.Context(), actor, "p", change)
+		require.NoError(t, err)
+		require.Equal(t, `{"percent":10,"target_catalogs":["main"],"conditions":{}}`, string(p.Schema))
+		update, err := d.UpdatePromotion(t.Context(), actor, "p", store.PromotionChange{TargetCatalogs: json.RawMessage(`["outlet"]`), Conditions: json.RawMessage(`null`)}, false)
+		require.NoError(t, err)
+		require.JSONEq(t, `{"percent":10,"target_catalogs":["outlet"]}`, string(update.Promotion.Schema))
+		update, err = d.UpdatePromotion(t.Context(), actor, "p", store.PromotionChange{Schema: json.RawMessage(`{"percent":5,"target_catalogs":["a"]}`), TargetCatalogs: json.RawMessage(`["b"]`)}, false)
+		require.NoError(t, err)
+		require.Equal(t, []string{"a"}, update.Promotion.TargetCatalogs, "a schema's own goes first")
+	}
+}
+
+func promotionListed(d *desk) func(*testing.T) {
+	return func(t *testing.T) {
+		for i, name := range []string{"Étude", "apple", "Zebra", "Apple pie", "zebra 2"} {
+			change := percentOff(d.clock.Now())
+			change.Name, change.Enabled = &name, ptr(i%2 == 0)
+			if i == 4 {
+				change.Start = ptr(d.clock.Now().Add(time.Hour).Format(date))
+			}
+			_, err := d.CreatePromotion(t.Context(), actor, fmt.Sprintf("p%d", i), change)
+			require.NoError(t, err)
+			d.clock.Advance(time.Minute)
+		}
+		for _, c := range []struct {
+			filter store.PromotionFilter
+			sort   store.Sort
+			want   string
+		}{
+			{store.PromotionFilter{}, store.Sort{}, "p0 p1 p2 p3 p4"},
+			{store.PromotionFilter{}, store.Sort{By: store.SortName}, "p1 p3 p0 p2 p4"},
+			{store.PromotionFilter{}, store.Sort{By: store.SortName, Descending: true}, "p4 p2 p0 p3 p1"},
+			{store.PromotionFilter{}, store.Sort{By: store.SortCreatedAt, Descending: true}, "p4 p3 p2 p1 p0"},
+			{store.PromotionFilter{Search: "apple"}, store.Sort{}, "p1 p3"},
+			{store.PromotionFilter{Search: "etu"}, store.Sort{}, "p0"},
+			{store.PromotionFilter{Search: "PIE app"}, store.Sort{}, "p3"},
+			{store.PromotionFilter{IDs: []string{"p4", "p1", "none"}}, store.Sort{}, "p1 p4"},
+			{store.PromotionFilter{Names: []string{"Zebra"}}, store.Sort{}, "p2"},
+			{store.PromotionFilter{Types: []store.PromotionType{store.XForY}}, store.Sort{}, ""},
+			{store.PromotionFilter{Enabled: ptr(true)}, store.Sort{}, "p0 p2 p4"},
+			{store.PromotionFilter{Automatic: ptr(true)}, store.Sort{}, ""},
+			{store.PromotionFilter{States: []store.PromotionState{store.PromotionActive}}, store.Sort{}, "p0 p2"},
+			{store.PromotionFilter{States: []store.PromotionState{store.PromotionScheduled, store.PromotionDisabled}}, store.Sort{}, "p1 p3 p4"},
+			{store.PromotionFilter{States: []store.PromotionState{store.PromotionExpired}}, store.Sort{}, ""},
+		} {
+			var ids []string
+			var after *string
+			for { // a row a page
+				slice, err := d.Promotions(t.Context(), c.filter, store.ListQuery{Sort: c.sort, Page: store.Page{First: ptr(1), After: after}})
+				require.NoError(t, err)
+				for _, p := range slice.Items {
+					ids = append(ids, p.ID)
+				}
+				if !slice.HasNext {
+					break
+				}
+				after = &slice.Cursors[0]
+			}
+			require.Equal(t, c.want, strings.Join(ids, " "), "%+v", c)
+			slice, err := d.Promotions(t.Context(), c.filter, store.ListQuery{Sort: c.sort})
+			require.NoError(t, err)
+			total, err := slice.Total(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, len(ids), total)
+		}
+		_, err := d.Promotions(t.Context(), store.PromotionFilter{Names: []string{"\x00"}}, store.ListQuery{})
+		requireFault(t, err, store.Invalid, "filter", "UTF-8")
+	}
+}
