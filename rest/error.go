@@ -51,15 +51,6 @@ type errorBody struct {
 	Detail string `json:"detail"`
 }
 
-// sourcedError points at the member at fault, where the detail is documented
-// word for word and so cannot name it.
-type sourcedError struct {
-	errorBody
-	Source struct {
-		Pointer string `json:"pointer"` // of JSON, into the body's data: /codes/17/code
-	} `json:"source"`
-}
-
 // WriteError answers with an error in the envelope of the path's family.
 func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	list := store.AsErrors(err)
@@ -81,17 +72,10 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	body := struct {
-		Errors []any `json:"errors"`
+		Errors []errorBody `json:"errors"`
 	}{}
 	for _, e := range list {
-		told := describe(r, e, status)
-		if !e.Documented || len(e.Path) == 0 {
-			body.Errors = append(body.Errors, told)
-			continue
-		}
-		sourced := sourcedError{errorBody: told}
-		sourced.Source.Pointer = "/" + strings.ReplaceAll(member(e.Path), ".", "/")
-		body.Errors = append(body.Errors, sourced)
+		body.Errors = append(body.Errors, describe(r, e, status))
 	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

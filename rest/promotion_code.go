@@ -117,7 +117,7 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 		err = asError(payload.UserErrors)
 	}
 	if err != nil {
-		return err
+		return namingRows(err, len(codes))
 	}
 	dst := appendPromotion([]byte(`{"data":`), payload.Promotion)
 	dst = append(dst[:len(dst)-1], `,"codes":[`...)
@@ -126,6 +126,24 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 	}
 	writeJSON(w, http.StatusCreated, append(dst, "]}}"...))
 	return nil
+}
+
+// namingRows has errors tell which of several rows they are of, where their
+// documented detail does not; of a single one it stays word for word.
+func namingRows(err error, rows int) error {
+	if rows == 1 {
+		return err
+	}
+	var list store.Errors
+	for _, e := range store.AsErrors(err) {
+		if e.Documented && len(e.Path) > 0 {
+			named := *e
+			named.Detail += ": " + member(e.Path)
+			e = &named
+		}
+		list = append(list, e)
+	}
+	return list
 }
 
 // codes lists a promotion's codes.

@@ -23,6 +23,11 @@ func allow() map[string]string {
 		productsOf("tools"): "GET, HEAD, OPTIONS",
 		"/v2/inventories":   "GET, HEAD, OPTIONS",
 		"/v2/settings":      "GET, HEAD, PUT, OPTIONS",
+
+		"/v2/promotions":                       "GET, HEAD, POST, OPTIONS",
+		"/v2/promotions/ten-off":               "GET, HEAD, PUT, DELETE, OPTIONS",
+		"/v2/promotions/ten-off/codes":         "GET, HEAD, POST, DELETE, OPTIONS",
+		"/v2/promotions/ten-off/codes/TEN-OFF": "DELETE, OPTIONS",
 	}
 }
 

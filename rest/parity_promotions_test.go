@@ -1,0 +1,332 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+const promotionMembers = `uuid name description promotionType enabled automatic state start end minCartValue { amount currency } maxDiscountValue { amount currency }
+	maxApplicationsPerCart schema currencies { currency amount percentage } targetCatalogs conditions createdAt updatedAt`
+
+// wirePromotion is GraphQL's promotion in REST's shape.
+func wirePromotion(p map[string]any) any {
+	amount := func(a map[string]any) any {
+		return map[string]any{"currency": a["currency"], "amount": json.Number(a["amount"].(string))}
+	}
+	given := func(c map[string]any) any {
+		shape := map[string]any{"currency": c["currency"]}
+		for _, name := range []string{"amount", "percentage"} {
+			if text, ok := c[name].(string); ok {
+				shape[name] = json.Number(text)
+			}
+		}
+		return shape
+	}
+	return map[string]any{"type": "promotion", "id": p["uuid"], "name": p["name"], "description": p["description"],
+		"promotion_type": strings.ToLower(p["promotionType"].(string)), "enabled": p["enabled"], "automatic": p["automatic"],
+		"state": strings.ToLower(p["state"].(string)), "start": p["start"], "end": p["end"],
+		"min_cart_value": each(p["minCartValue"], amount), "max_discount_value": each(p["maxDiscountValue"], amount),
+		"max_applications_per_cart": p["maxApplicationsPerCart"], "schema": p["schema"], "currencies": each(p["currencies"], given),
+		"target_catalogs": p["targetCatalogs"], "conditions": p["conditions"],
+		"meta": map[string]any{"timestamps": map[string]any{"created_at": p["createdAt"], "updated_at": p["updatedAt"]}}}
+}
+
+// promotionID draws a promotion, of which a few are nobody's.
+func (d *dice) promotionID() string {
+	if d.chance(12) {
+		return pick(d, "nowhere", "00000000-0000-4000-8000-000000000000", strings.Repeat("x", 65))
+	}
+	return d.id(store.TypePromotion, pick(d, append([]string{"ten-off", "auto"}, d.promotions...)...))
+}
+
+// drawPromotions makes up a request for the list of promotions.
+func drawPromotions(d *dice) *twin {
+	l := d.list("GET /v2/promotions")
+	q := &twin{method: "GET"}
+	if l.chance(40) {
+		key, direction := pick(d, "id", "name", "created_at", "updated_at"), pick(d, "ASC", "DESC")
+		l.query.Set("sort", map[string]string{"ASC": "", "DESC": "-"}[direction]+key)
+		l.arguments = append(l.arguments, fmt.Sprintf("orderBy: {field: %s, direction: %s}", strings.ToUpper(key), direction))
+	}
+	if l.chance(60) {
+		f := pick(d, [][2]string{
+			{"eq(promotion_type,fixed_discount)", `{promotionType: [FIXED_DISCOUNT]}`}, {"in(state,active,expired)", `{state: [ACTIVE, EXPIRED]}`},
+			{"eq(enabled,true):eq(automatic,false)", `{enabled: true, automatic: false}`}, {"eq(name,Ten off)", `{name: {eq: "Ten off"}}`},
+			{"in(id,ten-off,auto)", `{id: {in: ["auto", "ten-off"]}}`}, {"like(name,*off*)", `{search: "off"}`},
+			{"gt(id,b):le(created_at,2030-01-01)", `{bounds: {id: {gt: "b"}, createdAt: {le: "2030-01-01"}}}`},
+			{"eq(colour,red)", `{colour: "red"}`}, {"gt(name,a)", `{name: {gt: "a"}}`}, {"eq(state,gone)", `{state: GONE}`}, {"eq(enabled,yes)", `{enabled: "yes"}`},
+		}...)
+		l.query.Set("filter", f[0])
+		l.arguments = append(l.arguments, "filter: "+f[1])
+	}
+	if l.chance(15) {
+		l.number("page[limit]", "first", pick(d, 0, 101, -1))
+	} else {
+		l.page(nil)
+	}
+	if l.chance(8) {
+		q.who = d.stranger()
+	}
+	q.target = l.address("/v2/promotions")
+	q.document = l.document(`%s { promotions%s { totalCount pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor } nodes { ` + promotionMembers + ` } } }`)
+	q.variables = l.variables
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		list := data["promotions"].(map[string]any)
+		l.samePage(t, rest, list, func(*drawn) {})
+		require.Equal(t, each(list["nodes"], wirePromotion), rest["data"])
+	}
+	return q
+}
+
+func drawPromotion(d *dice) *twin {
+	id := d.promotionID()
+	q := &twin{method: "GET", target: "/v2/promotions/" + id, document: `query($id: ID!) { promotion(id: $id) { ` + promotionMembers + ` } }`, variables: map[string]any{"id": id}}
+	if d.chance(10) {
+		q.who = d.stranger()
+	}
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		require.Equal(t, wirePromotion(data["promotion"].(map[string]any)), rest["data"])
+	}
+	return q
+}
+
+// promotionChange draws members, good ones or a bad one, in both languages.
+func (d *dice) promotionChange(create bool) (body, input map[string]any) {
+	body, input = map[string]any{}, map[string]any{}
+	set := func(name string, value any) { body[name], input[member(name)] = value, value }
+	set("name", pick(d, "A promotion", "Étude off", "Two words"))
+	set("start", pick(d, "2024-01-01", "2024-05-30T11:00", "2024-05-30T14:00:00+02:00"))
+	set("end", pick(d, "2025-01-01", "2024-05-30T23:30:00Z"))
+	kinds := map[string]any{"percent_discount": map[string]any{"percent": 12.5}, "x_for_y": map[string]any{"x": 3, "y": 2, "targets": []any{"A"}, "odd": true},
+		"fixed_discount": map[string]any{"currencies": []any{map[string]any{"currency": "USD", "amount": 500}}}}
+	kind := pick(d, "percent_discount", "x_for_y", "fixed_discount")
+	body["promotion_type"], input["promotionType"] = kind, strings.ToUpper(kind)
+	set("schema", kinds[kind])
+	if d.chance(50) {
+		set("enabled", d.chance(50))
+		set("description", "Something off.")
+		body["min_cart_value"] = []any{map[string]any{"currency": "USD", "amount": 5000}}
+		input["minCartValue"] = []any{map[string]any{"currency": "USD", "amount": "5000"}}
+		set("max_applications_per_cart", pick(d, 0, 3))
+		set("target_catalogs", []any{"main"})
+	}
+	if d.chance(25) {
+		switch d.IntN(5) {
+		case 0:
+			set("end", "2023-01-01")
+		case 1:
+			set("name", strings.Repeat("x", 1025))
+		case 2:
+			set("schema", map[string]any{"percent": 500, "x": 0, "currencies": 5})
+		case 3:
+			set("max_applications_per_cart", -1)
+		default:
+			body["promotion_type"], input["promotionType"] = "half_price", "HALF_PRICE"
+		}
+	}
+	return body, input
+}
+
+func drawPromotionCreate(d *dice) *twin {
+	body, input := d.promotionChange(true)
+	q := &twin{method: "POST", target: "/v2/promotions", variables: map[string]any{"input": input},
+		document: `mutation($input: PromotionCreateInput!) { promotionCreate(input: $input) { promotion { ` + promotionMembers + ` } userErrors { field code message } } }`}
+	q.send(d, body)
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		want := wirePromotion(data["promotionCreate"].(map[string]any)["promotion"].(map[string]any)).(map[string]any)
+		got := rest["data"].(map[string]any)
+		require.NotEqual(t, want["id"], got["id"], "each surface made one")
+		d.promotions = append(d.promotions, want["id"].(string), got["id"].(string))
+		want["id"] = got["id"]
+		require.Equal(t, want, got)
+	}
+	return q
+}
+
+func drawPromotionUpdate(d *dice) *twin {
+	body, input := d.promotionChange(false)
+	id := d.promotionID()
+	input["id"] = id
+	q := &twin{method: "PUT", target: "/v2/promotions/" + id, variables: map[string]any{"input": input},
+		document: `mutation($input: PromotionUpdateInput!) { promotionUpdate(input: $input) { promotion { ` + promotionMembers + ` } codesDeleted userErrors { field code message } } }`}
+	if d.chance(40) {
+		q.target, input["dryRun"] = q.target+"?dry_run=true", true
+	}
+	q.send(d, body)
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		payload := data["promotionUpdate"].(map[string]any)
+		require.Equal(t, wirePromotion(payload["promotion"].(map[string]any)), rest["data"])
+		if input["dryRun"] == true {
+			require.Equal(t, payload["codesDeleted"], rest["meta"].(map[string]any)["codes_deleted"])
+		}
+	}
+	return q
+}
+
+// drawPromotionDelete removes two promotions that were made, one by each
+// surface, or one that is not there.
+func drawPromotionDelete(d *dice) *twin {
+	ids := []string{"nowhere", "nowhere"}
+	if n := len(d.promotions); n >= 2 {
+		ids, d.promotions = d.promotions[n-2:], d.promotions[:n-2]
+	}
+	return &twin{method: "DELETE", target: "/v2/promotions/" + ids[0], variables: map[string]any{"id": ids[1]},
+		document: `mutation($id: ID!) { promotionDelete(input: {id: $id}) { deletedId userErrors { field code message } } }`,
+		same: func(t require.TestingT, rest, data map[string]any) {
+			require.Nil(t, rest)
+			require.Equal(t, store.GlobalID(store.TypePromotion, ids[1]), data["promotionDelete"].(map[string]any)["deletedId"])
+		}}
+}
+
+// send writes a body, wrapped or not; now and then it is broken, or somebody
+// else's.
+func (q *twin) send(d *dice, body map[string]any) {
+	wrapped := any(map[string]any{"data": body})
+	if d.chance(25) {
+		wrapped = body
+	}
+	text, _ := json.Marshal(wrapped) // plain values
+	q.body = string(text)
+	switch {
+	case d.chance(6):
+		q.who = d.stranger()
+	case d.chance(6):
+		q.body, q.raw = pick(d, "", "{", "[]", `{"data":[]}`, `{"data":5}`), "{"
+	}
+}
+
+const codeMembers = `uuid code uses maxUses consumeUnit users valid createdAt promotion { uuid }`
+
+func wireCode(c map[string]any) any {
+	users := c["users"]
+	if list, ok := users.([]any); ok && len(list) == 1 {
+		users = list[0]
+	}
+	return map[string]any{"type": "promotion_code", "id": c["uuid"], "promotion_id": c["promotion"].(map[string]any)["uuid"], "code": c["code"], "uses": c["uses"],
+		"max_uses": c["maxUses"], "consume_unit": strings.ToLower(c["consumeUnit"].(string)), "user": users, "valid": c["valid"], "created_at": c["createdAt"]}
+}
+
+func drawCodes(d *dice) *twin {
+	l := d.list("GET /v2/promotions/:id/codes")
+	id := d.promotionID()
+	l.argument("promotionId", "ID!", fmt.Sprintf("%q", id), id)
+	q := &twin{method: "GET"}
+	if l.chance(40) {
+		key, direction := pick(d, "code", "created_at"), pick(d, "ASC", "DESC")
+		l.query.Set("sort", map[string]string{"ASC": "", "DESC": "-"}[direction]+key)
+		l.arguments = append(l.arguments, fmt.Sprintf("orderBy: {field: %s, direction: %s}", strings.ToUpper(key), direction))
+	}
+	if l.chance(40) {
+		f := pick(d, [2]string{"eq(code,TEN-OFF)", `{code: {eq: "TEN-OFF"}}`}, [2]string{"in(code,ten-off,none)", `{code: {in: ["ten-off", "none"]}}`}, [2]string{"gt(code,a)", `{code: {gt: "a"}}`})
+		l.query.Set("filter", f[0])
+		l.arguments = append(l.arguments, "filter: "+f[1])
+	}
+	l.page(nil)
+	if l.chance(8) {
+		q.who = d.stranger()
+	}
+	q.target = l.address("/v2/promotions/" + id + "/codes")
+	q.document = l.document(`%s { promotionCodes%s { totalCount pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor } nodes { ` + codeMembers + ` } } }`)
+	q.variables = l.variables
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		list := data["promotionCodes"].(map[string]any)
+		l.samePage(t, rest, list, func(*drawn) {})
+		require.Equal(t, each(list["nodes"], wireCode), rest["data"])
+	}
+	return q
+}
+
+// drawCodesCreate makes codes by both surfaces, which differ in their last
+// letter alone.
+func drawCodesCreate(d *dice) *twin {
+	id := d.promotionID()
+	var rows, inputs []any
+	for range d.IntN(4) {
+		row, input := map[string]any{}, map[string]any{}
+		code := fmt.Sprint("C", d.IntN(1<<40))
+		if d.chance(10) {
+			code = "TEN-OF" // and F, or f: one that is taken
+			row["code"], input["code"] = code+"F", code+"F"
+		} else if d.chance(80) {
+			row["code"], input["code"] = code+"r", code+"g"
+		}
+		if d.chance(40) {
+			row["uses"] = pick(d, 1, 5, 0, -1, 1<<31-1)
+			input["uses"] = row["uses"]
+		}
+		if d.chance(30) {
+			unit := pick(d, "per_item", "per_cart")
+			row["consume_unit"], input["consumeUnit"] = unit, strings.ToUpper(unit)
+		}
+		if d.chance(30) {
+			row["user"] = pick[any](d, "u1", []any{"u1", "u2"}, []any{})
+			input["user"] = row["user"]
+		}
+		rows, inputs = append(rows, row), append(inputs, input)
+	}
+	if rows == nil {
+		rows, inputs = []any{}, []any{}
+	}
+	body, input := map[string]any{"type": "promotion_codes", "codes": rows}, map[string]any{"promotionId": id, "codes": inputs}
+	if d.chance(30) {
+		body["consume_unit"], input["consumeUnit"] = "per_item", "PER_ITEM"
+	}
+	if d.chance(30) {
+		delete(body, "type")
+	}
+	q := &twin{method: "POST", target: "/v2/promotions/" + id + "/codes", variables: map[string]any{"input": input},
+		document: `mutation($input: PromotionCodesCreateInput!) { promotionCodesCreate(input: $input) { promotion { ` + promotionMembers + ` } codes { ` + codeMembers + ` } userErrors { field code message } } }`}
+	q.send(d, body)
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		payload := data["promotionCodesCreate"].(map[string]any)
+		got := rest["data"].(map[string]any)
+		want := wirePromotion(payload["promotion"].(map[string]any)).(map[string]any)
+		want["codes"] = each(payload["codes"], wireCode)
+		for i, code := range want["codes"].([]any) {
+			there := got["codes"].([]any)[i].(map[string]any)
+			d.codes = append(d.codes, [3]string{there["promotion_id"].(string), there["code"].(string), code.(map[string]any)["code"].(string)})
+			if there["code"].(string)[0] == 'C' && there["code"].(string)[4] != '-' {
+				require.Equal(t, strings.TrimRight(there["code"].(string), "r"), strings.TrimRight(code.(map[string]any)["code"].(string), "g"))
+			}
+			code.(map[string]any)["id"], code.(map[string]any)["code"] = there["id"], there["code"]
+		}
+		require.Equal(t, want, got)
+	}
+	return q
+}
+
+// codeMade draws a code that each surface made, or one that is not there.
+func (d *dice) codeMade() [3]string {
+	if n := len(d.codes); n > 0 && d.chance(80) {
+		made := d.codes[n-1]
+		d.codes = d.codes[:n-1]
+		return made
+	}
+	return [3]string{pick(d, "ten-off", "nowhere"), "none", "none"}
+}
+
+const codesDelete = `mutation($id: ID!, $codes: [String!]!) { promotionCodesDelete(input: {promotionId: $id, codes: $codes}) { deleted userErrors { field code message } } }`
+
+func sameDeletion(t require.TestingT, rest, data map[string]any) {
+	require.Nil(t, rest)
+	require.Equal(t, json.Number("1"), data["promotionCodesDelete"].(map[string]any)["deleted"])
+}
+
+func drawCodesDelete(d *dice) *twin {
+	made := d.codeMade()
+	q := &twin{method: "DELETE", target: "/v2/promotions/" + made[0] + "/codes", document: codesDelete,
+		variables: map[string]any{"id": made[0], "codes": []any{made[2]}}, same: sameDeletion}
+	q.send(d, map[string]any{"codes": []any{pick[any](d, made[1], map[string]any{"code": made[1]})}})
+	return q
+}
+
+func drawCodeDelete(d *dice) *twin {
+	made := d.codeMade()
+	return &twin{method: "DELETE", target: "/v2/promotions/" + made[0] + "/codes/" + made[1], document: codesDelete,
+		variables: map[string]any{"id": made[0], "codes": []any{made[2]}}, same: sameDeletion}
+}
