@@ -49,7 +49,8 @@ func (r authoredNodeResolver) ProductIds(ctx context.Context, obj *model.Authore
 }
 
 func (r mutationResolver) NodeCreate(ctx context.Context, input generated.NodeCreateInput) (*generated.NodeCreatePayload, error) {
-	if err := auth.Require(ctx, "Mutation.nodeCreate"); err != nil {
+	ctx, err := begin(ctx, "Mutation.nodeCreate", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	node, faults, err := nodePayload(r.store.CreateNode(ctx, auth.From(ctx).Actor(), deref(input.ID), store.LocalID(input.ParentID),
@@ -58,7 +59,8 @@ func (r mutationResolver) NodeCreate(ctx context.Context, input generated.NodeCr
 }
 
 func (r mutationResolver) NodeUpdate(ctx context.Context, input generated.NodeUpdateInput) (*generated.NodeUpdatePayload, error) {
-	if err := auth.Require(ctx, "Mutation.nodeUpdate"); err != nil {
+	ctx, err := begin(ctx, "Mutation.nodeUpdate", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	node, faults, err := nodePayload(r.store.UpdateNode(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID),
@@ -67,7 +69,8 @@ func (r mutationResolver) NodeUpdate(ctx context.Context, input generated.NodeUp
 }
 
 func (r mutationResolver) NodeMove(ctx context.Context, input generated.NodeMoveInput) (*generated.NodeMovePayload, error) {
-	if err := auth.Require(ctx, "Mutation.nodeMove"); err != nil {
+	ctx, err := begin(ctx, "Mutation.nodeMove", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	node, faults, err := nodePayload(r.store.MoveNode(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), store.LocalID(input.ParentID)))
@@ -75,7 +78,8 @@ func (r mutationResolver) NodeMove(ctx context.Context, input generated.NodeMove
 }
 
 func (r mutationResolver) NodeDelete(ctx context.Context, input generated.NodeDeleteInput) (*generated.NodeDeletePayload, error) {
-	if err := auth.Require(ctx, "Mutation.nodeDelete"); err != nil {
+	ctx, err := begin(ctx, "Mutation.nodeDelete", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
@@ -84,7 +88,8 @@ func (r mutationResolver) NodeDelete(ctx context.Context, input generated.NodeDe
 }
 
 func (r mutationResolver) NodeProductsAttach(ctx context.Context, input generated.NodeProductsAttachInput) (*generated.NodeProductsAttachPayload, error) {
-	if err := auth.Require(ctx, "Mutation.nodeProductsAttach"); err != nil {
+	ctx, err := begin(ctx, "Mutation.nodeProductsAttach", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	node, faults, err := nodePayload(r.store.AttachProducts(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
@@ -92,7 +97,8 @@ func (r mutationResolver) NodeProductsAttach(ctx context.Context, input generate
 }
 
 func (r mutationResolver) NodeProductsDetach(ctx context.Context, input generated.NodeProductsDetachInput) (*generated.NodeProductsDetachPayload, error) {
-	if err := auth.Require(ctx, "Mutation.nodeProductsDetach"); err != nil {
+	ctx, err := begin(ctx, "Mutation.nodeProductsDetach", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	node, faults, err := nodePayload(r.store.DetachProducts(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
@@ -100,7 +106,8 @@ func (r mutationResolver) NodeProductsDetach(ctx context.Context, input generate
 }
 
 func (r mutationResolver) NodeCurate(ctx context.Context, input generated.NodeCurateInput) (*generated.NodeCuratePayload, error) {
-	if err := auth.Require(ctx, "Mutation.nodeCurate"); err != nil {
+	ctx, err := begin(ctx, "Mutation.nodeCurate", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	node, faults, err := nodePayload(r.store.CurateProducts(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))

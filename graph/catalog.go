@@ -28,7 +28,8 @@ func (r queryResolver) Catalogs(ctx context.Context, first *int, after *string, 
 }
 
 func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.CatalogCreateInput) (*generated.CatalogCreatePayload, error) {
-	if err := auth.Require(ctx, "Mutation.catalogCreate"); err != nil {
+	ctx, err := begin(ctx, "Mutation.catalogCreate", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	catalog, err := r.store.CreateCatalog(ctx, auth.From(ctx).Actor(), deref(input.ID), store.CatalogChange{Name: &input.Name,
@@ -38,7 +39,8 @@ func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.Cat
 }
 
 func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.CatalogUpdateInput) (*generated.CatalogUpdatePayload, error) {
-	if err := auth.Require(ctx, "Mutation.catalogUpdate"); err != nil {
+	ctx, err := begin(ctx, "Mutation.catalogUpdate", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	catalog, err := r.store.UpdateCatalog(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), store.CatalogChange{Name: input.Name,
@@ -48,7 +50,8 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 }
 
 func (r mutationResolver) CatalogDelete(ctx context.Context, input generated.CatalogDeleteInput) (*generated.CatalogDeletePayload, error) {
-	if err := auth.Require(ctx, "Mutation.catalogDelete"); err != nil {
+	ctx, err := begin(ctx, "Mutation.catalogDelete", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	id := store.LocalID(input.ID)

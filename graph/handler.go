@@ -30,6 +30,8 @@ func NewHandler(r *Resolver, log *slog.Logger) http.Handler {
 	server.SetParserTokenLimit(maxTokens)
 	server.Use(extension.Introspection{})
 	server.Use(newLimiter())
+	server.AroundRootFields(watchReplays)
+	server.AroundResponses(tellReplays)
 	server.SetErrorPresenter(presenter(log))
 	server.SetRecoverFunc(func(_ context.Context, reason any) error {
 		return fmt.Errorf("panic in a resolver: %v\n%s", reason, debug.Stack())

@@ -28,7 +28,8 @@ func (r queryResolver) AuthoredHierarchies(ctx context.Context, first *int, afte
 }
 
 func (r mutationResolver) HierarchyCreate(ctx context.Context, input generated.HierarchyCreateInput) (*generated.HierarchyCreatePayload, error) {
-	if err := auth.Require(ctx, "Mutation.hierarchyCreate"); err != nil {
+	ctx, err := begin(ctx, "Mutation.hierarchyCreate", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	hierarchy, err := r.store.CreateHierarchy(ctx, auth.From(ctx).Actor(), deref(input.ID),
@@ -38,7 +39,8 @@ func (r mutationResolver) HierarchyCreate(ctx context.Context, input generated.H
 }
 
 func (r mutationResolver) HierarchyUpdate(ctx context.Context, input generated.HierarchyUpdateInput) (*generated.HierarchyUpdatePayload, error) {
-	if err := auth.Require(ctx, "Mutation.hierarchyUpdate"); err != nil {
+	ctx, err := begin(ctx, "Mutation.hierarchyUpdate", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	hierarchy, err := r.store.UpdateHierarchy(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID),
@@ -48,7 +50,8 @@ func (r mutationResolver) HierarchyUpdate(ctx context.Context, input generated.H
 }
 
 func (r mutationResolver) HierarchyDelete(ctx context.Context, input generated.HierarchyDeleteInput) (*generated.HierarchyDeletePayload, error) {
-	if err := auth.Require(ctx, "Mutation.hierarchyDelete"); err != nil {
+	ctx, err := begin(ctx, "Mutation.hierarchyDelete", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	id := store.LocalID(input.ID)

@@ -34,7 +34,8 @@ func (r jobResolver) Release(ctx context.Context, obj *model.Job) (*store.Releas
 }
 
 func (r mutationResolver) JobCancel(ctx context.Context, input generated.JobCancelInput) (*generated.JobCancelPayload, error) {
-	if err := auth.Require(ctx, "Mutation.jobCancel"); err != nil {
+	ctx, err := begin(ctx, "Mutation.jobCancel", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	job, err := r.store.CancelJob(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID))

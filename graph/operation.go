@@ -14,20 +14,22 @@ import (
 // operation is one request of one user: who they are as a shopper, and the
 // view that follows from it, resolved once.
 type operation struct {
-	shopper store.ShopperContext
-	once    sync.Once
-	view    *store.View
-	err     error
+	shopper     store.ShopperContext
+	idempotency *idempotency // nil where no request is behind it
+	once        sync.Once
+	view        *store.View
+	err         error
 }
 
 type operationKey struct{}
 
 // Shopper is the one middleware in front of both surfaces that reads the
-// shopper's context from the headers and the token. It belongs behind the
+// shopper's context from the headers and the token, and the idempotency key. It belongs behind the
 // one that reads the token.
 func Shopper(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, r.WithContext(WithShopper(r.Context(), shopperOf(r))))
+		op := &operation{shopper: shopperOf(r), idempotency: idempotencyOf(r, w.Header())}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), operationKey{}, op)))
 	})
 }
 

@@ -20,7 +20,8 @@ func (r releaseResolver) Served(ctx context.Context, obj *store.Release) (bool, 
 }
 
 func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.CatalogPublishInput) (*generated.CatalogPublishPayload, error) {
-	if err := auth.Require(ctx, "Mutation.catalogPublish"); err != nil {
+	ctx, err := begin(ctx, "Mutation.catalogPublish", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	job, err := r.store.PublishLater(ctx, auth.From(ctx).Actor(), store.LocalID(input.CatalogID), input.Serve)
@@ -29,7 +30,8 @@ func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.Ca
 }
 
 func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generated.CatalogReleaseServeInput) (*generated.CatalogReleaseServePayload, error) {
-	if err := auth.Require(ctx, "Mutation.catalogReleaseServe"); err != nil {
+	ctx, err := begin(ctx, "Mutation.catalogReleaseServe", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	release, err := r.store.ServeRelease(ctx, auth.From(ctx).Actor(), store.LocalID(input.ReleaseID))

@@ -28,7 +28,8 @@ func (r queryResolver) CatalogRules(ctx context.Context, first *int, after *stri
 }
 
 func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated.CatalogRuleCreateInput) (*generated.CatalogRuleCreatePayload, error) {
-	if err := auth.Require(ctx, "Mutation.catalogRuleCreate"); err != nil {
+	ctx, err := begin(ctx, "Mutation.catalogRuleCreate", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	catalogID := store.LocalID(input.CatalogID)
@@ -40,7 +41,8 @@ func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated
 }
 
 func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated.CatalogRuleUpdateInput) (*generated.CatalogRuleUpdatePayload, error) {
-	if err := auth.Require(ctx, "Mutation.catalogRuleUpdate"); err != nil {
+	ctx, err := begin(ctx, "Mutation.catalogRuleUpdate", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	change := store.RuleChange{Name: input.Name, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
@@ -55,7 +57,8 @@ func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated
 }
 
 func (r mutationResolver) CatalogRuleDelete(ctx context.Context, input generated.CatalogRuleDeleteInput) (*generated.CatalogRuleDeletePayload, error) {
-	if err := auth.Require(ctx, "Mutation.catalogRuleDelete"); err != nil {
+	ctx, err := begin(ctx, "Mutation.catalogRuleDelete", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	id := store.LocalID(input.ID)

@@ -16,7 +16,8 @@ func (r queryResolver) Settings(ctx context.Context) (*store.Settings, error) {
 }
 
 func (r mutationResolver) SettingsUpdate(ctx context.Context, input generated.SettingsUpdateInput) (*generated.SettingsUpdatePayload, error) {
-	if err := auth.Require(ctx, "Mutation.settingsUpdate"); err != nil {
+	ctx, err := begin(ctx, "Mutation.settingsUpdate", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	settings, err := r.store.UpdateSettings(ctx, auth.From(ctx).Actor(),

@@ -68,7 +68,8 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 }
 
 func (r mutationResolver) StockTransact(ctx context.Context, input generated.StockTransactInput) (*generated.StockTransactPayload, error) {
-	if err := auth.Require(ctx, "Mutation.stockTransact"); err != nil {
+	ctx, err := begin(ctx, "Mutation.stockTransact", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	changes := make([]store.StockChange, len(input.Changes))

@@ -118,6 +118,8 @@ func member(path []string) string {
 		switch path[0] {
 		case "first", "last":
 			return "page[limit]"
+		case "idempotencyKey":
+			return "Idempotency-Key"
 		case "offset", "after", "before":
 			return "page[" + path[0] + "]"
 		}

@@ -12,8 +12,8 @@ import (
 // come one at a time in the whole database, imports included, because each of
 // them holds the row that hands out the order of creation: what one has read,
 // no other changes until it is done. So a rule never outlives its catalog and
-// a tree never gets a cycle, however many write.
-func (s *Store) author(ctx context.Context, actor Actor, fn func(context.Context, *importWriter) error) error {
+// a tree never gets a cycle, however many write. outcome is as in update.
+func (s *Store) author(ctx context.Context, actor Actor, fn func(context.Context, *importWriter) error, outcome ...any) error {
 	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
 		w := &importWriter{tx: t, store: s, revised: true}
 		if _, err := w.sequence(ctx, 1); err != nil {
@@ -23,7 +23,7 @@ func (s *Store) author(ctx context.Context, actor Actor, fn func(context.Context
 			return err
 		}
 		return w.announce(ctx)
-	})
+	}, outcome...)
 }
 
 // authored returns one row of a list of what is authored; NOT_FOUND when
@@ -60,7 +60,7 @@ func authorRow[T any](ctx context.Context, s *Store, actor Actor, l listing[T], 
 		}
 		row, err = authored(ctx, w.session, l, noun, *id)
 		return err
-	})
+	}, &row)
 	if err != nil {
 		return none, err
 	}

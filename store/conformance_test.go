@@ -22,6 +22,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"statements", storetest.Statements},
 		{"text", storetest.Text},
 		{"writes", storetest.Writes},
+		{"idempotency", storetest.Idempotency},
 	} {
 		t.Run(suite.name, func(t *testing.T) {
 			t.Parallel()

@@ -41,7 +41,8 @@ type Job struct {
 	StartedAt   time.Time // zero while it waits
 	FinishedAt  time.Time // zero while it is not
 
-	input, result json.RawMessage
+	// What its kind asks for and has to show, for the store alone.
+	Input, Result json.RawMessage `json:",omitempty"`
 }
 
 // GlobalID is the job's id over all types.
@@ -54,7 +55,7 @@ func scanJob(rows *sql.Rows) (*Job, error) {
 	var input, result string
 	var created, started, finished int64
 	err := rows.Scan(&j.ID, &j.Kind, &j.State, &input, &result, &j.Error, &j.Done, &j.Total, &j.Actor, &created, &started, &finished)
-	j.input, j.result = json.RawMessage(input), json.RawMessage(result)
+	j.Input, j.Result = json.RawMessage(input), json.RawMessage(result)
 	j.CreatedAt, j.StartedAt, j.FinishedAt = fromMicros(created), sinceMicros(started), sinceMicros(finished)
 	return j, err
 }
@@ -103,7 +104,7 @@ func (s *Store) CancelJob(ctx context.Context, actor Actor, id string) (job *Job
 			return notFound([]string{"id"}, "is no job: %q", short(id))
 		}
 		return err
-	})
+	}, &job)
 	return job, err
 }
 
@@ -111,9 +112,12 @@ func (s *Store) CancelJob(ctx context.Context, actor Actor, id string) (job *Job
 const jobKept = 30 * 24 * time.Hour
 
 // enqueue adds a job, unless one that waits would do the same; then it is
-// that one.
-func (s *Store) enqueue(ctx context.Context, actor Actor, kind JobKind, input any) (job *Job, err error) {
+// that one. ready tells whether it may be asked for at all.
+func (s *Store) enqueue(ctx context.Context, actor Actor, kind JobKind, input any, ready func(context.Context, *tx) error) (job *Job, err error) {
 	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		if err := ready(ctx, t); err != nil {
+			return err
+		}
 		if _, err := t.exec(ctx, `DELETE FROM job WHERE finished_at > 0 AND finished_at < $1`, micros(t.now.Add(-jobKept))); err != nil {
 			return err
 		}
@@ -133,8 +137,11 @@ func (s *Store) enqueue(ctx context.Context, actor Actor, kind JobKind, input an
 			job.ID, string(kind), string(JobQueued), text, string(t.actor), micros(t.now))
 		t.afterCommit(s.wakeWorker)
 		return err
-	})
-	return job, err
+	}, &job)
+	if err != nil {
+		return nil, err
+	}
+	return job, nil
 }
 
 func (s *Store) wakeWorker() {
@@ -154,6 +161,8 @@ func (s *Store) jobWorks() map[JobKind]jobWork { return map[JobKind]jobWork{JobP
 const (
 	jobBeat  = time.Second      // how often a running job shows that it lives
 	jobStale = 10 * time.Second // without that it is taken over
+
+	sweepEvery = 10 * time.Minute // what a worker sweeps between its jobs
 )
 
 // Work does the jobs that wait, one after the other, until ctx ends; a job
@@ -161,7 +170,14 @@ const (
 // one database.
 func (s *Store) Work(ctx context.Context) {
 	worker := newID()
+	var swept time.Time
 	for ctx.Err() == nil {
+		if time.Since(swept) > sweepEvery {
+			if err := s.sweepIdempotencyKeys(ctx); err != nil && ctx.Err() == nil {
+				s.log.Warn("could not sweep idempotency keys", "error", err)
+			}
+			swept = time.Now()
+		}
 		job, err := s.claimJob(ctx, worker)
 		switch {
 		case err != nil && ctx.Err() == nil:
@@ -237,7 +253,7 @@ func (s *Store) workOn(ctx context.Context, worker string, job *Job) {
 	job.Done, job.Total = int(done.Load()), int(total.Load())
 	switch {
 	case err == nil:
-		job.State, job.result = JobSucceeded, encode(result)
+		job.State, job.Result = JobSucceeded, encode(result)
 	case canceled:
 		job.State = JobCanceled
 	case ctx.Err() != nil:
@@ -283,7 +299,7 @@ func (s *Store) endJob(ctx context.Context, worker string, job *Job) error {
 		_, err := t.exec(ctx, `
 			UPDATE job SET state = $3, result = $4, error = $5, done = $6, total = $7, finished_at = $8
 			WHERE id = $1 AND worker = $2 AND state = $9`,
-			job.ID, worker, string(job.State), string(job.result), job.Error, job.Done, job.Total, finished, string(JobRunning))
+			job.ID, worker, string(job.State), string(job.Result), job.Error, job.Done, job.Total, finished, string(JobRunning))
 		return err
 	})
 }

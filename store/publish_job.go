@@ -21,26 +21,24 @@ type publishResult struct {
 // waits to do the same is the answer where there is one. NOT_FOUND for an
 // unknown catalog.
 func (s *Store) PublishLater(ctx context.Context, actor Actor, catalogID string, serve bool) (*Job, error) {
-	id, err := s.catalogExists(ctx, catalogID)
-	if err != nil {
-		return nil, err
-	}
-	return s.enqueue(ctx, actor, JobPublish, publishInput{id, serve})
+	return s.enqueue(ctx, actor, JobPublish, publishInput{catalogID, serve}, func(ctx context.Context, t *tx) error {
+		return catalogExists(ctx, t.session, catalogID)
+	})
 }
 
-func (s *Store) catalogExists(ctx context.Context, id string) (string, error) {
-	_, found, err := one(ctx, s.reader, scalar[string], `SELECT id FROM catalog WHERE id = $1`, id)
+func catalogExists(ctx context.Context, in session, id string) error {
+	_, found, err := one(ctx, in, scalar[string], `SELECT id FROM catalog WHERE id = $1`, id)
 	if err == nil && !found {
-		return "", notFound([]string{"catalogId"}, "is no catalog: %q", short(id))
+		return notFound([]string{"catalogId"}, "is no catalog: %q", short(id))
 	}
-	return id, err
+	return err
 }
 
 // publishJob does it. Done again, after a worker was gone, it makes another
 // release; what the first began is swept.
 func (s *Store) publishJob(ctx context.Context, job *Job, progress func(done, total int)) (any, error) {
 	var input publishInput
-	if err := json.Unmarshal(job.input, &input); err != nil {
+	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return nil, err
 	}
 	if served, err := s.upToDate(ctx, input.CatalogID); err != nil || served != nil && input.Serve {
@@ -79,7 +77,7 @@ func (s *Store) upToDate(ctx context.Context, catalogID string) (*Release, error
 // or the release is no longer kept.
 func (s *Store) ReleaseOfJob(ctx context.Context, job *Job) (*Release, error) {
 	var result publishResult
-	if job.Kind != JobPublish || job.State != JobSucceeded || json.Unmarshal(job.result, &result) != nil {
+	if job.Kind != JobPublish || job.State != JobSucceeded || json.Unmarshal(job.Result, &result) != nil {
 		return nil, notFound(nil, "The job has made no release.")
 	}
 	return s.keptRelease(ctx, result.ReleaseID)

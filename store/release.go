@@ -78,7 +78,7 @@ func (s *Store) keptRelease(ctx context.Context, id int64) (*Release, error) {
 // Releases lists the releases of a catalog that are kept, newest first: the
 // served one, and the newest three. NOT_FOUND for an unknown catalog.
 func (s *Store) Releases(ctx context.Context, catalogID string) ([]*Release, error) {
-	if _, err := s.catalogExists(ctx, catalogID); err != nil {
+	if err := catalogExists(ctx, s.reader, catalogID); err != nil {
 		return nil, err
 	}
 	return collect(ctx, s.reader, scanRelease, `
@@ -110,29 +110,36 @@ func (s *Store) Served(ctx context.Context, release *Release) (bool, error) {
 // kept.
 func (s *Store) ServeRelease(ctx context.Context, actor Actor, id string) (*Release, error) {
 	gone := notFound([]string{"releaseId"}, "is no release that is kept: %q; catalogReleases lists those that are, or publish the catalog anew", short(id))
-	release, err := s.ReleaseByID(ctx, id)
-	if HasCode(err, NotFound) {
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
 		return nil, gone
 	}
-	if err != nil {
-		return nil, err
-	}
-	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+	var release *Release
+	err = s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {
 		// As finishRelease does, the catalog's row first. The release's own is
 		// what a sweep looks at.
-		if _, err := t.exec(ctx, `UPDATE catalog SET release_id = $2 WHERE id = $1`, release.CatalogID, release.ID); err != nil {
+		if _, err := t.exec(ctx, `
+			UPDATE catalog SET release_id = $1
+			WHERE id = (SELECT catalog_id FROM release WHERE id = $1 AND state = $2)`, number, releasePublished); err != nil {
 			return err
 		}
-		n, err := t.exec(ctx, `UPDATE release SET superseded_at = 0, preview = FALSE WHERE id = $1 AND state = $2`, release.ID, releasePublished)
+		var kept bool
+		release, kept, err = one(ctx, t.session, scanRelease, `
+			UPDATE release SET superseded_at = 0, preview = FALSE
+			WHERE id = $1 AND state = $2
+			RETURNING `+releaseColumns, number, releasePublished)
 		if err != nil {
 			return err
 		}
-		if n == 0 {
+		if !kept {
 			return gone
 		}
 		return s.supersede(ctx, t, release.CatalogID)
-	})
-	return release, err
+	}, &release)
+	if err != nil {
+		return nil, err
+	}
+	return release, nil
 }
 
 // chunkSize is how many rows of a list, or of an attribute's index, are kept

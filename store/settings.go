@@ -62,7 +62,7 @@ func (s *Store) UpdateSettings(ctx context.Context, actor Actor, change Settings
 			return err
 		}
 		return s.changed(ctx, t, topicSettings)
-	})
+	}, &settings)
 	return settings, err
 }
 

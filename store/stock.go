@@ -179,7 +179,7 @@ func (s *Store) TransactStock(ctx context.Context, actor Actor, changes []StockC
 			made[i] = transaction
 		}
 		return nil
-	})
+	}, &made)
 	if err != nil {
 		return nil, err
 	}

@@ -4159,6 +4159,12 @@ Every ` + "`" + `id` + "`" + ` is a global id, good for ` + "`" + `node` + "`" +
 type shows as ` + "`" + `uuid` + "`" + `.
 
 The shopper is told by headers: ` + "`" + `Accept-Language` + "`" + `, ` + "`" + `Store-Channel` + "`" + `, ` + "`" + `Store-Context-Tag` + "`" + `, ` + "`" + `X-Moltin-Currency` + "`" + `.
+
+A mutation can be sent again safely under an idempotency key: ` + "`" + `idempotencyKey` + "`" + ` in its input, or the header
+` + "`" + `Idempotency-Key` + "`" + ` for all mutations of the operation, which tells several of one name apart by their order. The answer is
+then the first time's, for 24 hours; ` + "`" + `extensions.idempotentReplay` + "`" + ` lists the fields, by their names in the answer, that
+were answered so. The same key with another input is CONFLICT. Each client has its own keys for each mutation, shared with
+the REST path that does the same. A mutation that fails, or answers with ` + "`" + `userErrors` + "`" + `, keeps no key.
 """
 schema {
   query: Query
@@ -5261,6 +5267,8 @@ input SettingsUpdateInput {
   currency: String
   "BCP 47: ` + "`" + `fr-CA` + "`" + `."
   locale: String
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "The settings after the change."
@@ -5275,6 +5283,8 @@ type SettingsUpdatePayload {
 input StockTransactInput {
   "1 to 1000 changes; all are made or none."
   changes: [StockChangeInput!]!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "One change of a product's stock."
@@ -5633,6 +5643,8 @@ input CatalogCreateInput {
   locale: String
   "ISO 4217: ` + "`" + `EUR` + "`" + `; null or empty means the store's."
   currency: String
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "A price book's place in a catalog."
@@ -5657,6 +5669,8 @@ input CatalogUpdateInput {
   locale: String
   "ISO 4217: ` + "`" + `EUR` + "`" + `; empty means the store's."
   currency: String
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "The new catalog."
@@ -5679,6 +5693,8 @@ type CatalogUpdatePayload {
 input CatalogDeleteInput {
   "The global id, or the service's own."
   id: ID!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "What was removed."
@@ -5709,6 +5725,8 @@ input CatalogRuleCreateInput {
   tags: [String!]
   "It counts within any of these times; null or empty means always."
   schedules: [CatalogRuleScheduleInput!]
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "A time within which a rule counts."
@@ -5739,6 +5757,8 @@ input CatalogRuleUpdateInput {
   tags: [String!]
   "It counts within any of these times; empty means always."
   schedules: [CatalogRuleScheduleInput!]
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "The new rule."
@@ -5761,6 +5781,8 @@ type CatalogRuleUpdatePayload {
 input CatalogRuleDeleteInput {
   "The global id, or the service's own."
   id: ID!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "What was removed."
@@ -5781,6 +5803,8 @@ input HierarchyCreateInput {
   slug: String
   "For people; null or empty means none."
   description: String
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "What to change of a hierarchy; null leaves a member as it is."
@@ -5793,6 +5817,8 @@ input HierarchyUpdateInput {
   slug: String
   "For people; empty means none."
   description: String
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "The new hierarchy."
@@ -5815,6 +5841,8 @@ type HierarchyUpdatePayload {
 input HierarchyDeleteInput {
   "The global id, or the service's own."
   id: ID!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "What was removed."
@@ -5837,6 +5865,8 @@ input NodeCreateInput {
   slug: String
   "For people; null or empty means none."
   description: String
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "What to change of a node; null leaves a member as it is."
@@ -5849,6 +5879,8 @@ input NodeUpdateInput {
   slug: String
   "For people; empty means none."
   description: String
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "Where a node is to hang."
@@ -5857,6 +5889,8 @@ input NodeMoveInput {
   id: ID!
   "A node of the same hierarchy that is not below it, or the hierarchy, by global id or the service's own."
   parentId: ID!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "Products to attach to a node."
@@ -5865,6 +5899,8 @@ input NodeProductsAttachInput {
   id: ID!
   "1 to 1000 products, drafts too, by global id or the service's own; the newest last."
   productIds: [ID!]!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "Products to take off a node."
@@ -5873,6 +5909,8 @@ input NodeProductsDetachInput {
   id: ID!
   "1 to 1000 products, by global id or the service's own."
   productIds: [ID!]!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "The products of a node that come first."
@@ -5881,6 +5919,8 @@ input NodeCurateInput {
   id: ID!
   "At most 20 products that are attached to the node, by global id or the service's own, in order; empty means none."
   productIds: [ID!]!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "The new node."
@@ -5911,6 +5951,8 @@ type NodeMovePayload {
 input NodeDeleteInput {
   "The global id, or the service's own."
   id: ID!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "What was removed."
@@ -6025,6 +6067,8 @@ input CatalogPublishInput {
   catalogId: ID!
   "Whether to serve the release as soon as it is whole; false makes a preview, for ` + "`" + `catalogReleaseServe` + "`" + ` to serve."
   serve: Boolean! = true
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "The job that publishes."
@@ -6039,6 +6083,8 @@ type CatalogPublishPayload {
 input CatalogReleaseServeInput {
   "The release's global id, or its number."
   releaseId: ID!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "The release that is served."
@@ -6053,6 +6099,8 @@ type CatalogReleaseServePayload {
 input JobCancelInput {
   "The job's global id, or the service's own."
   id: ID!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "The job that was canceled."
@@ -23532,7 +23580,7 @@ func (ec *executionContext) unmarshalInputCatalogCreateInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "hierarchyIds", "pricebooks", "locale", "currency"}
+	fieldsInOrder := [...]string{"id", "name", "hierarchyIds", "pricebooks", "locale", "currency", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23581,6 +23629,13 @@ func (ec *executionContext) unmarshalInputCatalogCreateInput(ctx context.Context
 				return it, err
 			}
 			it.Currency = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -23597,7 +23652,7 @@ func (ec *executionContext) unmarshalInputCatalogDeleteInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23611,6 +23666,13 @@ func (ec *executionContext) unmarshalInputCatalogDeleteInput(ctx context.Context
 				return it, err
 			}
 			it.ID = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -23705,7 +23767,7 @@ func (ec *executionContext) unmarshalInputCatalogPublishInput(ctx context.Contex
 		asMap["serve"] = true
 	}
 
-	fieldsInOrder := [...]string{"catalogId", "serve"}
+	fieldsInOrder := [...]string{"catalogId", "serve", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23726,6 +23788,13 @@ func (ec *executionContext) unmarshalInputCatalogPublishInput(ctx context.Contex
 				return it, err
 			}
 			it.Serve = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -23742,7 +23811,7 @@ func (ec *executionContext) unmarshalInputCatalogReleaseServeInput(ctx context.C
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"releaseId"}
+	fieldsInOrder := [...]string{"releaseId", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23756,6 +23825,13 @@ func (ec *executionContext) unmarshalInputCatalogReleaseServeInput(ctx context.C
 				return it, err
 			}
 			it.ReleaseID = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -23772,7 +23848,7 @@ func (ec *executionContext) unmarshalInputCatalogRuleCreateInput(ctx context.Con
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "catalogId", "accountIds", "accountTagIds", "customerIds", "channels", "tags", "schedules"}
+	fieldsInOrder := [...]string{"id", "name", "catalogId", "accountIds", "accountTagIds", "customerIds", "channels", "tags", "schedules", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23842,6 +23918,13 @@ func (ec *executionContext) unmarshalInputCatalogRuleCreateInput(ctx context.Con
 				return it, err
 			}
 			it.Schedules = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -23858,7 +23941,7 @@ func (ec *executionContext) unmarshalInputCatalogRuleDeleteInput(ctx context.Con
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23872,6 +23955,13 @@ func (ec *executionContext) unmarshalInputCatalogRuleDeleteInput(ctx context.Con
 				return it, err
 			}
 			it.ID = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -23925,7 +24015,7 @@ func (ec *executionContext) unmarshalInputCatalogRuleUpdateInput(ctx context.Con
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "catalogId", "accountIds", "accountTagIds", "customerIds", "channels", "tags", "schedules"}
+	fieldsInOrder := [...]string{"id", "name", "catalogId", "accountIds", "accountTagIds", "customerIds", "channels", "tags", "schedules", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23995,6 +24085,13 @@ func (ec *executionContext) unmarshalInputCatalogRuleUpdateInput(ctx context.Con
 				return it, err
 			}
 			it.Schedules = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -24011,7 +24108,7 @@ func (ec *executionContext) unmarshalInputCatalogUpdateInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "hierarchyIds", "pricebooks", "locale", "currency"}
+	fieldsInOrder := [...]string{"id", "name", "hierarchyIds", "pricebooks", "locale", "currency", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -24060,6 +24157,13 @@ func (ec *executionContext) unmarshalInputCatalogUpdateInput(ctx context.Context
 				return it, err
 			}
 			it.Currency = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -24127,7 +24231,7 @@ func (ec *executionContext) unmarshalInputHierarchyCreateInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "slug", "description"}
+	fieldsInOrder := [...]string{"id", "name", "slug", "description", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -24162,6 +24266,13 @@ func (ec *executionContext) unmarshalInputHierarchyCreateInput(ctx context.Conte
 				return it, err
 			}
 			it.Description = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -24178,7 +24289,7 @@ func (ec *executionContext) unmarshalInputHierarchyDeleteInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -24192,6 +24303,13 @@ func (ec *executionContext) unmarshalInputHierarchyDeleteInput(ctx context.Conte
 				return it, err
 			}
 			it.ID = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -24208,7 +24326,7 @@ func (ec *executionContext) unmarshalInputHierarchyUpdateInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "slug", "description"}
+	fieldsInOrder := [...]string{"id", "name", "slug", "description", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -24243,6 +24361,13 @@ func (ec *executionContext) unmarshalInputHierarchyUpdateInput(ctx context.Conte
 				return it, err
 			}
 			it.Description = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -24340,7 +24465,7 @@ func (ec *executionContext) unmarshalInputJobCancelInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -24354,6 +24479,13 @@ func (ec *executionContext) unmarshalInputJobCancelInput(ctx context.Context, ob
 				return it, err
 			}
 			it.ID = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -24455,7 +24587,7 @@ func (ec *executionContext) unmarshalInputNodeCreateInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "parentId", "name", "slug", "description"}
+	fieldsInOrder := [...]string{"id", "parentId", "name", "slug", "description", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -24497,6 +24629,13 @@ func (ec *executionContext) unmarshalInputNodeCreateInput(ctx context.Context, o
 				return it, err
 			}
 			it.Description = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -24513,7 +24652,7 @@ func (ec *executionContext) unmarshalInputNodeCurateInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "productIds"}
+	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -24534,6 +24673,13 @@ func (ec *executionContext) unmarshalInputNodeCurateInput(ctx context.Context, o
 				return it, err
 			}
 			it.ProductIds = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -24550,7 +24696,7 @@ func (ec *executionContext) unmarshalInputNodeDeleteInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -24564,6 +24710,13 @@ func (ec *executionContext) unmarshalInputNodeDeleteInput(ctx context.Context, o
 				return it, err
 			}
 			it.ID = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -24580,7 +24733,7 @@ func (ec *executionContext) unmarshalInputNodeMoveInput(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "parentId"}
+	fieldsInOrder := [...]string{"id", "parentId", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -24601,6 +24754,13 @@ func (ec *executionContext) unmarshalInputNodeMoveInput(ctx context.Context, obj
 				return it, err
 			}
 			it.ParentID = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -24617,7 +24777,7 @@ func (ec *executionContext) unmarshalInputNodeProductsAttachInput(ctx context.Co
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "productIds"}
+	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -24638,6 +24798,13 @@ func (ec *executionContext) unmarshalInputNodeProductsAttachInput(ctx context.Co
 				return it, err
 			}
 			it.ProductIds = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -24654,7 +24821,7 @@ func (ec *executionContext) unmarshalInputNodeProductsDetachInput(ctx context.Co
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "productIds"}
+	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -24675,6 +24842,13 @@ func (ec *executionContext) unmarshalInputNodeProductsDetachInput(ctx context.Co
 				return it, err
 			}
 			it.ProductIds = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -24691,7 +24865,7 @@ func (ec *executionContext) unmarshalInputNodeUpdateInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "slug", "description"}
+	fieldsInOrder := [...]string{"id", "name", "slug", "description", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -24726,6 +24900,13 @@ func (ec *executionContext) unmarshalInputNodeUpdateInput(ctx context.Context, o
 				return it, err
 			}
 			it.Description = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -25554,7 +25735,7 @@ func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"pageLength", "currency", "locale"}
+	fieldsInOrder := [...]string{"pageLength", "currency", "locale", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -25582,6 +25763,13 @@ func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Contex
 				return it, err
 			}
 			it.Locale = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -25721,7 +25909,7 @@ func (ec *executionContext) unmarshalInputStockTransactInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"changes"}
+	fieldsInOrder := [...]string{"changes", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -25735,6 +25923,13 @@ func (ec *executionContext) unmarshalInputStockTransactInput(ctx context.Context
 				return it, err
 			}
 			it.Changes = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil

@@ -22,6 +22,8 @@ type CatalogCreateInput struct {
 	Locale *string `json:"locale,omitempty"`
 	// ISO 4217: `EUR`; null or empty means the store's.
 	Currency *string `json:"currency,omitempty"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The new catalog.
@@ -36,6 +38,8 @@ type CatalogCreatePayload struct {
 type CatalogDeleteInput struct {
 	// The global id, or the service's own.
 	ID string `json:"id"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // What was removed.
@@ -60,6 +64,8 @@ type CatalogPublishInput struct {
 	CatalogID string `json:"catalogId"`
 	// Whether to serve the release as soon as it is whole; false makes a preview, for `catalogReleaseServe` to serve.
 	Serve bool `json:"serve"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The job that publishes.
@@ -74,6 +80,8 @@ type CatalogPublishPayload struct {
 type CatalogReleaseServeInput struct {
 	// The release's global id, or its number.
 	ReleaseID string `json:"releaseId"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The release that is served.
@@ -104,6 +112,8 @@ type CatalogRuleCreateInput struct {
 	Tags []string `json:"tags,omitempty"`
 	// It counts within any of these times; null or empty means always.
 	Schedules []*store.Schedule `json:"schedules,omitempty"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The new rule.
@@ -118,6 +128,8 @@ type CatalogRuleCreatePayload struct {
 type CatalogRuleDeleteInput struct {
 	// The global id, or the service's own.
 	ID string `json:"id"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // What was removed.
@@ -148,6 +160,8 @@ type CatalogRuleUpdateInput struct {
 	Tags []string `json:"tags,omitempty"`
 	// It counts within any of these times; empty means always.
 	Schedules []*store.Schedule `json:"schedules,omitempty"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The changed rule.
@@ -172,6 +186,8 @@ type CatalogUpdateInput struct {
 	Locale *string `json:"locale,omitempty"`
 	// ISO 4217: `EUR`; empty means the store's.
 	Currency *string `json:"currency,omitempty"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The changed catalog.
@@ -192,6 +208,8 @@ type HierarchyCreateInput struct {
 	Slug *string `json:"slug,omitempty"`
 	// For people; null or empty means none.
 	Description *string `json:"description,omitempty"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The new hierarchy.
@@ -206,6 +224,8 @@ type HierarchyCreatePayload struct {
 type HierarchyDeleteInput struct {
 	// The global id, or the service's own.
 	ID string `json:"id"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // What was removed.
@@ -226,6 +246,8 @@ type HierarchyUpdateInput struct {
 	Slug *string `json:"slug,omitempty"`
 	// For people; empty means none.
 	Description *string `json:"description,omitempty"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The changed hierarchy.
@@ -240,6 +262,8 @@ type HierarchyUpdatePayload struct {
 type JobCancelInput struct {
 	// The job's global id, or the service's own.
 	ID string `json:"id"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The job that was canceled.
@@ -262,6 +286,8 @@ type NodeCreateInput struct {
 	Slug *string `json:"slug,omitempty"`
 	// For people; null or empty means none.
 	Description *string `json:"description,omitempty"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The new node.
@@ -278,6 +304,8 @@ type NodeCurateInput struct {
 	ID string `json:"id"`
 	// At most 20 products that are attached to the node, by global id or the service's own, in order; empty means none.
 	ProductIds []string `json:"productIds"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The node as curated.
@@ -292,6 +320,8 @@ type NodeCuratePayload struct {
 type NodeDeleteInput struct {
 	// The global id, or the service's own.
 	ID string `json:"id"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // What was removed.
@@ -308,6 +338,8 @@ type NodeMoveInput struct {
 	ID string `json:"id"`
 	// A node of the same hierarchy that is not below it, or the hierarchy, by global id or the service's own.
 	ParentID string `json:"parentId"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The moved node.
@@ -324,6 +356,8 @@ type NodeProductsAttachInput struct {
 	ID string `json:"id"`
 	// 1 to 1000 products, drafts too, by global id or the service's own; the newest last.
 	ProductIds []string `json:"productIds"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The node with its products.
@@ -340,6 +374,8 @@ type NodeProductsDetachInput struct {
 	ID string `json:"id"`
 	// 1 to 1000 products, by global id or the service's own.
 	ProductIds []string `json:"productIds"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The node with what is left.
@@ -360,6 +396,8 @@ type NodeUpdateInput struct {
 	Slug *string `json:"slug,omitempty"`
 	// For people; empty means none.
 	Description *string `json:"description,omitempty"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The changed node.
@@ -536,6 +574,8 @@ type SettingsUpdateInput struct {
 	Currency *string `json:"currency,omitempty"`
 	// BCP 47: `fr-CA`.
 	Locale *string `json:"locale,omitempty"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The settings after the change.
@@ -566,6 +606,8 @@ type StockChangeInput struct {
 type StockTransactInput struct {
 	// 1 to 1000 changes; all are made or none.
 	Changes []*StockChangeInput `json:"changes"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The changes that were made.

@@ -33,7 +33,7 @@ func CORS(origins []string) Middleware {
 			"X-Moltin-Application", "EP-Account-Management-Authentication-Token", "EP-Inventories-Multi-Location",
 			"Idempotency-Key", RequestIDHeader, "Prefer",
 		},
-		ExposedHeaders:   []string{RequestIDHeader, "Content-Language", "Retry-After", "Preference-Applied", "Store-Catalog-Resolution"},
+		ExposedHeaders:   []string{RequestIDHeader, "Content-Language", "Retry-After", "Preference-Applied", "Store-Catalog-Resolution", "Idempotent-Replay"},
 		AllowCredentials: !wildcard,
 		MaxAge:           preflightAge,
 	}).Handler

@@ -50,7 +50,7 @@ func TestCORSOfOrigins(t *testing.T) {
 			require.Equal(t, test.answer, w.Header().Get("Access-Control-Allow-Origin"))
 			require.Equal(t, test.credentials, w.Header().Get("Access-Control-Allow-Credentials") == "true")
 			if test.answer != "" {
-				require.Equal(t, "X-Request-Id, Content-Language, Retry-After, Preference-Applied, Store-Catalog-Resolution", w.Header().Get("Access-Control-Expose-Headers"))
+				require.Equal(t, "X-Request-Id, Content-Language, Retry-After, Preference-Applied, Store-Catalog-Resolution, Idempotent-Replay", w.Header().Get("Access-Control-Expose-Headers"))
 			}
 		})
 	}

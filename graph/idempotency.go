@@ -1,0 +1,120 @@
+package graph
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"portico/internal/auth"
+	"portico/store"
+)
+
+const (
+	// idempotencyHeader is a request's key for the writes it asks for.
+	idempotencyHeader = "Idempotency-Key"
+
+	// ReplayHeader is true in an answer of which something was answered as the
+	// first time, and not done again.
+	ReplayHeader = "Idempotent-Replay"
+)
+
+// idempotency is what an operation knows of its key: the header's, which
+// serves every write that brings none of its own.
+type idempotency struct {
+	key    string
+	given  bool
+	answer http.Header
+
+	mu       sync.Mutex
+	uses     map[string]int // of the header's key, by coordinate
+	replays  int
+	replayed []string // fields of a GraphQL answer
+}
+
+func idempotencyOf(r *http.Request, answer http.Header) *idempotency {
+	values := r.Header.Values(idempotencyHeader)
+	return &idempotency{key: r.Header.Get(idempotencyHeader), given: len(values) > 0, answer: answer, uses: map[string]int{}}
+}
+
+// use names the operation that the header's key is used for. A document may
+// hold a mutation several times, which run in its order: the second is another
+// operation than the first.
+func (i *idempotency) use(coordinate string) (operation string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.uses[coordinate]++
+	if n := i.uses[coordinate]; n > 1 {
+		return coordinate + " " + strconv.Itoa(n)
+	}
+	return coordinate
+}
+
+func (i *idempotency) replay() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.replays++
+	if i.answer != nil {
+		i.answer.Set(ReplayHeader, "true")
+	}
+}
+
+func (i *idempotency) count() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.replays
+}
+
+// begin is how every mutation begins: it requires the scope of its coordinate,
+// and has the write that follows heed its idempotency key, which is the
+// input's own or else the header's.
+func begin(ctx context.Context, coordinate string, key *string, input any) (context.Context, error) {
+	if err := auth.Require(ctx, coordinate); err != nil {
+		return nil, err
+	}
+	from := &idempotency{}
+	if op, ok := ctx.Value(operationKey{}).(*operation); ok && op.idempotency != nil {
+		from = op.idempotency
+	}
+	once := &store.IdempotencyKey{Operation: coordinate, Input: input, Replayed: from.replay}
+	switch {
+	case key != nil:
+		once.Key = *key
+	case from.given:
+		once.Key, once.Operation = from.key, from.use(coordinate)
+	default:
+		return ctx, nil
+	}
+	return store.WithIdempotencyKey(ctx, once), nil
+}
+
+// watchReplays notes the fields of an answer that were answered as the first
+// time, by their names in it.
+func watchReplays(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+	op, ok := ctx.Value(operationKey{}).(*operation)
+	if !ok || op.idempotency == nil {
+		return next(ctx)
+	}
+	before := op.idempotency.count()
+	answer := next(ctx)
+	if op.idempotency.count() > before { // mutations run one after the other
+		op.idempotency.replayed = append(op.idempotency.replayed, graphql.GetRootFieldContext(ctx).Field.Alias)
+	}
+	return answer
+}
+
+// tellReplays lists them in the answer's extensions.
+func tellReplays(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+	response := next(ctx)
+	op, ok := ctx.Value(operationKey{}).(*operation)
+	if response == nil || !ok || op.idempotency == nil || len(op.idempotency.replayed) == 0 {
+		return response
+	}
+	if response.Extensions == nil {
+		response.Extensions = map[string]any{}
+	}
+	response.Extensions["idempotentReplay"] = op.idempotency.replayed
+	return response
+}

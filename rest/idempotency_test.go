@@ -1,0 +1,78 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/rest"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// write is a request to REST that writes, another body for it that is just as
+// good, and the mutation that asks the same as the first.
+type write struct {
+	path, body, other string
+	mutation          string
+}
+
+// writes has an entry for every route that writes. Made again, it would answer
+// otherwise, or the test changes what it changed in between.
+func writes() map[string]write {
+	return map[string]write{
+		"PUT /v2/settings": {"/v2/settings", `{"data":{"page_length":7}}`, `{"data":{"page_length":8}}`, `mutation { settingsUpdate(input: {pageLength: 7}) { settings { pageLength } userErrors { message } } }`},
+	}
+}
+
+func TestEveryRouteThatWritesHeedsTheIdempotencyKey(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		for _, coordinate := range rest.Routes {
+			method, _, _ := strings.Cut(coordinate, " ")
+			if method == "GET" {
+				continue
+			}
+			t.Run(coordinate, func(t *testing.T) {
+				w, known := writes()[coordinate]
+				require.True(t, known, "say how %s is written to", coordinate)
+				s := open(t, e, shop(), at(storetest.NewClock(noon)))
+				const key, header = "key-1", "Idempotent-Replay"
+				first := s.send(t, method, w.path, w.body, "Idempotency-Key", key)
+				require.Less(t, first.Code, 300, "%s", first.Body)
+				require.Empty(t, first.Header().Get(header))
+				settings := 50 // another write comes between
+				_, err := s.store.UpdateSettings(t.Context(), "test", store.SettingsChange{PageLength: &settings})
+				require.NoError(t, err)
+
+				again := s.send(t, method, w.path, w.body, "Idempotency-Key", key)
+				require.Equal(t, first.Code, again.Code)
+				require.Equal(t, first.Body.String(), again.Body.String())
+				require.Equal(t, "true", again.Header().Get(header))
+
+				other := s.send(t, method, w.path, w.other, "Idempotency-Key", key)
+				require.Equal(t, 409, other.Code, "%s", other.Body)
+				require.Contains(t, other.Body.String(), `Idempotency-Key was used with another input: \"key-1\"`)
+				require.Empty(t, other.Header().Get(header))
+
+				for _, bad := range []string{"", "a b", strings.Repeat("k", 256)} {
+					refused := s.send(t, method, w.path, w.body, "Idempotency-Key", bad)
+					require.Equal(t, 400, refused.Code, "%s", refused.Body)
+					require.Contains(t, refused.Body.String(), "Idempotency-Key must be")
+				}
+
+				text, err := json.Marshal(map[string]string{"query": w.mutation})
+				require.NoError(t, err)
+				across := s.send(t, "POST", "/graphql", string(text), "Idempotency-Key", key)
+				require.Equal(t, "true", across.Header().Get(header), "the same operation on the other surface: %s", across.Body)
+				require.Contains(t, across.Body.String(), "idempotentReplay")
+				require.NotContains(t, across.Body.String(), `"message"`, fmt.Sprint(across.Code))
+
+				unkeyed := s.send(t, method, w.path, w.body)
+				require.Empty(t, unkeyed.Header().Get(header))
+			})
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// IdempotencyKey lets a caller who does not know whether a write was made send
+// it again: under the same key it is made once, and answered every time as the
+// first time. Each client has its own keys for each operation.
+//
+// A write that fails keeps no key, so that it can be mended and sent again.
+type IdempotencyKey struct {
+	Key       string // 1 to MaxIdempotencyKey visible ASCII characters
+	Operation string // what is asked for: Mutation.stockTransact
+	Input     any    // what is asked of it; its JSON is what "the same" means
+	Replayed  func() // called when the answer is the first time's
+}
+
+// MaxIdempotencyKey bounds a key, in characters.
+const MaxIdempotencyKey = 255
+
+// idempotencyKept is how long a key stands for its first use.
+const idempotencyKept = 24 * time.Hour
+
+type idempotencyKeyKey struct{}
+
+// WithIdempotencyKey has the write that is made under the returned context be
+// made once. INVALID when the key is malformed, CONFLICT when it was used with
+// another input; both name idempotencyKey.
+func WithIdempotencyKey(ctx context.Context, key *IdempotencyKey) context.Context {
+	return context.WithValue(ctx, idempotencyKeyKey{}, key)
+}
+
+// once makes fn keep the key that ctx carries, if any, in its own transaction,
+// so that there is never one without the other. outcome points to what fn
+// answers by; a replay sets it to what it was. It must survive JSON.
+//
+// The key is claimed before anything else is done: of equal writes at once the
+// first goes on, and the others wait for what becomes of it.
+func once(ctx context.Context, fn func(context.Context, *tx) error, outcome []any) (func(context.Context, *tx) error, error) {
+	key, ok := ctx.Value(idempotencyKeyKey{}).(*IdempotencyKey)
+	if !ok {
+		return fn, nil
+	}
+	if err := key.check(); err != nil {
+		return nil, err
+	}
+	hash, err := key.hash()
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, t *tx) error {
+		claimed, err := t.exec(ctx, `
+			INSERT INTO idempotency_key (client, operation, key, input_hash, outcome, created_at)
+			VALUES ($1, $2, $3, $4, '', $5)
+			ON CONFLICT (client, operation, key) DO UPDATE
+			SET input_hash = excluded.input_hash, outcome = '', created_at = excluded.created_at
+			WHERE idempotency_key.created_at <= $6`,
+			string(t.actor), key.Operation, key.Key, hash, micros(t.now), micros(t.now.Add(-idempotencyKept)))
+		if err != nil {
+			return err
+		}
+		if claimed == 0 {
+			return t.replay(ctx, key, hash, outcome)
+		}
+		if err := fn(ctx, t); err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, `UPDATE idempotency_key SET outcome = $4 WHERE client = $1 AND operation = $2 AND key = $3`,
+			string(t.actor), key.Operation, key.Key, string(encode(outcome)))
+		return err
+	}, nil
+}
+
+// replay answers as the first use of the key did.
+func (t *tx) replay(ctx context.Context, key *IdempotencyKey, hash string, outcome []any) error {
+	type first struct{ hash, outcome string }
+	was, found, err := one(ctx, t.session, func(rows *sql.Rows) (f first, err error) {
+		return f, rows.Scan(&f.hash, &f.outcome)
+	}, `SELECT input_hash, outcome FROM idempotency_key WHERE client = $1 AND operation = $2 AND key = $3`,
+		string(t.actor), key.Operation, key.Key)
+	switch {
+	case err != nil:
+		return err
+	case !found: // it was swept just now
+		return errRaced
+	case was.hash != hash:
+		return &Error{Code: Conflict, Path: []string{"idempotencyKey"}, Detail: fmt.Sprintf(
+			"was used with another input: %q; take a new key for a new request, or send the first request unchanged", key.Key)}
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal([]byte(was.outcome), &list); err != nil {
+		return err
+	}
+	for i, raw := range list {
+		reflect.ValueOf(outcome[i]).Elem().SetZero() // an earlier try may have set it
+		if err := json.Unmarshal(raw, outcome[i]); err != nil {
+			return err
+		}
+	}
+	if key.Replayed != nil {
+		t.afterCommit(key.Replayed)
+	}
+	return nil
+}
+
+func (k *IdempotencyKey) check() error {
+	path := []string{"idempotencyKey"}
+	if len(k.Key) < 1 || len(k.Key) > MaxIdempotencyKey {
+		return invalid(path, "must be 1 to %d visible ASCII characters, not %d bytes; a UUID will do", MaxIdempotencyKey, len(k.Key))
+	}
+	for i := range len(k.Key) {
+		if k.Key[i] <= ' ' || k.Key[i] > '~' {
+			return invalid(path, "must be visible ASCII characters, without spaces, not %q; a UUID will do", short(k.Key))
+		}
+	}
+	return nil
+}
+
+// hash tells inputs apart. Members in another order, and the key itself, make
+// no difference.
+func (k *IdempotencyKey) hash() (string, error) {
+	decoder := json.NewDecoder(bytes.NewReader(encode(k.Input)))
+	decoder.UseNumber()
+	var input any
+	if err := decoder.Decode(&input); err != nil {
+		return "", err
+	}
+	if members, ok := input.(map[string]any); ok {
+		delete(members, "idempotencyKey")
+	}
+	sum := sha256.Sum256(encode(input))
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// sweepIdempotencyKeys deletes the keys that no longer stand for anything, in
+// short transactions.
+//
+// An outdated key is as good as gone before that (once).
+func (s *Store) sweepIdempotencyKeys(ctx context.Context) error {
+	for deleted := int64(sweepBatch); deleted == sweepBatch; {
+		if err := s.update(ctx, "", func(ctx context.Context, t *tx) (err error) {
+			deleted, err = t.exec(ctx, `
+				DELETE FROM idempotency_key
+				WHERE created_at <= $1 AND (client, operation, key) IN (
+				    SELECT client, operation, key FROM idempotency_key
+				    WHERE created_at <= $1 ORDER BY created_at, client, operation, key LIMIT $2)`,
+				micros(t.now.Add(-idempotencyKept)), sweepBatch)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

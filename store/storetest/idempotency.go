@@ -1,0 +1,216 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// Idempotency is the promise of store.WithIdempotencyKey. Increments of stock
+// stand for all writes.
+func Idempotency(t *testing.T, e Engine) {
+	t.Run("a write under a key is made once, and answered as the first time", keyReplays(e))
+	t.Run("a key used with another input is refused", keyReused(e))
+	t.Run("each client has its own keys for each operation", keyScoped(e))
+	t.Run("a write that fails keeps no key", keyOfFailure(e))
+	t.Run("a key is 1 to 255 visible ASCII characters", keyForms(e))
+	t.Run("of equal writes at once one is made", keyRaced(e))
+	t.Run("of different writes at once under one key one is made", keyDisputed(e))
+	t.Run("a key stands for 24 hours", keyOutdated(e))
+	t.Run("outdated keys are swept", keysSwept(e))
+}
+
+// keyed is one use of a key; input is what the caller asks for.
+func keyed(ctx context.Context, key, operation string, input any, replayed *atomic.Int64) context.Context {
+	return store.WithIdempotencyKey(ctx, &store.IdempotencyKey{Key: key, Operation: operation, Input: input, Replayed: func() { replayed.Add(1) }})
+}
+
+func keyReplays(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s := stocked(t, e, 10, "a", "b")
+		late := e.Open(t, at(clock))
+		var replayed atomic.Int64
+		change := []store.StockChange{{ProductID: "b", Action: store.StockSet, Quantity: 3, Reason: `a "quoted" é reason`}, {ProductID: "a", Action: store.StockDecrement, Quantity: 10}}
+		first, err := s.TransactStock(keyed(t.Context(), "k", "o", change, &replayed), actor, change)
+		require.NoError(t, err)
+		require.Zero(t, replayed.Load())
+		clock.Advance(time.Hour)
+		for range 3 {
+			again, err := late.TransactStock(keyed(t.Context(), "k", "o", change, &replayed), actor, change)
+			require.NoError(t, err)
+			require.Equal(t, first, again, "to the last member")
+		}
+		require.EqualValues(t, 3, replayed.Load())
+		require.Equal(t, []int{0, 3}, []int{available(t, s, "a"), available(t, s, "b")})
+		requireLedger(t, e.SQL(t))
+	}
+}
+
+func keyReused(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := stocked(t, e, 0, "a")
+		var replayed atomic.Int64
+		use := func(input any) error { return increment(keyed(t.Context(), "k-1", "o", input, &replayed), s, "a") }
+		require.NoError(t, use(map[string]any{"n": 1, "text": "a"}))
+		for _, same := range []any{json.RawMessage(`{ "text":"a","n":1 }`), map[string]any{"n": 1, "text": "a", "idempotencyKey": "k-1"}} {
+			require.NoError(t, use(same), "the order of members, and the key itself, make no difference")
+		}
+		require.EqualValues(t, 2, replayed.Load())
+		for _, other := range []any{map[string]any{"n": 2, "text": "a"}, map[string]any{"n": 1}, map[string]any{"n": "1", "text": "a"}, nil} {
+			requireFault(t, use(other), store.Conflict, "idempotencyKey", `"k-1"`, "new key")
+		}
+		require.Equal(t, 1, available(t, s, "a"))
+	}
+}
+
+func keyScoped(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := stocked(t, e, 0, "a")
+		var replayed atomic.Int64
+		for _, use := range []struct {
+			actor     store.Actor
+			operation string
+		}{{"client:1", "o"}, {"client:2", "o"}, {"client:1", "p"}, {"client:2", "p"}, {"client:1", "o"}} {
+			_, err := s.TransactStock(keyed(t.Context(), "k", use.operation, 1, &replayed), use.actor, []store.StockChange{{ProductID: "a", Action: store.StockIncrement, Quantity: 1}})
+			require.NoError(t, err)
+		}
+		require.EqualValues(t, 1, replayed.Load())
+		require.Equal(t, 4, available(t, s, "a"))
+	}
+}
+
+func keyOfFailure(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := stocked(t, e, 0, "a")
+		var replayed atomic.Int64
+		decrement := []store.StockChange{{ProductID: "a", Action: store.StockDecrement, Quantity: 1}}
+		for range 2 {
+			_, err := s.TransactStock(keyed(t.Context(), "k", "o", 1, &replayed), actor, decrement)
+			requireFault(t, err, store.Unprocessable, "changes.0.quantity")
+		}
+		require.NoError(t, increment(t.Context(), s, "a"))
+		_, err := s.TransactStock(keyed(t.Context(), "k", "o", 2, &replayed), actor, decrement)
+		require.NoError(t, err, "mended, under the same key")
+		require.Zero(t, replayed.Load())
+	}
+}
+
+func keyForms(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := stocked(t, e, 0, "a")
+		var replayed atomic.Int64
+		for _, good := range []string{"k", "~!\"'\\%", strings.Repeat("k", 255)} {
+			require.NoError(t, increment(keyed(t.Context(), good, "o", 1, &replayed), s, "a"), good)
+		}
+		for _, bad := range []string{"", " ", "a b", "k\n", "k\x00", "ké", "\xff", "\x7f", strings.Repeat("k", 256)} {
+			requireFault(t, increment(keyed(t.Context(), bad, "o", 1, &replayed), s, "a"), store.Invalid, "idempotencyKey", "visible ASCII")
+		}
+		require.Equal(t, 3, available(t, s, "a"))
+	}
+}
+
+func keyRaced(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := stocked(t, e, 1, "a") // enough for one
+		for round := range 5 {
+			var replayed atomic.Int64
+			var mu sync.Mutex
+			answers := map[string]int{}
+			together(t, e, func(s *store.Store, _ int) {
+				made, err := s.TransactStock(keyed(t.Context(), fmt.Sprint("k", round), "o", 1, &replayed), actor,
+					[]store.StockChange{{ProductID: "a", Action: store.StockDecrement, Quantity: 1}})
+				if err != nil {
+					t.Errorf("a writer is told %v", err)
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				answers[made[0].ID]++
+			})
+			require.Len(t, answers, 1, "all are answered the same")
+			require.EqualValues(t, writers-1, replayed.Load())
+			require.Equal(t, 0, available(t, s, "a"))
+			require.NoError(t, increment(t.Context(), s, "a"))
+		}
+		requireLedger(t, e.SQL(t))
+	}
+}
+
+func keyDisputed(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := stocked(t, e, 0, "a")
+		var replayed, made atomic.Int64
+		together(t, e, func(s *store.Store, writer int) {
+			err := increment(keyed(t.Context(), "k", "o", writer, &replayed), s, "a")
+			switch {
+			case err == nil:
+				made.Add(1)
+			case !store.HasCode(err, store.Conflict):
+				t.Errorf("a writer is told %v", err)
+			}
+		})
+		require.EqualValues(t, 1, made.Load())
+		require.Equal(t, 1, available(t, s, "a"))
+	}
+}
+
+func keyOutdated(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		stocked(t, e, 0, "a")
+		s := e.Open(t, at(clock))
+		var replayed atomic.Int64
+		use := func(input any) error { return increment(keyed(t.Context(), "k", "o", input, &replayed), s, "a") }
+		require.NoError(t, use(1))
+		clock.Advance(24*time.Hour - time.Millisecond)
+		require.NoError(t, use(1))
+		requireFault(t, use(2), store.Conflict, "idempotencyKey")
+		require.EqualValues(t, 1, replayed.Load())
+		clock.Advance(time.Millisecond)
+		require.NoError(t, use(2), "a new day, whether it was swept or not")
+		require.Equal(t, 2, available(t, s, "a"))
+		clock.Advance(time.Hour)
+		require.NoError(t, use(2))
+		require.EqualValues(t, 2, replayed.Load(), "and from now on it stands for another 24 hours")
+	}
+}
+
+func keysSwept(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		stocked(t, e, 0, "a")
+		s, db := e.Open(t, at(clock)), e.SQL(t)
+		const old = 12_000 // several transactions
+		_, err := db.Exec(fmt.Sprintf(`
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+			INSERT INTO idempotency_key (client, operation, key, input_hash, outcome, created_at)
+			SELECT 'c', 'o', CAST(i AS TEXT), '', '[]', %d FROM n`, old, noon.UnixMicro()))
+		require.NoError(t, err)
+		clock.Advance(12 * time.Hour)
+		var replayed atomic.Int64
+		require.NoError(t, increment(keyed(t.Context(), "k", "o", 1, &replayed), s, "a"))
+		left := func() (n int) {
+			require.NoError(t, db.QueryRow(`SELECT COUNT(*) FROM idempotency_key`).Scan(&n))
+			return n
+		}
+		worker, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		clock.Advance(12 * time.Hour)
+		go func() { defer close(done); s.Work(worker) }()
+		requireSoon(t, 1, left)
+		stop()
+		<-done
+		require.NoError(t, increment(keyed(t.Context(), "k", "o", 1, &replayed), s, "a"))
+		require.EqualValues(t, 1, replayed.Load(), "the one that is left")
+	}
+}
