@@ -23,6 +23,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"text", storetest.Text},
 		{"writes", storetest.Writes},
 		{"idempotency", storetest.Idempotency},
+		{"code use", storetest.CodeUse},
 	} {
 		t.Run(suite.name, func(t *testing.T) {
 			t.Parallel()

@@ -115,19 +115,25 @@ func scanCode(rows *sql.Rows, p *Promotion) (*PromotionCode, error) {
 
 func scanAnyCode(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, nil) }
 
-// PromotionCode finds a code across promotions: the held one, else the
-// newest; NOT_FOUND when there is none.
-func (s *Store) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
-	none := notFound(nil, "There is no promotion code %q.", short(code))
+// findCode finds a code across promotions: the held one, else the newest; nil
+// when there is none.
+func findCode(ctx context.Context, in session, code string) (*PromotionCode, error) {
 	if !cleanText(code) || len(code) > MaxCodeLength {
-		return nil, none
+		return nil, nil
 	}
-	c, found, err := one(ctx, s.reader, scanAnyCode, `
+	c, _, err := one(ctx, in, scanAnyCode, `
 		SELECT `+codeColumns+`, promotion.id FROM `+liveCodes+`
 		WHERE promotion_code.code = $1
 		ORDER BY held DESC, promotion_code.created_at DESC, promotion_code.promotion_number DESC LIMIT 1`, code)
-	if err == nil && !found {
-		err = none
+	return c, err
+}
+
+// PromotionCode finds a code across promotions: the held one, else the
+// newest; NOT_FOUND when there is none.
+func (s *Store) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
+	c, err := findCode(ctx, s.reader, code)
+	if err == nil && c == nil {
+		err = notFound(nil, "There is no promotion code %q.", short(code))
 	}
 	if err != nil {
 		return nil, err

@@ -10,3 +10,6 @@ CREATE TABLE idempotency_key (
     PRIMARY KEY (client, operation, key)
 ) /* WITHOUT ROWID */;
 CREATE INDEX idempotency_key_by_age ON idempotency_key (created_at);
+
+-- Redeeming and releasing a code are idempotent by reference.
+CREATE INDEX code_usage_by_reference ON code_usage (reference, code);
