@@ -28,6 +28,7 @@ func TestEveryMutationTakesAnIdempotencyKey(t *testing.T) {
 func TestEveryMutationHeedsItsIdempotencyKey(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
+		seedCodes(t, s)
 		for coordinate, query := range rootFields() {
 			if !strings.HasPrefix(coordinate, "Mutation.") || coordinate == "Mutation.jobCancel" {
 				continue

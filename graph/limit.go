@@ -154,7 +154,7 @@ func (m *measure) rows(field *ast.Field) int {
 	}
 	switch field.Name { // lists without the arguments have the default page
 	case "products", "stocks", "catalogNodes", "hierarchies", "children", "componentProducts",
-		"catalogs", "catalogRules", "authoredHierarchies", "authoredNodes":
+		"catalogs", "catalogRules", "authoredHierarchies", "authoredNodes", "promotionCodeUsages":
 		return store.DefaultPageLength
 	}
 	return 1

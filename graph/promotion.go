@@ -34,7 +34,8 @@ func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFi
 }
 
 func (r mutationResolver) PromotionCreate(ctx context.Context, input generated.PromotionCreateInput) (*generated.PromotionCreatePayload, error) {
-	if err := auth.Require(ctx, "Mutation.promotionCreate"); err != nil {
+	ctx, err := begin(ctx, "Mutation.promotionCreate", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	change := store.PromotionChange{Name: &input.Name, Description: &input.Description, Type: &input.PromotionType,
@@ -50,7 +51,8 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input generated.P
 }
 
 func (r mutationResolver) PromotionUpdate(ctx context.Context, input generated.PromotionUpdateInput) (*generated.PromotionUpdatePayload, error) {
-	if err := auth.Require(ctx, "Mutation.promotionUpdate"); err != nil {
+	ctx, err := begin(ctx, "Mutation.promotionUpdate", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	change := store.PromotionChange{Name: input.Name, Description: input.Description, Type: input.PromotionType,
@@ -69,7 +71,8 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input generated.P
 }
 
 func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.PromotionDeleteInput) (*generated.PromotionDeletePayload, error) {
-	if err := auth.Require(ctx, "Mutation.promotionDelete"); err != nil {
+	ctx, err := begin(ctx, "Mutation.promotionDelete", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	id := store.LocalID(input.ID)

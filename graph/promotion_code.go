@@ -33,7 +33,8 @@ func (r queryResolver) PromotionCodes(ctx context.Context, promotionID string, f
 }
 
 func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input generated.PromotionCodesCreateInput) (*generated.PromotionCodesCreatePayload, error) {
-	if err := auth.Require(ctx, "Mutation.promotionCodesCreate"); err != nil {
+	ctx, err := begin(ctx, "Mutation.promotionCodesCreate", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	codes := make([]store.NewCode, len(input.Codes))
@@ -52,7 +53,8 @@ func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input genera
 }
 
 func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input generated.PromotionCodesDeleteInput) (*generated.PromotionCodesDeletePayload, error) {
-	if err := auth.Require(ctx, "Mutation.promotionCodesDelete"); err != nil {
+	ctx, err := begin(ctx, "Mutation.promotionCodesDelete", input.IdempotencyKey, input)
+	if err != nil {
 		return nil, err
 	}
 	deleted, err := r.store.DeletePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), input.Codes)

@@ -43,6 +43,8 @@ func parities() []parity {
 		{"POST /v2/promotions/:id/codes", 8, drawCodesCreate},
 		{"DELETE /v2/promotions/:id/codes", 2, drawCodesDelete},
 		{"DELETE /v2/promotions/:id/codes/:code", 2, drawCodeDelete},
+		{"GET /v2/promotions/:id/usages", 6, drawUsages("GET /v2/promotions/:id/usages")},
+		{"GET /v2/promotions/:id/codes/:code/usages", 6, drawUsages("GET /v2/promotions/:id/codes/:code/usages")},
 		{"GET /v2/settings", 3, drawSettings},
 		{"PUT /v2/settings", 12, drawSettingsUpdate},
 	}
@@ -97,6 +99,7 @@ func TestBothSurfacesSayTheSame(t *testing.T) {
 		}{{"handmade", offers(), 1_500}, {"generated", generate(t, 220), 600}} {
 			t.Run(run.name, func(t *testing.T) {
 				s := open(t, e, run.shop, at(storetest.NewClock(noon)))
+				redeemed(t, s)
 				d := newDice(t, seed, run.shop)
 				statuses := map[int]int{}
 				for n := range run.requests {

@@ -47,6 +47,8 @@ func routes() []route {
 		{"POST", "/v2/promotions/:id/codes", (*API).createCodes},
 		{"DELETE", "/v2/promotions/:id/codes", (*API).deleteCodes},
 		{"DELETE", "/v2/promotions/:id/codes/:code", (*API).deleteCode},
+		{"GET", "/v2/promotions/:id/usages", (*API).promotionUsages},
+		{"GET", "/v2/promotions/:id/codes/:code/usages", (*API).codeUsages},
 		{"GET", "/v2/settings", (*API).settings},
 		{"PUT", "/v2/settings", (*API).updateSettings},
 	}

@@ -44,8 +44,14 @@ func CodeReasons() []CodeReason {
 // CodeRefusal is a reason, with the member at fault and the detail of it.
 type CodeRefusal struct {
 	Reason CodeReason
-	*Error
+	Fault  *Error
 }
+
+// Argument is the member at fault.
+func (r CodeRefusal) Argument() string { return r.Fault.Path[0] }
+
+// Message says what is wrong, for people.
+func (r CodeRefusal) Message() string { return r.Fault.Error() }
 
 // CodeCheck is what a code would do.
 type CodeCheck struct {
@@ -53,6 +59,27 @@ type CodeCheck struct {
 	UnitsApplied int            // uses it would take; 0 when refused
 	Code         *PromotionCode // nil when unknown
 	Promotion    *Promotion     // nil when unknown
+}
+
+// Valid tells whether nothing stands in its way.
+func (c *CodeCheck) Valid() bool { return len(c.Refusals) == 0 }
+
+// Remaining are the uses that are left; nil for any number, and of an unknown
+// code.
+func (c *CodeCheck) Remaining() *int {
+	if c.Code == nil {
+		return nil
+	}
+	return c.Code.Uses()
+}
+
+// PromotionGlobalID is the id of the code's promotion over all types.
+func (c *CodeCheck) PromotionGlobalID() *string {
+	if c.Promotion == nil {
+		return nil
+	}
+	id := c.Promotion.GlobalID()
+	return &id
 }
 
 // CheckCode tells what a code would do, and changes nothing. What it says may

@@ -93,7 +93,7 @@ func (u *CodeUsage) check(use CodeUse) error {
 func refused(refusals []CodeRefusal) error {
 	var list Errors
 	for _, r := range refusals {
-		list = append(list, r.Error)
+		list = append(list, r.Fault)
 	}
 	return list
 }

@@ -41,7 +41,8 @@ func scanUsage(rows *sql.Rows) (*CodeUsage, error) {
 }
 
 // CodeUsages lists how a promotion's codes were redeemed, or one of them, in
-// the order it was; sorted by updated_at is INVALID, as usages have none.
+// the order it was. Usages have no updated_at, so it is INVALID to sort or
+// bound them by it.
 // NOT_FOUND for an unknown promotion, and for a code that it never had.
 func (s *Store) CodeUsages(ctx context.Context, promotionID string, code *string, query ListQuery) (*Slice[*CodeUsage], error) {
 	number, err := s.usagesOf(ctx, promotionID, code)
@@ -52,6 +53,11 @@ func (s *Store) CodeUsages(ctx context.Context, promotionID string, code *string
 	of.within = []within{{"promotion_number = ?", []any{number}}}
 	if code != nil {
 		of.within = append(of.within, within{"code = ?", []any{*code}})
+	}
+	for _, r := range query.Ranges {
+		if r.Attribute == SortUpdatedAt {
+			return nil, invalid([]string{"filter"}, "compares updated_at, which usages have none of; compare id or created_at")
+		}
 	}
 	if query.Sort.By == SortUpdatedAt {
 		return nil, invalid([]string{"sort"}, "must be id or created_at, which both are the order of use, not updated_at")

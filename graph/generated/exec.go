@@ -394,6 +394,8 @@ type ComplexityRoot struct {
 		NodeProductsAttach   func(childComplexity int, input NodeProductsAttachInput) int
 		NodeProductsDetach   func(childComplexity int, input NodeProductsDetachInput) int
 		NodeUpdate           func(childComplexity int, input NodeUpdateInput) int
+		PromotionCodeRedeem  func(childComplexity int, input PromotionCodeRedeemInput) int
+		PromotionCodeRelease func(childComplexity int, input PromotionCodeReleaseInput) int
 		PromotionCodesCreate func(childComplexity int, input PromotionCodesCreateInput) int
 		PromotionCodesDelete func(childComplexity int, input PromotionCodesDeleteInput) int
 		PromotionCreate      func(childComplexity int, input PromotionCreateInput) int
@@ -603,6 +605,14 @@ type ComplexityRoot struct {
 		Valid       func(childComplexity int) int
 	}
 
+	PromotionCodeCheck struct {
+		PromotionGlobalID func(childComplexity int) int
+		Refusals          func(childComplexity int) int
+		Remaining         func(childComplexity int) int
+		UnitsApplied      func(childComplexity int) int
+		Valid             func(childComplexity int) int
+	}
+
 	PromotionCodeConnection struct {
 		Edges      func(childComplexity int) int
 		Nodes      func(childComplexity int) int
@@ -611,6 +621,48 @@ type ComplexityRoot struct {
 	}
 
 	PromotionCodeEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	PromotionCodeRedeemPayload struct {
+		UnitsApplied func(childComplexity int) int
+		Usage        func(childComplexity int) int
+		UserErrors   func(childComplexity int) int
+	}
+
+	PromotionCodeRefusal struct {
+		Argument func(childComplexity int) int
+		Message  func(childComplexity int) int
+		Reason   func(childComplexity int) int
+	}
+
+	PromotionCodeReleasePayload struct {
+		Usages     func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	PromotionCodeUsage struct {
+		ActorName         func(childComplexity int) int
+		Code              func(childComplexity int) int
+		CreatedAt         func(childComplexity int) int
+		ID                func(childComplexity int) int
+		PromotionGlobalID func(childComplexity int) int
+		Reference         func(childComplexity int) int
+		ReleasedAt        func(childComplexity int) int
+		Units             func(childComplexity int) int
+		UnitsAsked        func(childComplexity int) int
+		User              func(childComplexity int) int
+	}
+
+	PromotionCodeUsageConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	PromotionCodeUsageEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
 	}
@@ -682,6 +734,8 @@ type ComplexityRoot struct {
 		Products            func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotion           func(childComplexity int, id string) int
 		PromotionCode       func(childComplexity int, code string) int
+		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, currency *string, amount *string) int
+		PromotionCodeUsages func(childComplexity int, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PromotionCodes      func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Settings            func(childComplexity int) int
@@ -801,6 +855,8 @@ type MutationResolver interface {
 	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
 	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleaseServePayload, error)
 	JobCancel(ctx context.Context, input JobCancelInput) (*JobCancelPayload, error)
+	PromotionCodeRedeem(ctx context.Context, input PromotionCodeRedeemInput) (*PromotionCodeRedeemPayload, error)
+	PromotionCodeRelease(ctx context.Context, input PromotionCodeReleaseInput) (*PromotionCodeReleasePayload, error)
 	StockTransact(ctx context.Context, input StockTransactInput) (*StockTransactPayload, error)
 	CatalogCreate(ctx context.Context, input CatalogCreateInput) (*CatalogCreatePayload, error)
 	CatalogUpdate(ctx context.Context, input CatalogUpdateInput) (*CatalogUpdatePayload, error)
@@ -864,6 +920,8 @@ type QueryResolver interface {
 	Jobs(ctx context.Context, first int) ([]*model.Job, error)
 	Node(ctx context.Context, id string) (model.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
+	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, currency *string, amount *string) (*store.CodeCheck, error)
+	PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 }
 type StockResolver interface {
 	Product(ctx context.Context, obj *model.Stock) (*model.Product, error)
@@ -2342,6 +2400,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.NodeUpdate(childComplexity, args["input"].(NodeUpdateInput)), true
+	case "Mutation.promotionCodeRedeem":
+		if e.ComplexityRoot.Mutation.PromotionCodeRedeem == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_promotionCodeRedeem_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PromotionCodeRedeem(childComplexity, args["input"].(PromotionCodeRedeemInput)), true
+	case "Mutation.promotionCodeRelease":
+		if e.ComplexityRoot.Mutation.PromotionCodeRelease == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_promotionCodeRelease_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PromotionCodeRelease(childComplexity, args["input"].(PromotionCodeReleaseInput)), true
 	case "Mutation.promotionCodesCreate":
 		if e.ComplexityRoot.Mutation.PromotionCodesCreate == nil {
 			break
@@ -3261,6 +3341,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PromotionCode.Valid(childComplexity), true
 
+	case "PromotionCodeCheck.promotionId":
+		if e.ComplexityRoot.PromotionCodeCheck.PromotionGlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeCheck.PromotionGlobalID(childComplexity), true
+	case "PromotionCodeCheck.reasons":
+		if e.ComplexityRoot.PromotionCodeCheck.Refusals == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeCheck.Refusals(childComplexity), true
+	case "PromotionCodeCheck.remainingUses":
+		if e.ComplexityRoot.PromotionCodeCheck.Remaining == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeCheck.Remaining(childComplexity), true
+	case "PromotionCodeCheck.unitsApplied":
+		if e.ComplexityRoot.PromotionCodeCheck.UnitsApplied == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeCheck.UnitsApplied(childComplexity), true
+	case "PromotionCodeCheck.valid":
+		if e.ComplexityRoot.PromotionCodeCheck.Valid == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeCheck.Valid(childComplexity), true
+
 	case "PromotionCodeConnection.edges":
 		if e.ComplexityRoot.PromotionCodeConnection.Edges == nil {
 			break
@@ -3298,6 +3409,156 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PromotionCodeEdge.Node(childComplexity), true
+
+	case "PromotionCodeRedeemPayload.unitsApplied":
+		if e.ComplexityRoot.PromotionCodeRedeemPayload.UnitsApplied == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeRedeemPayload.UnitsApplied(childComplexity), true
+	case "PromotionCodeRedeemPayload.usage":
+		if e.ComplexityRoot.PromotionCodeRedeemPayload.Usage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeRedeemPayload.Usage(childComplexity), true
+	case "PromotionCodeRedeemPayload.userErrors":
+		if e.ComplexityRoot.PromotionCodeRedeemPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeRedeemPayload.UserErrors(childComplexity), true
+
+	case "PromotionCodeRefusal.argument":
+		if e.ComplexityRoot.PromotionCodeRefusal.Argument == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeRefusal.Argument(childComplexity), true
+	case "PromotionCodeRefusal.message":
+		if e.ComplexityRoot.PromotionCodeRefusal.Message == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeRefusal.Message(childComplexity), true
+	case "PromotionCodeRefusal.reason":
+		if e.ComplexityRoot.PromotionCodeRefusal.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeRefusal.Reason(childComplexity), true
+
+	case "PromotionCodeReleasePayload.usages":
+		if e.ComplexityRoot.PromotionCodeReleasePayload.Usages == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeReleasePayload.Usages(childComplexity), true
+	case "PromotionCodeReleasePayload.userErrors":
+		if e.ComplexityRoot.PromotionCodeReleasePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeReleasePayload.UserErrors(childComplexity), true
+
+	case "PromotionCodeUsage.actor":
+		if e.ComplexityRoot.PromotionCodeUsage.ActorName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsage.ActorName(childComplexity), true
+	case "PromotionCodeUsage.code":
+		if e.ComplexityRoot.PromotionCodeUsage.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsage.Code(childComplexity), true
+	case "PromotionCodeUsage.createdAt":
+		if e.ComplexityRoot.PromotionCodeUsage.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsage.CreatedAt(childComplexity), true
+	case "PromotionCodeUsage.uuid":
+		if e.ComplexityRoot.PromotionCodeUsage.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsage.ID(childComplexity), true
+	case "PromotionCodeUsage.promotionId":
+		if e.ComplexityRoot.PromotionCodeUsage.PromotionGlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsage.PromotionGlobalID(childComplexity), true
+	case "PromotionCodeUsage.reference":
+		if e.ComplexityRoot.PromotionCodeUsage.Reference == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsage.Reference(childComplexity), true
+	case "PromotionCodeUsage.releasedAt":
+		if e.ComplexityRoot.PromotionCodeUsage.ReleasedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsage.ReleasedAt(childComplexity), true
+	case "PromotionCodeUsage.unitsApplied":
+		if e.ComplexityRoot.PromotionCodeUsage.Units == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsage.Units(childComplexity), true
+	case "PromotionCodeUsage.unitsAsked":
+		if e.ComplexityRoot.PromotionCodeUsage.UnitsAsked == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsage.UnitsAsked(childComplexity), true
+	case "PromotionCodeUsage.user":
+		if e.ComplexityRoot.PromotionCodeUsage.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsage.User(childComplexity), true
+
+	case "PromotionCodeUsageConnection.edges":
+		if e.ComplexityRoot.PromotionCodeUsageConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsageConnection.Edges(childComplexity), true
+	case "PromotionCodeUsageConnection.nodes":
+		if e.ComplexityRoot.PromotionCodeUsageConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsageConnection.Nodes(childComplexity), true
+	case "PromotionCodeUsageConnection.pageInfo":
+		if e.ComplexityRoot.PromotionCodeUsageConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsageConnection.PageInfo(childComplexity), true
+	case "PromotionCodeUsageConnection.totalCount":
+		if e.ComplexityRoot.PromotionCodeUsageConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsageConnection.TotalCount(childComplexity), true
+
+	case "PromotionCodeUsageEdge.cursor":
+		if e.ComplexityRoot.PromotionCodeUsageEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsageEdge.Cursor(childComplexity), true
+	case "PromotionCodeUsageEdge.node":
+		if e.ComplexityRoot.PromotionCodeUsageEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsageEdge.Node(childComplexity), true
 
 	case "PromotionCodesCreatePayload.codes":
 		if e.ComplexityRoot.PromotionCodesCreatePayload.Codes == nil {
@@ -3665,6 +3926,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.PromotionCode(childComplexity, args["code"].(string)), true
+	case "Query.promotionCodeCheck":
+		if e.ComplexityRoot.Query.PromotionCodeCheck == nil {
+			break
+		}
+
+		args, err := ec.field_Query_promotionCodeCheck_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.PromotionCodeCheck(childComplexity, args["code"].(string), args["user"].(*string), args["units"].(int), args["currency"].(*string), args["amount"].(*string)), true
+	case "Query.promotionCodeUsages":
+		if e.ComplexityRoot.Query.PromotionCodeUsages == nil {
+			break
+		}
+
+		args, err := ec.field_Query_promotionCodeUsages_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.PromotionCodeUsages(childComplexity, args["promotionId"].(string), args["code"].(*string), args["filter"].(*model.ListBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.promotionCodes":
 		if e.ComplexityRoot.Query.PromotionCodes == nil {
 			break
@@ -4061,6 +4344,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPromotionCodeFilter,
 		ec.unmarshalInputPromotionCodeInput,
 		ec.unmarshalInputPromotionCodeOrder,
+		ec.unmarshalInputPromotionCodeRedeemInput,
+		ec.unmarshalInputPromotionCodeReleaseInput,
 		ec.unmarshalInputPromotionCodesCreateInput,
 		ec.unmarshalInputPromotionCodesDeleteInput,
 		ec.unmarshalInputPromotionCreateInput,
@@ -4422,6 +4707,42 @@ type Query {
 
   "Several things by their global ids, at most 100, in the order asked for; null for each that is not there."
   nodes("Global ids." ids: [ID!]!): [Node]!
+
+  "What a promotion code would do for a cart, and all that stands in its way. It takes no use."
+  promotionCodeCheck(
+    "The code; its case counts."
+    code: String!
+    "Who would use it: a customer's id, or whatever text the code names. Null for nobody in particular."
+    user: String
+    "The item units in the cart that it would apply to, 0 to 1000000; they count for PER_ITEM codes."
+    units: Int! = 1
+    "The cart's currency, ISO 4217: ` + "`" + `EUR` + "`" + `. Null leaves what the cart comes to out of the check."
+    currency: String
+    "What the cart comes to in that currency, minor units in digits: ` + "`" + `1999` + "`" + `. Null is nothing."
+    amount: String
+  ): PromotionCodeCheck!
+
+  "How a promotion's codes were redeemed, in the order of use unless sorted otherwise."
+  promotionCodeUsages(
+    "The promotion's global id, or the service's own."
+    promotionId: ID!
+    "Only this code's; its case counts."
+    code: String
+    "Which to list; usages have no ` + "`" + `updatedAt` + "`" + `."
+    filter: ListBounds
+    "The order. ID and CREATED_AT both are the order of use; there is no UPDATED_AT."
+    orderBy: ListOrder
+    "Rows from the start or after the cursor, 1 to 100."
+    first: Int
+    "The cursor to go on after."
+    after: String
+    "Rows from the end or before the cursor, 1 to 100."
+    last: Int
+    "The cursor to go back before."
+    before: String
+    "How many rows to pass over, at most 10000."
+    offset: Int
+  ): PromotionCodeUsageConnection!
 }
 
 type Mutation {
@@ -4436,6 +4757,12 @@ type Mutation {
 
   "Cancels a job: one that waits at once, one that runs within a second or so. A finished job stays as it is."
   jobCancel("Which." input: JobCancelInput!): JobCancelPayload!
+
+  "Takes uses of a promotion code for a cart that is checked out, and never more than the code has: one use of a PER_CART code, of a PER_ITEM code as many as there are units or as are left. The same reference is redeemed once, whoever asks again."
+  promotionCodeRedeem("What for." input: PromotionCodeRedeemInput!): PromotionCodeRedeemPayload!
+
+  "Gives back the uses that a reference took, once, for a cart that is not paid after all."
+  promotionCodeRelease("Which." input: PromotionCodeReleaseInput!): PromotionCodeReleasePayload!
 
   "Changes stock: all the changes or none, each with its line in the ledger. The same product twice is changed twice, in order."
   stockTransact("The changes." input: StockTransactInput!): StockTransactPayload!
@@ -6379,6 +6706,8 @@ input PromotionCreateInput {
   targetCatalogs: [ID!]
   "` + "`" + `conditions` + "`" + ` of the schema, where the schema has none."
   conditions: JSON
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "What came of it."
@@ -6423,6 +6752,8 @@ input PromotionUpdateInput {
   targetCatalogs: [ID!]
   "` + "`" + `conditions` + "`" + ` of the schema, unless the schema is given with its own."
   conditions: JSON
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "What came of it."
@@ -6439,6 +6770,8 @@ type PromotionUpdatePayload {
 input PromotionDeleteInput {
   "The global id, or the service's own."
   id: ID!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "What was removed."
@@ -6457,6 +6790,8 @@ input PromotionCodesCreateInput {
   codes: [PromotionCodeInput!]!
   "What one use counts, for those codes that do not say."
   consumeUnit: ConsumeUnit! = PER_CART
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "A code to make."
@@ -6487,12 +6822,148 @@ input PromotionCodesDeleteInput {
   promotionId: ID!
   "The codes themselves, 1 to 10000."
   codes: [String!]!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
 }
 
 "What was removed."
 type PromotionCodesDeletePayload {
   "How many codes were removed."
   deleted: Int!
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"What a promotion code would do for a cart. It says so for now: only redeeming takes the uses."
+type PromotionCodeCheck {
+  "Whether it could be redeemed."
+  valid: Boolean!
+  "All that stands in its way; empty when it is valid."
+  reasons: [PromotionCodeRefusal!]!
+  "The units it would apply to: 1 of a PER_CART code, of a PER_ITEM code those that uses are left for; 0 when it is not valid."
+  unitsApplied: Int!
+  "The uses that are left; null for any number, and of an unknown code."
+  remainingUses: Int
+  "The global id of the code's promotion; null for an unknown code."
+  promotionId: ID
+}
+
+"Something that stands in a promotion code's way."
+type PromotionCodeRefusal {
+  "What it is, in a word a program can decide by."
+  reason: PromotionCodeReason!
+  "The argument it is about: ` + "`" + `code` + "`" + `, ` + "`" + `user` + "`" + `, ` + "`" + `units` + "`" + `, ` + "`" + `amount` + "`" + ` or ` + "`" + `currency` + "`" + `."
+  argument: String!
+  "What is wrong, for people."
+  message: String!
+}
+
+"Why a promotion code cannot be used."
+enum PromotionCodeReason {
+  "There is no such code. Codes are case-sensitive."
+  UNKNOWN
+  "Its promotion has ended."
+  EXPIRED
+  "Its promotion has yet to start."
+  NOT_STARTED
+  "Its promotion is not enabled."
+  DISABLED
+  "All of its uses are taken."
+  USED_UP
+  "It is for other users."
+  WRONG_USER
+  "It counts per item, and there is no unit it would apply to."
+  NO_UNITS
+  "It counts per item, which codes of an automatic promotion cannot."
+  PER_ITEM_AUTOMATIC
+  "The cart comes to less than its promotion asks for."
+  BELOW_MIN_CART_VALUE
+  "Its promotion gives nothing in the cart's currency."
+  OTHER_CURRENCY
+}
+
+"Uses that were taken of a promotion code."
+type PromotionCodeUsage {
+  "The usage's own id."
+  uuid: ID!
+  "The global id of the code's promotion; null once that was deleted."
+  promotionId: ID
+  "The code."
+  code: String!
+  "Who used it; empty for nobody in particular."
+  user: String!
+  "What it was redeemed by: an order number for instance. Empty for a usage that was imported without."
+  reference: String!
+  "The units it was redeemed for."
+  unitsAsked: Int!
+  "The uses it took: 1 of a PER_CART code, of a PER_ITEM code at most the units asked for."
+  unitsApplied: Int!
+  "Who redeemed it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `."
+  actor: String!
+  "When it was redeemed."
+  createdAt: DateTime!
+  "When its uses were given back; null as long as they are taken."
+  releasedAt: DateTime
+}
+
+"A page of usages."
+type PromotionCodeUsageConnection {
+  "The usages, each with its cursor."
+  edges: [PromotionCodeUsageEdge!]!
+  "The usages."
+  nodes: [PromotionCodeUsage!]!
+  "Where the page stands in the list."
+  pageInfo: PageInfo!
+  "How many usages the list has."
+  totalCount: Int!
+}
+
+"A usage in a list."
+type PromotionCodeUsageEdge {
+  "Where it stands in the list."
+  cursor: String!
+  "The usage."
+  node: PromotionCodeUsage!
+}
+
+"What to redeem a promotion code for."
+input PromotionCodeRedeemInput {
+  "The code; its case counts."
+  code: String!
+  "Who uses it: a customer's id, or whatever text the code names; at most 255 bytes. Null for nobody in particular."
+  user: String
+  "The item units in the cart that it would apply to, 1 to 1000000; they count for PER_ITEM codes."
+  units: Int! = 1
+  "Your own, 1 to 255 bytes, an order number for instance: under one reference a code is redeemed once."
+  reference: String!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
+}
+
+"The uses that were taken."
+type PromotionCodeRedeemPayload {
+  "The usage; null when nothing was taken for the errors' sake."
+  usage: PromotionCodeUsage
+  "The units the code applies to: 1 of a PER_CART code; 0 when nothing was taken."
+  unitsApplied: Int!
+  "What stands in its way, all of it, or is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"Which uses to give back."
+input PromotionCodeReleaseInput {
+  "The reference that redeemed them."
+  reference: String!
+  "The code, if only its uses are to be given back; null for all that the reference redeemed."
+  code: String
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
+}
+
+"The uses that were given back."
+type PromotionCodeReleasePayload {
+  "The reference's usages, those given back earlier too; empty for the errors' sake."
+  usages: [PromotionCodeUsage!]!
   "What is to be mended; empty when it worked."
   userErrors: [UserError!]!
 }
@@ -7560,6 +8031,22 @@ func (ec *executionContext) childFields_PromotionCode(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type PromotionCode", field.Name)
 }
 
+func (ec *executionContext) childFields_PromotionCodeCheck(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "valid":
+		return ec.fieldContext_PromotionCodeCheck_valid(ctx, field)
+	case "reasons":
+		return ec.fieldContext_PromotionCodeCheck_reasons(ctx, field)
+	case "unitsApplied":
+		return ec.fieldContext_PromotionCodeCheck_unitsApplied(ctx, field)
+	case "remainingUses":
+		return ec.fieldContext_PromotionCodeCheck_remainingUses(ctx, field)
+	case "promotionId":
+		return ec.fieldContext_PromotionCodeCheck_promotionId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCodeCheck", field.Name)
+}
+
 func (ec *executionContext) childFields_PromotionCodeConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -7582,6 +8069,90 @@ func (ec *executionContext) childFields_PromotionCodeEdge(ctx context.Context, f
 		return ec.fieldContext_PromotionCodeEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PromotionCodeEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionCodeRedeemPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "usage":
+		return ec.fieldContext_PromotionCodeRedeemPayload_usage(ctx, field)
+	case "unitsApplied":
+		return ec.fieldContext_PromotionCodeRedeemPayload_unitsApplied(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_PromotionCodeRedeemPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCodeRedeemPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionCodeRefusal(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "reason":
+		return ec.fieldContext_PromotionCodeRefusal_reason(ctx, field)
+	case "argument":
+		return ec.fieldContext_PromotionCodeRefusal_argument(ctx, field)
+	case "message":
+		return ec.fieldContext_PromotionCodeRefusal_message(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCodeRefusal", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionCodeReleasePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "usages":
+		return ec.fieldContext_PromotionCodeReleasePayload_usages(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_PromotionCodeReleasePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCodeReleasePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionCodeUsage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uuid":
+		return ec.fieldContext_PromotionCodeUsage_uuid(ctx, field)
+	case "promotionId":
+		return ec.fieldContext_PromotionCodeUsage_promotionId(ctx, field)
+	case "code":
+		return ec.fieldContext_PromotionCodeUsage_code(ctx, field)
+	case "user":
+		return ec.fieldContext_PromotionCodeUsage_user(ctx, field)
+	case "reference":
+		return ec.fieldContext_PromotionCodeUsage_reference(ctx, field)
+	case "unitsAsked":
+		return ec.fieldContext_PromotionCodeUsage_unitsAsked(ctx, field)
+	case "unitsApplied":
+		return ec.fieldContext_PromotionCodeUsage_unitsApplied(ctx, field)
+	case "actor":
+		return ec.fieldContext_PromotionCodeUsage_actor(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_PromotionCodeUsage_createdAt(ctx, field)
+	case "releasedAt":
+		return ec.fieldContext_PromotionCodeUsage_releasedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCodeUsage", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionCodeUsageConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_PromotionCodeUsageConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_PromotionCodeUsageConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_PromotionCodeUsageConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_PromotionCodeUsageConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCodeUsageConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionCodeUsageEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_PromotionCodeUsageEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_PromotionCodeUsageEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCodeUsageEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_PromotionCodesCreatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8456,6 +9027,34 @@ func (ec *executionContext) field_Mutation_nodeUpdate_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_promotionCodeRedeem_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PromotionCodeRedeemInput, error) {
+			return ec.unmarshalNPromotionCodeRedeemInput2porticoᚋgraphᚋgeneratedᚐPromotionCodeRedeemInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_promotionCodeRelease_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PromotionCodeReleaseInput, error) {
+			return ec.unmarshalNPromotionCodeReleaseInput2porticoᚋgraphᚋgeneratedᚐPromotionCodeReleaseInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_promotionCodesCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -9153,6 +9752,130 @@ func (ec *executionContext) field_Query_products_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["offset"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_promotionCodeCheck_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "code",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["code"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "user",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["user"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "units",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["units"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "currency",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["currency"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "amount",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["amount"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_promotionCodeUsages_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "promotionId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["promotionId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "code",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["code"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.ListBounds, error) {
+			return ec.unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOListOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg8
 	return args, nil
 }
 
@@ -14759,6 +15482,94 @@ func (ec *executionContext) fieldContext_Mutation_jobCancel(ctx context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_promotionCodeRedeem(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_promotionCodeRedeem(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PromotionCodeRedeem(ctx, fc.Args["input"].(PromotionCodeRedeemInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodeRedeemPayload) graphql.Marshaler {
+			return ec.marshalNPromotionCodeRedeemPayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeRedeemPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_promotionCodeRedeem(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeRedeemPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_promotionCodeRedeem_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_promotionCodeRelease(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_promotionCodeRelease(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PromotionCodeRelease(ctx, fc.Args["input"].(PromotionCodeReleaseInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodeReleasePayload) graphql.Marshaler {
+			return ec.marshalNPromotionCodeReleasePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeReleasePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_promotionCodeRelease(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeReleasePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_promotionCodeRelease_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_stockTransact(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -19286,6 +20097,130 @@ func (ec *executionContext) fieldContext_PromotionCode_promotion(_ context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _PromotionCodeCheck_valid(ctx context.Context, field graphql.CollectedField, obj *store.CodeCheck) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeCheck_valid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Valid(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeCheck_valid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeCheck_reasons(ctx context.Context, field graphql.CollectedField, obj *store.CodeCheck) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeCheck_reasons(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Refusals, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []store.CodeRefusal) graphql.Marshaler {
+			return ec.marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚐCodeRefusalᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeCheck_reasons(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeCheck",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeRefusal(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodeCheck_unitsApplied(ctx context.Context, field graphql.CollectedField, obj *store.CodeCheck) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeCheck_unitsApplied(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UnitsApplied, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeCheck_unitsApplied(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeCheck_remainingUses(ctx context.Context, field graphql.CollectedField, obj *store.CodeCheck) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeCheck_remainingUses(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Remaining(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeCheck_remainingUses(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeCheck_promotionId(ctx context.Context, field graphql.CollectedField, obj *store.CodeCheck) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeCheck_promotionId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PromotionGlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeCheck_promotionId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -19455,6 +20390,630 @@ func (ec *executionContext) fieldContext_PromotionCodeEdge_node(_ context.Contex
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_PromotionCode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodeRedeemPayload_usage(ctx context.Context, field graphql.CollectedField, obj *PromotionCodeRedeemPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeRedeemPayload_usage(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Usage, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PromotionCodeUsage) graphql.Marshaler {
+			return ec.marshalOPromotionCodeUsage2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeRedeemPayload_usage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeRedeemPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeUsage(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodeRedeemPayload_unitsApplied(ctx context.Context, field graphql.CollectedField, obj *PromotionCodeRedeemPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeRedeemPayload_unitsApplied(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UnitsApplied, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeRedeemPayload_unitsApplied(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeRedeemPayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeRedeemPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PromotionCodeRedeemPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeRedeemPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeRedeemPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeRedeemPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, field graphql.CollectedField, obj *store.CodeRefusal) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeRefusal_reason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reason, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.CodeReason) graphql.Marshaler {
+			return ec.marshalNPromotionCodeReason2porticoᚋstoreᚐCodeReason(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeRefusal_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, false, false, errors.New("field of type PromotionCodeReason does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeRefusal_argument(ctx context.Context, field graphql.CollectedField, obj *store.CodeRefusal) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeRefusal_argument(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Argument(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeRefusal_argument(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeRefusal_message(ctx context.Context, field graphql.CollectedField, obj *store.CodeRefusal) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeRefusal_message(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Message(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeRefusal_message(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeReleasePayload_usages(ctx context.Context, field graphql.CollectedField, obj *PromotionCodeReleasePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeReleasePayload_usages(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Usages, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.PromotionCodeUsage) graphql.Marshaler {
+			return ec.marshalNPromotionCodeUsage2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsageᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeReleasePayload_usages(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeReleasePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeUsage(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodeReleasePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PromotionCodeReleasePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeReleasePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeReleasePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeReleasePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodeUsage_uuid(ctx context.Context, field graphql.CollectedField, obj *model.PromotionCodeUsage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsage_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsage_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeUsage", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeUsage_promotionId(ctx context.Context, field graphql.CollectedField, obj *model.PromotionCodeUsage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsage_promotionId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PromotionGlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsage_promotionId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeUsage", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeUsage_code(ctx context.Context, field graphql.CollectedField, obj *model.PromotionCodeUsage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsage_code(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Code, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsage_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeUsage", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeUsage_user(ctx context.Context, field graphql.CollectedField, obj *model.PromotionCodeUsage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsage_user(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.User, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsage_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeUsage", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeUsage_reference(ctx context.Context, field graphql.CollectedField, obj *model.PromotionCodeUsage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsage_reference(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reference, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsage_reference(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeUsage", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeUsage_unitsAsked(ctx context.Context, field graphql.CollectedField, obj *model.PromotionCodeUsage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsage_unitsAsked(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UnitsAsked, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsage_unitsAsked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeUsage", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeUsage_unitsApplied(ctx context.Context, field graphql.CollectedField, obj *model.PromotionCodeUsage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsage_unitsApplied(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Units, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsage_unitsApplied(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeUsage", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeUsage_actor(ctx context.Context, field graphql.CollectedField, obj *model.PromotionCodeUsage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsage_actor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ActorName(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsage_actor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeUsage", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeUsage_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.PromotionCodeUsage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsage_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsage_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeUsage", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeUsage_releasedAt(ctx context.Context, field graphql.CollectedField, obj *model.PromotionCodeUsage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsage_releasedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ReleasedAt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsage_releasedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeUsage", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeUsageConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.PromotionCodeUsage]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsageConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.PromotionCodeUsage]) graphql.Marshaler {
+			return ec.marshalNPromotionCodeUsageEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsageConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeUsageConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeUsageEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodeUsageConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.PromotionCodeUsage]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsageConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.PromotionCodeUsage) graphql.Marshaler {
+			return ec.marshalNPromotionCodeUsage2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsageᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsageConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeUsageConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeUsage(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodeUsageConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.PromotionCodeUsage]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsageConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsageConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeUsageConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodeUsageConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.PromotionCodeUsage]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsageConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsageConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeUsageConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeUsageEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.PromotionCodeUsage]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsageEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsageEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodeUsageEdge", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeUsageEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.PromotionCodeUsage]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsageEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PromotionCodeUsage) graphql.Marshaler {
+			return ec.marshalNPromotionCodeUsage2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsageEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeUsageEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeUsage(ctx, field)
 		},
 	}
 	return fc, nil
@@ -21186,6 +22745,94 @@ func (ec *executionContext) fieldContext_Query_nodes(ctx context.Context, field 
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_nodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_promotionCodeCheck(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_promotionCodeCheck(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PromotionCodeCheck(ctx, fc.Args["code"].(string), fc.Args["user"].(*string), fc.Args["units"].(int), fc.Args["currency"].(*string), fc.Args["amount"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.CodeCheck) graphql.Marshaler {
+			return ec.marshalNPromotionCodeCheck2ᚖporticoᚋstoreᚐCodeCheck(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_promotionCodeCheck(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeCheck(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_promotionCodeCheck_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_promotionCodeUsages(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_promotionCodeUsages(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PromotionCodeUsages(ctx, fc.Args["promotionId"].(string), fc.Args["code"].(*string), fc.Args["filter"].(*model.ListBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.PromotionCodeUsage]) graphql.Marshaler {
+			return ec.marshalNPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_promotionCodeUsages(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeUsageConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_promotionCodeUsages_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -25212,6 +26859,112 @@ func (ec *executionContext) unmarshalInputPromotionCodeOrder(ctx context.Context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPromotionCodeRedeemInput(ctx context.Context, obj any) (PromotionCodeRedeemInput, error) {
+	var it PromotionCodeRedeemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["units"]; !present {
+		asMap["units"] = 1
+	}
+
+	fieldsInOrder := [...]string{"code", "user", "units", "reference", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "code":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("code"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Code = data
+		case "user":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("user"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.User = data
+		case "units":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("units"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Units = data
+		case "reference":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reference"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reference = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionCodeReleaseInput(ctx context.Context, obj any) (PromotionCodeReleaseInput, error) {
+	var it PromotionCodeReleaseInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"reference", "code", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "reference":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reference"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reference = data
+		case "code":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("code"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Code = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPromotionCodesCreateInput(ctx context.Context, obj any) (PromotionCodesCreateInput, error) {
 	var it PromotionCodesCreateInput
 	if obj == nil {
@@ -25227,7 +26980,7 @@ func (ec *executionContext) unmarshalInputPromotionCodesCreateInput(ctx context.
 		asMap["consumeUnit"] = "PER_CART"
 	}
 
-	fieldsInOrder := [...]string{"promotionId", "codes", "consumeUnit"}
+	fieldsInOrder := [...]string{"promotionId", "codes", "consumeUnit", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -25255,6 +27008,13 @@ func (ec *executionContext) unmarshalInputPromotionCodesCreateInput(ctx context.
 				return it, err
 			}
 			it.ConsumeUnit = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -25271,7 +27031,7 @@ func (ec *executionContext) unmarshalInputPromotionCodesDeleteInput(ctx context.
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"promotionId", "codes"}
+	fieldsInOrder := [...]string{"promotionId", "codes", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -25292,6 +27052,13 @@ func (ec *executionContext) unmarshalInputPromotionCodesDeleteInput(ctx context.
 				return it, err
 			}
 			it.Codes = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -25318,7 +27085,7 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 		asMap["automatic"] = false
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "description", "promotionType", "enabled", "automatic", "start", "end", "minCartValue", "maxDiscountValue", "maxApplicationsPerCart", "schema", "currencies", "targetCatalogs", "conditions"}
+	fieldsInOrder := [...]string{"id", "name", "description", "promotionType", "enabled", "automatic", "start", "end", "minCartValue", "maxDiscountValue", "maxApplicationsPerCart", "schema", "currencies", "targetCatalogs", "conditions", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -25430,6 +27197,13 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 				return it, err
 			}
 			it.Conditions = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -25446,7 +27220,7 @@ func (ec *executionContext) unmarshalInputPromotionDeleteInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -25460,6 +27234,13 @@ func (ec *executionContext) unmarshalInputPromotionDeleteInput(ctx context.Conte
 				return it, err
 			}
 			it.ID = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -25600,7 +27381,7 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 		asMap["dryRun"] = false
 	}
 
-	fieldsInOrder := [...]string{"id", "dryRun", "name", "description", "promotionType", "enabled", "automatic", "start", "end", "minCartValue", "maxDiscountValue", "maxApplicationsPerCart", "schema", "currencies", "targetCatalogs", "conditions"}
+	fieldsInOrder := [...]string{"id", "dryRun", "name", "description", "promotionType", "enabled", "automatic", "start", "end", "minCartValue", "maxDiscountValue", "maxApplicationsPerCart", "schema", "currencies", "targetCatalogs", "conditions", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -25719,6 +27500,13 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 				return it, err
 			}
 			it.Conditions = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -29111,6 +30899,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "promotionCodeRedeem":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_promotionCodeRedeem(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "promotionCodeRelease":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_promotionCodeRelease(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "stockTransact":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_stockTransact(ctx, field)
@@ -31111,6 +32913,64 @@ func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.Selectio
 	return out
 }
 
+var promotionCodeCheckImplementors = []string{"PromotionCodeCheck"}
+
+func (ec *executionContext) _PromotionCodeCheck(ctx context.Context, sel ast.SelectionSet, obj *store.CodeCheck) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeCheckImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCodeCheck")
+		case "valid":
+			out.Values[i] = ec._PromotionCodeCheck_valid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reasons":
+			out.Values[i] = ec._PromotionCodeCheck_reasons(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unitsApplied":
+			out.Values[i] = ec._PromotionCodeCheck_unitsApplied(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "remainingUses":
+			out.Values[i] = ec._PromotionCodeCheck_remainingUses(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "promotionId":
+			out.Values[i] = ec._PromotionCodeCheck_promotionId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var promotionCodeConnectionImplementors = []string{"PromotionCodeConnection"}
 
 func (ec *executionContext) _PromotionCodeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*store.PromotionCode]) graphql.Marshaler {
@@ -31216,6 +33076,357 @@ func (ec *executionContext) _PromotionCodeEdge(ctx context.Context, sel ast.Sele
 			}
 		case "node":
 			out.Values[i] = ec._PromotionCodeEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionCodeRedeemPayloadImplementors = []string{"PromotionCodeRedeemPayload"}
+
+func (ec *executionContext) _PromotionCodeRedeemPayload(ctx context.Context, sel ast.SelectionSet, obj *PromotionCodeRedeemPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeRedeemPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCodeRedeemPayload")
+		case "usage":
+			out.Values[i] = ec._PromotionCodeRedeemPayload_usage(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "unitsApplied":
+			out.Values[i] = ec._PromotionCodeRedeemPayload_unitsApplied(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._PromotionCodeRedeemPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionCodeRefusalImplementors = []string{"PromotionCodeRefusal"}
+
+func (ec *executionContext) _PromotionCodeRefusal(ctx context.Context, sel ast.SelectionSet, obj *store.CodeRefusal) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeRefusalImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCodeRefusal")
+		case "reason":
+			out.Values[i] = ec._PromotionCodeRefusal_reason(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "argument":
+			out.Values[i] = ec._PromotionCodeRefusal_argument(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "message":
+			out.Values[i] = ec._PromotionCodeRefusal_message(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionCodeReleasePayloadImplementors = []string{"PromotionCodeReleasePayload"}
+
+func (ec *executionContext) _PromotionCodeReleasePayload(ctx context.Context, sel ast.SelectionSet, obj *PromotionCodeReleasePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeReleasePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCodeReleasePayload")
+		case "usages":
+			out.Values[i] = ec._PromotionCodeReleasePayload_usages(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._PromotionCodeReleasePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionCodeUsageImplementors = []string{"PromotionCodeUsage"}
+
+func (ec *executionContext) _PromotionCodeUsage(ctx context.Context, sel ast.SelectionSet, obj *model.PromotionCodeUsage) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeUsageImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCodeUsage")
+		case "uuid":
+			out.Values[i] = ec._PromotionCodeUsage_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "promotionId":
+			out.Values[i] = ec._PromotionCodeUsage_promotionId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "code":
+			out.Values[i] = ec._PromotionCodeUsage_code(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "user":
+			out.Values[i] = ec._PromotionCodeUsage_user(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reference":
+			out.Values[i] = ec._PromotionCodeUsage_reference(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unitsAsked":
+			out.Values[i] = ec._PromotionCodeUsage_unitsAsked(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unitsApplied":
+			out.Values[i] = ec._PromotionCodeUsage_unitsApplied(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "actor":
+			out.Values[i] = ec._PromotionCodeUsage_actor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._PromotionCodeUsage_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "releasedAt":
+			out.Values[i] = ec._PromotionCodeUsage_releasedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionCodeUsageConnectionImplementors = []string{"PromotionCodeUsageConnection"}
+
+func (ec *executionContext) _PromotionCodeUsageConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.PromotionCodeUsage]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeUsageConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCodeUsageConnection")
+		case "edges":
+			out.Values[i] = ec._PromotionCodeUsageConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._PromotionCodeUsageConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._PromotionCodeUsageConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PromotionCodeUsageConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionCodeUsageEdgeImplementors = []string{"PromotionCodeUsageEdge"}
+
+func (ec *executionContext) _PromotionCodeUsageEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.PromotionCodeUsage]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeUsageEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCodeUsageEdge")
+		case "cursor":
+			out.Values[i] = ec._PromotionCodeUsageEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._PromotionCodeUsageEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -32222,6 +34433,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_nodes(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "promotionCodeCheck":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_promotionCodeCheck(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "promotionCodeUsages":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_promotionCodeUsages(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -35053,6 +37308,16 @@ func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚐPromotion
 	return ec._PromotionCode(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNPromotionCodeCheck2ᚖporticoᚋstoreᚐCodeCheck(ctx context.Context, sel ast.SelectionSet, v *store.CodeCheck) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionCodeCheck(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.PromotionCode]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -35129,6 +37394,156 @@ var (
 		store.SortCreatedAt: "CREATED_AT",
 	}
 )
+
+func (ec *executionContext) unmarshalNPromotionCodeReason2porticoᚋstoreᚐCodeReason(ctx context.Context, v any) (store.CodeReason, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNPromotionCodeReason2porticoᚋstoreᚐCodeReason[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚐCodeReason(ctx context.Context, sel ast.SelectionSet, v store.CodeReason) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNPromotionCodeReason2porticoᚋstoreᚐCodeReason[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPromotionCodeReason2porticoᚋstoreᚐCodeReason = map[string]store.CodeReason{
+		"UNKNOWN":              store.CodeUnknown,
+		"EXPIRED":              store.CodeExpired,
+		"NOT_STARTED":          store.CodeNotStarted,
+		"DISABLED":             store.CodeDisabled,
+		"USED_UP":              store.CodeUsedUp,
+		"WRONG_USER":           store.CodeWrongUser,
+		"NO_UNITS":             store.CodeNoUnits,
+		"PER_ITEM_AUTOMATIC":   store.CodeNotPerItem,
+		"BELOW_MIN_CART_VALUE": store.CodeCartTooLow,
+		"OTHER_CURRENCY":       store.CodeNotCurrency,
+	}
+	marshalNPromotionCodeReason2porticoᚋstoreᚐCodeReason = map[store.CodeReason]string{
+		store.CodeUnknown:     "UNKNOWN",
+		store.CodeExpired:     "EXPIRED",
+		store.CodeNotStarted:  "NOT_STARTED",
+		store.CodeDisabled:    "DISABLED",
+		store.CodeUsedUp:      "USED_UP",
+		store.CodeWrongUser:   "WRONG_USER",
+		store.CodeNoUnits:     "NO_UNITS",
+		store.CodeNotPerItem:  "PER_ITEM_AUTOMATIC",
+		store.CodeCartTooLow:  "BELOW_MIN_CART_VALUE",
+		store.CodeNotCurrency: "OTHER_CURRENCY",
+	}
+)
+
+func (ec *executionContext) unmarshalNPromotionCodeRedeemInput2porticoᚋgraphᚋgeneratedᚐPromotionCodeRedeemInput(ctx context.Context, v any) (PromotionCodeRedeemInput, error) {
+	res, err := ec.unmarshalInputPromotionCodeRedeemInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionCodeRedeemPayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeRedeemPayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodeRedeemPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionCodeRedeemPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPromotionCodeRefusal2porticoᚋstoreᚐCodeRefusal(ctx context.Context, sel ast.SelectionSet, v store.CodeRefusal) graphql.Marshaler {
+	return ec._PromotionCodeRefusal(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚐCodeRefusalᚄ(ctx context.Context, sel ast.SelectionSet, v []store.CodeRefusal) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionCodeRefusal2porticoᚋstoreᚐCodeRefusal(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNPromotionCodeReleaseInput2porticoᚋgraphᚋgeneratedᚐPromotionCodeReleaseInput(ctx context.Context, v any) (PromotionCodeReleaseInput, error) {
+	res, err := ec.unmarshalInputPromotionCodeReleaseInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionCodeReleasePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeReleasePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodeReleasePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionCodeReleasePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPromotionCodeUsage2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsageᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.PromotionCodeUsage) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionCodeUsage2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsage(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNPromotionCodeUsage2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsage(ctx context.Context, sel ast.SelectionSet, v *model.PromotionCodeUsage) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionCodeUsage(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.PromotionCodeUsage]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionCodeUsageConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPromotionCodeUsageEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.PromotionCodeUsage]) graphql.Marshaler {
+	return ec._PromotionCodeUsageEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPromotionCodeUsageEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.PromotionCodeUsage]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionCodeUsageEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
 
 func (ec *executionContext) unmarshalNPromotionCodesCreateInput2porticoᚋgraphᚋgeneratedᚐPromotionCodesCreateInput(ctx context.Context, v any) (PromotionCodesCreateInput, error) {
 	res, err := ec.unmarshalInputPromotionCodesCreateInput(ctx, v)
@@ -36293,6 +38708,13 @@ func (ec *executionContext) unmarshalOPromotionCodeOrder2ᚖporticoᚋgraphᚋmo
 	}
 	res, err := ec.unmarshalInputPromotionCodeOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOPromotionCodeUsage2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsage(ctx context.Context, sel ast.SelectionSet, v *model.PromotionCodeUsage) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodeUsage(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOPromotionFilter2ᚖporticoᚋgraphᚋmodelᚐPromotionFilter(ctx context.Context, v any) (*model.PromotionFilter, error) {

@@ -428,6 +428,48 @@ type PromotionCodeInput struct {
 	User []string `json:"user,omitempty"`
 }
 
+// What to redeem a promotion code for.
+type PromotionCodeRedeemInput struct {
+	// The code; its case counts.
+	Code string `json:"code"`
+	// Who uses it: a customer's id, or whatever text the code names; at most 255 bytes. Null for nobody in particular.
+	User *string `json:"user,omitempty"`
+	// The item units in the cart that it would apply to, 1 to 1000000; they count for PER_ITEM codes.
+	Units int `json:"units"`
+	// Your own, 1 to 255 bytes, an order number for instance: under one reference a code is redeemed once.
+	Reference string `json:"reference"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// The uses that were taken.
+type PromotionCodeRedeemPayload struct {
+	// The usage; null when nothing was taken for the errors' sake.
+	Usage *model.PromotionCodeUsage `json:"usage,omitempty"`
+	// The units the code applies to: 1 of a PER_CART code; 0 when nothing was taken.
+	UnitsApplied int `json:"unitsApplied"`
+	// What stands in its way, all of it, or is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Which uses to give back.
+type PromotionCodeReleaseInput struct {
+	// The reference that redeemed them.
+	Reference string `json:"reference"`
+	// The code, if only its uses are to be given back; null for all that the reference redeemed.
+	Code *string `json:"code,omitempty"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// The uses that were given back.
+type PromotionCodeReleasePayload struct {
+	// The reference's usages, those given back earlier too; empty for the errors' sake.
+	Usages []*model.PromotionCodeUsage `json:"usages"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // Codes to make.
 type PromotionCodesCreateInput struct {
 	// The promotion, by global id or the service's own: neither automatic nor expired.
@@ -436,6 +478,8 @@ type PromotionCodesCreateInput struct {
 	Codes []*PromotionCodeInput `json:"codes"`
 	// What one use counts, for those codes that do not say.
 	ConsumeUnit store.ConsumeUnit `json:"consumeUnit"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // What came of it.
@@ -454,6 +498,8 @@ type PromotionCodesDeleteInput struct {
 	PromotionID string `json:"promotionId"`
 	// The codes themselves, 1 to 10000.
 	Codes []string `json:"codes"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // What was removed.
@@ -496,6 +542,8 @@ type PromotionCreateInput struct {
 	TargetCatalogs []string `json:"targetCatalogs,omitempty"`
 	// `conditions` of the schema, where the schema has none.
 	Conditions json.RawMessage `json:"conditions,omitempty"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // What came of it.
@@ -510,6 +558,8 @@ type PromotionCreatePayload struct {
 type PromotionDeleteInput struct {
 	// The global id, or the service's own.
 	ID string `json:"id"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // What was removed.
@@ -554,6 +604,8 @@ type PromotionUpdateInput struct {
 	TargetCatalogs []string `json:"targetCatalogs,omitempty"`
 	// `conditions` of the schema, unless the schema is given with its own.
 	Conditions json.RawMessage `json:"conditions,omitempty"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // What came of it.

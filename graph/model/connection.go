@@ -61,6 +61,9 @@ type (
 	ProductEdge           = Edge[*Product]
 	StockEdge             = Edge[*Stock]
 
+	PromotionCodeUsageConnection = Connection[*PromotionCodeUsage]
+	PromotionCodeUsageEdge       = Edge[*PromotionCodeUsage]
+
 	CatalogConnection           = Connection[*store.Catalog]
 	CatalogEdge                 = Edge[*store.Catalog]
 	CatalogRuleConnection       = Connection[*store.CatalogRule]

@@ -54,6 +54,14 @@ var table = map[string]string{
 	"Product.stock":      "inventory:read",
 	"Stock.transactions": "inventory:read",
 
+	"Query.promotionCodeCheck":      "checkout:write", // it tells whom a code is for, by trying
+	"Mutation.promotionCodeRedeem":  "checkout:write",
+	"Mutation.promotionCodeRelease": "checkout:write",
+	"Query.promotionCodeUsages":     "promotions:read",
+
+	"GET /v2/promotions/:id/usages":             "promotions:read",
+	"GET /v2/promotions/:id/codes/:code/usages": "promotions:read",
+
 	"Mutation.stockTransact":  "inventory:write",
 	"Mutation.settingsUpdate": "settings:write",
 

@@ -1,0 +1,76 @@
+package graph
+
+import (
+	"context"
+	"strconv"
+
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, currency, amount *string) (*store.CodeCheck, error) {
+	if err := auth.Require(ctx, "Query.promotionCodeCheck"); err != nil {
+		return nil, err
+	}
+	use := store.CodeUse{Code: code, User: deref(user), Units: units, Currency: deref(currency)}
+	var err error
+	if use.Amount, err = minorUnits(amount); err != nil {
+		return nil, err
+	}
+	return r.store.CheckCode(ctx, use)
+}
+
+// minorUnits reads an amount in digits; nil is nothing.
+func minorUnits(text *string) (int64, error) {
+	if text == nil {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(*text, 10, 64)
+	if err != nil {
+		return 0, &store.Error{Code: store.Invalid, Path: []string{"amount"}, Detail: "must be minor units in digits, such as 1999, not " + strconv.Quote(*text)}
+	}
+	return n, nil
+}
+
+func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeUsageConnection, error) {
+	if err := auth.Require(ctx, "Query.promotionCodeUsages"); err != nil {
+		return nil, err
+	}
+	slice, err := r.store.CodeUsages(ctx, store.LocalID(promotionID), code,
+		store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: page(first, after, last, before, offset)})
+	if err != nil {
+		return nil, err
+	}
+	return model.NewConnection(slice, model.NewPromotionCodeUsage), nil
+}
+
+func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generated.PromotionCodeRedeemInput) (*generated.PromotionCodeRedeemPayload, error) {
+	ctx, err := begin(ctx, "Mutation.promotionCodeRedeem", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	usage, err := r.store.RedeemCode(ctx, auth.From(ctx).Actor(),
+		store.CodeUse{Code: input.Code, User: deref(input.User), Units: input.Units, Reference: input.Reference})
+	faults, err := userErrors(err)
+	payload := &generated.PromotionCodeRedeemPayload{UserErrors: faults}
+	if usage != nil {
+		payload.Usage, payload.UnitsApplied = model.NewPromotionCodeUsage(usage), usage.Units
+	}
+	return payload, err
+}
+
+func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input generated.PromotionCodeReleaseInput) (*generated.PromotionCodeReleasePayload, error) {
+	ctx, err := begin(ctx, "Mutation.promotionCodeRelease", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	released, err := r.store.ReleaseCode(ctx, auth.From(ctx).Actor(), input.Reference, input.Code)
+	faults, err := userErrors(err)
+	usages := make([]*model.PromotionCodeUsage, len(released))
+	for i, usage := range released {
+		usages[i] = model.NewPromotionCodeUsage(usage)
+	}
+	return &generated.PromotionCodeReleasePayload{Usages: usages, UserErrors: faults}, err
+}

@@ -1,0 +1,57 @@
+package graph_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// A checkout's way with a code, from the first look to the order that is not
+// paid after all.
+func TestACheckoutUsesACode(t *testing.T) {
+	const (
+		check   = `query($code: String!, $user: String, $units: Int! = 1, $currency: String, $amount: String) { promotionCodeCheck(code: $code, user: $user, units: $units, currency: $currency, amount: $amount) { valid reasons { reason argument message } unitsApplied remainingUses promotionId } }`
+		redeem  = `mutation($input: PromotionCodeRedeemInput!) { promotionCodeRedeem(input: $input) { unitsApplied usage { code user reference unitsAsked unitsApplied actor releasedAt promotionId } userErrors { field code message } } }`
+		release = `mutation($reference: String!) { promotionCodeRelease(input: {reference: $reference}) { usages { code unitsApplied releasedAt } userErrors { field code message } } }`
+	)
+	spring := `"` + store.GlobalID(store.TypePromotion, "spring") + `"`
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		seedCodes(t, s)
+		load(t, s.store, `{"type":"promotion_code","id":"code-2","promotion_id":"spring","code":"ITEMS","max_uses":5,"consume_unit":"per_item","user":"u1"}`)
+		for _, step := range []struct {
+			name, document string
+			values         variables
+			want           string
+		}{
+			{"a look", check, variables{"code": "ITEMS", "user": "u1", "units": 7, "currency": "USD", "amount": "1999"},
+				`{"promotionCodeCheck":{"valid":true,"reasons":[],"unitsApplied":5,"remainingUses":5,"promotionId":` + spring + `}}`},
+			{"what is wrong", check, variables{"code": "ITEMS", "user": "u2", "units": 0},
+				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"WRONG_USER","argument":"user","message":"user may not use this code, which is for others."},` +
+					`{"reason":"NO_UNITS","argument":"units","message":"units must be at least 1 for a code that counts per item, not 0."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
+			{"unknown", check, variables{"code": "NONE"},
+				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"UNKNOWN","argument":"code","message":"code is no promotion's: \"NONE\"."}],"unitsApplied":0,"remainingUses":null,"promotionId":null}}`},
+			{"redeemed", redeem, variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 3, "reference": "o-1"}},
+				`{"promotionCodeRedeem":{"unitsApplied":3,"usage":{"code":"ITEMS","user":"u1","reference":"o-1","unitsAsked":3,"unitsApplied":3,"actor":"client:tester","releasedAt":null,"promotionId":` + spring + `},"userErrors":[]}}`},
+			{"as much as is left", redeem, variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 3, "reference": "o-2"}},
+				`{"promotionCodeRedeem":{"unitsApplied":2,"usage":{"code":"ITEMS","user":"u1","reference":"o-2","unitsAsked":3,"unitsApplied":2,"actor":"client:tester","releasedAt":null,"promotionId":` + spring + `},"userErrors":[]}}`},
+			{"refused, with all reasons", redeem, variables{"input": map[string]any{"code": "ITEMS", "user": "u2", "units": 3, "reference": "o-3"}},
+				`{"promotionCodeRedeem":{"unitsApplied":0,"usage":null,"userErrors":[{"field":["input","code"],"code":"UNPROCESSABLE","message":"code is used up: all of its 5 uses are taken."},` +
+					`{"field":["input","user"],"code":"UNPROCESSABLE","message":"user may not use this code, which is for others."}]}}`},
+			{"released", release, variables{"reference": "o-1"},
+				`{"promotionCodeRelease":{"usages":[{"code":"ITEMS","unitsApplied":3,"releasedAt":"2024-05-30T12:00:00.000Z"}],"userErrors":[]}}`},
+			{"unknown to release", release, variables{"reference": "o-9"},
+				`{"promotionCodeRelease":{"usages":[],"userErrors":[{"field":["input","reference"],"code":"NOT_FOUND","message":"reference redeemed no such code: \"o-9\"."}]}}`},
+		} {
+			a := s.post(t, step.document, step.values)
+			require.Empty(t, a.Errors, step.name)
+			require.JSONEq(t, step.want, string(a.Data), step.name)
+		}
+		a := s.post(t, check, variables{"code": "ITEMS", "currency": "USD", "amount": "19.99"})
+		require.Equal(t, []store.Code{store.Invalid}, a.codes())
+		require.Contains(t, a.Errors[0].Message, "amount must be minor units")
+	})
+}

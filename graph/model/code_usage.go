@@ -1,0 +1,29 @@
+package model
+
+import (
+	"time"
+
+	"portico/store"
+)
+
+// PromotionCodeUsage is a usage as the schema has it.
+type PromotionCodeUsage struct{ *store.CodeUsage }
+
+// NewPromotionCodeUsage dresses a usage.
+func NewPromotionCodeUsage(u *store.CodeUsage) *PromotionCodeUsage { return &PromotionCodeUsage{u} }
+
+// PromotionGlobalID is the promotion's id over all types; nil once that was
+// deleted.
+func (u *PromotionCodeUsage) PromotionGlobalID() *string {
+	if u.PromotionID == "" {
+		return nil
+	}
+	id := store.GlobalID(store.TypePromotion, u.PromotionID)
+	return &id
+}
+
+// ActorName tells who redeemed it.
+func (u *PromotionCodeUsage) ActorName() string { return string(u.Actor) }
+
+// ReleasedAt is nil as long as the uses are taken.
+func (u *PromotionCodeUsage) ReleasedAt() *time.Time { return reached(u.CodeUsage.ReleasedAt) }
