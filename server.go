@@ -2,7 +2,7 @@
 // the commands that fill it.
 package main
 
-//	args --> run --> cli.Main --+--> import, export, publish, client, migrate, version, schema
+//	args --> run --> cli.Main --+--> import, export, publish, codes, client, migrate, version, schema
 //	                            |
 //	                            `--> serve
 //	                                   |      store.Open      SQLite or PostgreSQL
@@ -54,6 +54,7 @@ type commands struct {
 	Import  cli.Import  `cmd:"" help:"Import resources and publish the catalogs."`
 	Export  cli.Export  `cmd:"" help:"Export all resources to a file."`
 	Publish cli.Publish `cmd:"" help:"Publish catalogs."`
+	Codes   cli.Codes   `cmd:"" help:"Promotion codes."`
 	Client  cli.Client  `cmd:"" help:"API clients."`
 	Migrate cli.Migrate `cmd:"" help:"Bring the database to this version's schema."`
 	Schema  cli.Schema  `cmd:"" help:"Print the GraphQL schema."`

@@ -72,6 +72,8 @@ func rootFields() map[string]string {
 		"Mutation.nodeProductsDetach": `mutation { nodeProductsDetach(input: {id: "box", productIds: ["anvil"]}) { node { id } userErrors { message } } }`,
 		"Mutation.nodeCurate":         `mutation { nodeCurate(input: {id: "box", productIds: []}) { node { id } userErrors { message } } }`,
 
+		"Mutation.promotionCodesGenerate": `mutation { promotionCodesGenerate(input: {promotionId: "spring", count: 10}) { job { uuid total } guessesPerCode userErrors { message } } }`,
+
 		"Query.promotionCodeCheck":      `{ promotionCodeCheck(code: "HI") { valid reasons { reason } unitsApplied } }`,
 		"Query.promotionCodeUsages":     `{ promotionCodeUsages(promotionId: "spring") { totalCount nodes { code } } }`,
 		"Mutation.promotionCodeRedeem":  `mutation { promotionCodeRedeem(input: {code: "HI", reference: "order-1"}) { unitsApplied usage { uuid createdAt } userErrors { message } } }`,

@@ -74,6 +74,12 @@ func begin(ctx context.Context, coordinate string, key *string, input any) (cont
 	if err := auth.Require(ctx, coordinate); err != nil {
 		return nil, err
 	}
+	return withKey(ctx, coordinate, key, input), nil
+}
+
+// withKey has the write that follows heed the idempotency key, if there is
+// one.
+func withKey(ctx context.Context, coordinate string, key *string, input any) context.Context {
 	from := &idempotency{}
 	if op, ok := ctx.Value(operationKey{}).(*operation); ok && op.idempotency != nil {
 		from = op.idempotency
@@ -85,9 +91,9 @@ func begin(ctx context.Context, coordinate string, key *string, input any) (cont
 	case from.given:
 		once.Key, once.Operation = from.key, from.use(coordinate)
 	default:
-		return ctx, nil
+		return ctx
 	}
-	return store.WithIdempotencyKey(ctx, once), nil
+	return store.WithIdempotencyKey(ctx, once)
 }
 
 // watchReplays notes the fields of an answer that were answered as the first

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 
 	"portico/graph/generated"
 	"portico/graph/model"
@@ -10,10 +11,7 @@ import (
 )
 
 func (r queryResolver) Job(ctx context.Context, id string) (*model.Job, error) {
-	if err := auth.Require(ctx, "Query.job"); err != nil {
-		return nil, err
-	}
-	job, err := r.store.Job(ctx, store.LocalID(id))
+	job, err := r.jobFor(ctx, "Query.job", id)
 	return orNull(jobOf(job), err)
 }
 
@@ -21,7 +19,9 @@ func (r queryResolver) Jobs(ctx context.Context, first int) ([]*model.Job, error
 	if err := auth.Require(ctx, "Query.jobs"); err != nil {
 		return nil, err
 	}
-	jobs, err := r.store.Jobs(ctx, first)
+	jobs, err := r.store.Jobs(ctx, first, slices.DeleteFunc(store.JobKinds(), func(kind store.JobKind) bool {
+		return auth.Require(ctx, coordinateOf(kind)) != nil
+	})...)
 	list := make([]*model.Job, len(jobs))
 	for i, job := range jobs {
 		list[i] = jobOf(job)
@@ -34,13 +34,38 @@ func (r jobResolver) Release(ctx context.Context, obj *model.Job) (*store.Releas
 }
 
 func (r mutationResolver) JobCancel(ctx context.Context, input generated.JobCancelInput) (*generated.JobCancelPayload, error) {
-	ctx, err := begin(ctx, "Mutation.jobCancel", input.IdempotencyKey, input)
-	if err != nil {
+	const coordinate = "Mutation.jobCancel"
+	if _, err := r.jobFor(ctx, coordinate, input.ID); err != nil && !store.HasCode(err, store.NotFound) {
 		return nil, err
 	}
+	ctx = withKey(ctx, coordinate, input.IdempotencyKey, input)
 	job, err := r.store.CancelJob(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID))
 	faults, err := userErrors(err)
 	return &generated.JobCancelPayload{Job: jobOf(job), UserErrors: faults}, err
+}
+
+// coordinateOf is where the table of scopes has who may see and cancel jobs of
+// a kind.
+func coordinateOf(kind store.JobKind) string { return "job " + string(kind) }
+
+// jobFor finds a job for those who may see its kind, and requires the scope of
+// the coordinate for one that is not there.
+func (r *Resolver) jobFor(ctx context.Context, coordinate, id string) (*store.Job, error) {
+	required := auth.Require(ctx, coordinate)
+	if required != nil && !slices.ContainsFunc(store.JobKinds(), func(kind store.JobKind) bool { return auth.Require(ctx, coordinateOf(kind)) == nil }) {
+		return nil, required
+	}
+	job, err := r.store.Job(ctx, store.LocalID(id))
+	switch {
+	case store.HasCode(err, store.NotFound) && required != nil:
+		return nil, required
+	case err != nil:
+		return nil, err
+	}
+	if err := auth.Require(ctx, coordinateOf(job.Kind)); err != nil {
+		return nil, err
+	}
+	return job, nil
 }
 
 func jobOf(job *store.Job) *model.Job {

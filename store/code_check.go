@@ -141,10 +141,9 @@ func (o codeOffer) refusals(use CodeUse, at time.Time) (list []CodeRefusal) {
 		refuse(p.Automatic, CodeNotPerItem, "code", "counts per item, which an automatic promotion's cannot")
 	}
 	if use.Currency != "" {
-		for _, least := range p.MinCartValue {
-			refuse(least.Currency == use.Currency && use.Amount < least.Minor, CodeCartTooLow, "amount",
-				"must be at least %d minor units of %s, not %d", least.Minor, least.Currency, use.Amount)
-		}
+		least, asked := amountIn(p.MinCartValue, use.Currency)
+		refuse(asked && use.Amount < least, CodeCartTooLow, "amount", "must be at least %d minor units of %s, not %d", least, use.Currency, use.Amount)
+		refuse(!asked && len(p.MinCartValue) > 0, CodeNotCurrency, "currency", "must be one that the promotion asks a minimum of, not %s", use.Currency)
 		gives := func(c PromotionCurrency) bool { return c.Currency == use.Currency }
 		refuse(len(p.Currencies) > 0 && !slices.ContainsFunc(p.Currencies, gives) && decodePromotionSchema(p.Schema).Percent == nil,
 			CodeNotCurrency, "currency", "must be one that the promotion gives something in, not %s", use.Currency)

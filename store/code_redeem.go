@@ -39,16 +39,18 @@ func (s *Store) RedeemCode(ctx context.Context, actor Actor, use CodeUse) (*Code
 // done, or must not be.
 func (t *tx) redeem(ctx context.Context, use CodeUse) (*CodeUsage, error) {
 	for {
+		o, err := codeOfferOf(ctx, t.session, use.Code, t.now)
+		if err != nil {
+			return nil, err
+		}
+		// Read after the code: if the same reference took the last use just
+		// now, its usage is seen here.
 		usages, err := t.usages(ctx, use.Reference, &use.Code)
 		if err != nil {
 			return nil, err
 		}
 		if len(usages) > 0 {
 			return usages[0], usages[0].check(use)
-		}
-		o, err := codeOfferOf(ctx, t.session, use.Code, t.now)
-		if err != nil {
-			return nil, err
 		}
 		if refusals := o.refusals(use, t.now); len(refusals) > 0 {
 			return nil, refused(refusals)

@@ -24,6 +24,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"writes", storetest.Writes},
 		{"idempotency", storetest.Idempotency},
 		{"code use", storetest.CodeUse},
+		{"code generation", storetest.CodeGeneration},
 	} {
 		t.Run(suite.name, func(t *testing.T) {
 			t.Parallel()

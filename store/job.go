@@ -14,7 +14,13 @@ import (
 type JobKind string
 
 // The kinds.
-const JobPublish JobKind = "catalog_publish" // publishes a catalog
+const (
+	JobPublish       JobKind = "catalog_publish"          // publishes a catalog
+	JobGenerateCodes JobKind = "promotion_codes_generate" // makes codes of a promotion
+)
+
+// JobKinds lists every kind.
+func JobKinds() []JobKind { return []JobKind{JobPublish, JobGenerateCodes} }
 
 // JobState is how far a job is.
 type JobState string
@@ -78,16 +84,26 @@ func (s *Store) Job(ctx context.Context, id string) (*Job, error) {
 	return job, err
 }
 
-// Jobs lists the newest jobs, newest first.
-func (s *Store) Jobs(ctx context.Context, first int) ([]*Job, error) {
+// Jobs lists the newest jobs, newest first: of these kinds, or of all when
+// none is named.
+func (s *Store) Jobs(ctx context.Context, first int, kinds ...JobKind) ([]*Job, error) {
 	if err := checkLimit("first", first); err != nil {
 		return nil, err
 	}
-	return collect(ctx, s.reader, scanJob, `SELECT `+jobColumns+` FROM job ORDER BY created_at DESC, id DESC LIMIT $1`, first)
+	if len(kinds) == 0 {
+		return collect(ctx, s.reader, scanJob, `SELECT `+jobColumns+` FROM job ORDER BY created_at DESC, id DESC LIMIT $1`, first)
+	}
+	names := make([]string, len(kinds))
+	for i, kind := range kinds {
+		names[i] = string(kind)
+	}
+	list, args := in([]any{first}, names)
+	return collect(ctx, s.reader, scanJob, `
+		SELECT `+jobColumns+` FROM job WHERE kind IN (`+list+`) ORDER BY created_at DESC, id DESC LIMIT $1`, args...)
 }
 
-// CancelJob ends a job that waits, and asks one that runs to end; what it has
-// done by then is undone or never served. A finished one stays as it is.
+// CancelJob ends a job that waits, and asks one that runs to end: a release it
+// makes is never served, codes it has made stay. A finished one stays as it is.
 // NOT_FOUND for an unknown one.
 func (s *Store) CancelJob(ctx context.Context, actor Actor, id string) (job *Job, err error) {
 	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
@@ -156,7 +172,9 @@ func (s *Store) wakeWorker() {
 type jobWork func(ctx context.Context, job *Job, progress func(done, total int)) (result any, err error)
 
 // jobWorks is what this version knows to do.
-func (s *Store) jobWorks() map[JobKind]jobWork { return map[JobKind]jobWork{JobPublish: s.publishJob} }
+func (s *Store) jobWorks() map[JobKind]jobWork {
+	return map[JobKind]jobWork{JobPublish: s.publishJob, JobGenerateCodes: s.generateJob}
+}
 
 const (
 	jobBeat  = time.Second      // how often a running job shows that it lives
@@ -247,7 +265,7 @@ func (s *Store) workOn(ctx context.Context, worker string, job *Job) {
 		result, err = work(running, job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
 		return err
 	})
-	canceled := errors.Is(context.Cause(running), errCanceled)
+	canceled := errors.Is(context.Cause(running), errCanceled) || errors.Is(err, errCanceled)
 	end(nil)
 	<-beats
 	job.Done, job.Total = int(done.Load()), int(total.Load())

@@ -68,7 +68,7 @@ type Promotion struct {
 	Schema                 json.RawMessage // an object, as it was written
 	Currencies             []PromotionCurrency
 	TargetCatalogs         []string        // nil for all catalogs
-	Conditions             json.RawMessage // nil for none
+	Conditions             json.RawMessage `json:",omitempty"` // nil for none
 	CreatedAt              time.Time
 	UpdatedAt              time.Time
 

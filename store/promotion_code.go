@@ -37,9 +37,9 @@ type PromotionCode struct {
 	Users       []string   // who may use it; nil for everybody
 	CreatedAt   *time.Time // nil for one that was imported without
 	Held        bool       // the code is this promotion's: no other took it over
-	Promotion   *Promotion
+	Promotion   *Promotion `json:"-"`
 
-	oneUser bool // Users was written as a string
+	OneUser bool // Users was written as a string
 }
 
 // GlobalID is the code's id over all types.
@@ -57,7 +57,7 @@ func (c *PromotionCode) Uses() *int {
 // UserJSON is Users as it was written: null, a string, or an array of them.
 func (c *PromotionCode) UserJSON() json.RawMessage {
 	switch {
-	case c.oneUser:
+	case c.OneUser:
 		return encode(c.Users[0])
 	case c.Users == nil:
 		return json.RawMessage("null")
@@ -108,7 +108,7 @@ func scanCode(rows *sql.Rows, p *Promotion) (*PromotionCode, error) {
 		at := fromMicros(created)
 		c.CreatedAt = &at
 	}
-	c.oneUser = len(users) > 0 && users[0] == '"'
+	c.OneUser = len(users) > 0 && users[0] == '"'
 	c.Users, err = parseUsers(json.RawMessage(users))
 	return c, err
 }

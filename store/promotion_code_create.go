@@ -77,12 +77,10 @@ func (s *Store) CreatePromotionCodes(ctx context.Context, actor Actor, promotion
 		if p, err = t.lockPromotion(ctx, promotionID); err != nil {
 			return err
 		}
+		if err := p.takesCodes(); err != nil {
+			return err
+		}
 		switch {
-		case p.Automatic:
-			return &Error{Code: Unprocessable, Title: "No codes allowed", Detail: "Cannot add codes to an automatic promotion", Documented: true}
-		case p.State == PromotionExpired:
-			return &Error{Code: Unprocessable, Title: "No codes allowed",
-				Detail: "The promotion ended at " + formatTime(p.End) + "; give it an end in the future first."}
 		case len(codes) == 0:
 			return unprocessable([]string{"codes"}, "is required: name at least one code")
 		case len(f.list) > 0:
@@ -90,11 +88,26 @@ func (s *Store) CreatePromotionCodes(ctx context.Context, actor Actor, promotion
 		}
 		made, err = t.addCodes(ctx, p, codes, unit)
 		return err
-	})
+	}, &p, &made)
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, c := range made {
+		c.Promotion = p // which is not kept with each of them
+	}
 	return p, made, nil
+}
+
+// takesCodes tells why no codes can be added; nil when they can.
+func (p *Promotion) takesCodes() error {
+	switch {
+	case p.Automatic:
+		return &Error{Code: Unprocessable, Title: "No codes allowed", Detail: "Cannot add codes to an automatic promotion", Documented: true}
+	case p.State == PromotionExpired:
+		return &Error{Code: Unprocessable, Title: "No codes allowed",
+			Detail: "The promotion ended at " + formatTime(p.End) + "; give it an end in the future first."}
+	}
+	return nil
 }
 
 // addCodes writes checked codes to a promotion that is locked.
@@ -156,7 +169,7 @@ func (c NewCode) code(p *Promotion, unit ConsumeUnit, t *tx) *PromotionCode {
 		made.ConsumeUnit = PerCart
 	}
 	made.Users, _ = parseUsers(c.Users) // which were checked
-	made.oneUser = len(c.Users) > 0 && c.Users[0] == '"'
+	made.OneUser = len(c.Users) > 0 && c.Users[0] == '"'
 	return made
 }
 
@@ -199,7 +212,7 @@ func (s *Store) DeletePromotionCodes(ctx context.Context, actor Actor, promotion
 		}
 		deleted = len(known)
 		return t.dropCodes(ctx, p.number, p.epoch, unique(codes))
-	})
+	}, &deleted)
 	return deleted, err
 }
 

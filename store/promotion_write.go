@@ -109,7 +109,7 @@ func (s *Store) CreatePromotion(ctx context.Context, actor Actor, id string, cha
 		}
 		made, err = w.readPromotion(ctx, source.ID)
 		return err
-	})
+	}, &made)
 	return made, err
 }
 
@@ -157,7 +157,7 @@ func (s *Store) UpdatePromotion(ctx context.Context, actor Actor, id string, cha
 		}
 		result.Promotion, err = w.readPromotion(ctx, had.ID)
 		return err
-	})
+	}, &result)
 	if err != nil {
 		return nil, err
 	}
@@ -182,15 +182,15 @@ func (s *Store) DeletePromotion(ctx context.Context, actor Actor, id string) err
 }
 
 // authorPromotion runs a write of a promotion, of which there is one at a
-// time, with the number for a new one.
-func (s *Store) authorPromotion(ctx context.Context, actor Actor, fn func(context.Context, *importWriter, int64) error) error {
+// time, with the number for a new one. outcome is as in update.
+func (s *Store) authorPromotion(ctx context.Context, actor Actor, fn func(context.Context, *importWriter, int64) error, outcome ...any) error {
 	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
 		number, err := t.sequence(ctx, 1)
 		if err != nil {
 			return err
 		}
 		return fn(ctx, &importWriter{tx: t, store: s}, number)
-	})
+	}, outcome...)
 }
 
 // checkPromotion finds every fault, members named as the inputs have them.

@@ -375,34 +375,35 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
-		CatalogCreate        func(childComplexity int, input CatalogCreateInput) int
-		CatalogDelete        func(childComplexity int, input CatalogDeleteInput) int
-		CatalogPublish       func(childComplexity int, input CatalogPublishInput) int
-		CatalogReleaseServe  func(childComplexity int, input CatalogReleaseServeInput) int
-		CatalogRuleCreate    func(childComplexity int, input CatalogRuleCreateInput) int
-		CatalogRuleDelete    func(childComplexity int, input CatalogRuleDeleteInput) int
-		CatalogRuleUpdate    func(childComplexity int, input CatalogRuleUpdateInput) int
-		CatalogUpdate        func(childComplexity int, input CatalogUpdateInput) int
-		HierarchyCreate      func(childComplexity int, input HierarchyCreateInput) int
-		HierarchyDelete      func(childComplexity int, input HierarchyDeleteInput) int
-		HierarchyUpdate      func(childComplexity int, input HierarchyUpdateInput) int
-		JobCancel            func(childComplexity int, input JobCancelInput) int
-		NodeCreate           func(childComplexity int, input NodeCreateInput) int
-		NodeCurate           func(childComplexity int, input NodeCurateInput) int
-		NodeDelete           func(childComplexity int, input NodeDeleteInput) int
-		NodeMove             func(childComplexity int, input NodeMoveInput) int
-		NodeProductsAttach   func(childComplexity int, input NodeProductsAttachInput) int
-		NodeProductsDetach   func(childComplexity int, input NodeProductsDetachInput) int
-		NodeUpdate           func(childComplexity int, input NodeUpdateInput) int
-		PromotionCodeRedeem  func(childComplexity int, input PromotionCodeRedeemInput) int
-		PromotionCodeRelease func(childComplexity int, input PromotionCodeReleaseInput) int
-		PromotionCodesCreate func(childComplexity int, input PromotionCodesCreateInput) int
-		PromotionCodesDelete func(childComplexity int, input PromotionCodesDeleteInput) int
-		PromotionCreate      func(childComplexity int, input PromotionCreateInput) int
-		PromotionDelete      func(childComplexity int, input PromotionDeleteInput) int
-		PromotionUpdate      func(childComplexity int, input PromotionUpdateInput) int
-		SettingsUpdate       func(childComplexity int, input SettingsUpdateInput) int
-		StockTransact        func(childComplexity int, input StockTransactInput) int
+		CatalogCreate          func(childComplexity int, input CatalogCreateInput) int
+		CatalogDelete          func(childComplexity int, input CatalogDeleteInput) int
+		CatalogPublish         func(childComplexity int, input CatalogPublishInput) int
+		CatalogReleaseServe    func(childComplexity int, input CatalogReleaseServeInput) int
+		CatalogRuleCreate      func(childComplexity int, input CatalogRuleCreateInput) int
+		CatalogRuleDelete      func(childComplexity int, input CatalogRuleDeleteInput) int
+		CatalogRuleUpdate      func(childComplexity int, input CatalogRuleUpdateInput) int
+		CatalogUpdate          func(childComplexity int, input CatalogUpdateInput) int
+		HierarchyCreate        func(childComplexity int, input HierarchyCreateInput) int
+		HierarchyDelete        func(childComplexity int, input HierarchyDeleteInput) int
+		HierarchyUpdate        func(childComplexity int, input HierarchyUpdateInput) int
+		JobCancel              func(childComplexity int, input JobCancelInput) int
+		NodeCreate             func(childComplexity int, input NodeCreateInput) int
+		NodeCurate             func(childComplexity int, input NodeCurateInput) int
+		NodeDelete             func(childComplexity int, input NodeDeleteInput) int
+		NodeMove               func(childComplexity int, input NodeMoveInput) int
+		NodeProductsAttach     func(childComplexity int, input NodeProductsAttachInput) int
+		NodeProductsDetach     func(childComplexity int, input NodeProductsDetachInput) int
+		NodeUpdate             func(childComplexity int, input NodeUpdateInput) int
+		PromotionCodeRedeem    func(childComplexity int, input PromotionCodeRedeemInput) int
+		PromotionCodeRelease   func(childComplexity int, input PromotionCodeReleaseInput) int
+		PromotionCodesCreate   func(childComplexity int, input PromotionCodesCreateInput) int
+		PromotionCodesDelete   func(childComplexity int, input PromotionCodesDeleteInput) int
+		PromotionCodesGenerate func(childComplexity int, input PromotionCodesGenerateInput) int
+		PromotionCreate        func(childComplexity int, input PromotionCreateInput) int
+		PromotionDelete        func(childComplexity int, input PromotionDeleteInput) int
+		PromotionUpdate        func(childComplexity int, input PromotionUpdateInput) int
+		SettingsUpdate         func(childComplexity int, input SettingsUpdateInput) int
+		StockTransact          func(childComplexity int, input StockTransactInput) int
 	}
 
 	NodeCreatePayload struct {
@@ -678,6 +679,12 @@ type ComplexityRoot struct {
 		UserErrors func(childComplexity int) int
 	}
 
+	PromotionCodesGeneratePayload struct {
+		GuessesPerCode func(childComplexity int) int
+		Job            func(childComplexity int) int
+		UserErrors     func(childComplexity int) int
+	}
+
 	PromotionConnection struct {
 		Edges      func(childComplexity int) int
 		Nodes      func(childComplexity int) int
@@ -855,6 +862,7 @@ type MutationResolver interface {
 	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
 	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleaseServePayload, error)
 	JobCancel(ctx context.Context, input JobCancelInput) (*JobCancelPayload, error)
+	PromotionCodesGenerate(ctx context.Context, input PromotionCodesGenerateInput) (*PromotionCodesGeneratePayload, error)
 	PromotionCodeRedeem(ctx context.Context, input PromotionCodeRedeemInput) (*PromotionCodeRedeemPayload, error)
 	PromotionCodeRelease(ctx context.Context, input PromotionCodeReleaseInput) (*PromotionCodeReleasePayload, error)
 	StockTransact(ctx context.Context, input StockTransactInput) (*StockTransactPayload, error)
@@ -2444,6 +2452,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.PromotionCodesDelete(childComplexity, args["input"].(PromotionCodesDeleteInput)), true
+	case "Mutation.promotionCodesGenerate":
+		if e.ComplexityRoot.Mutation.PromotionCodesGenerate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_promotionCodesGenerate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PromotionCodesGenerate(childComplexity, args["input"].(PromotionCodesGenerateInput)), true
 	case "Mutation.promotionCreate":
 		if e.ComplexityRoot.Mutation.PromotionCreate == nil {
 			break
@@ -3592,6 +3611,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PromotionCodesDeletePayload.UserErrors(childComplexity), true
 
+	case "PromotionCodesGeneratePayload.guessesPerCode":
+		if e.ComplexityRoot.PromotionCodesGeneratePayload.GuessesPerCode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodesGeneratePayload.GuessesPerCode(childComplexity), true
+	case "PromotionCodesGeneratePayload.job":
+		if e.ComplexityRoot.PromotionCodesGeneratePayload.Job == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodesGeneratePayload.Job(childComplexity), true
+	case "PromotionCodesGeneratePayload.userErrors":
+		if e.ComplexityRoot.PromotionCodesGeneratePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodesGeneratePayload.UserErrors(childComplexity), true
+
 	case "PromotionConnection.edges":
 		if e.ComplexityRoot.PromotionConnection.Edges == nil {
 			break
@@ -4348,6 +4386,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPromotionCodeReleaseInput,
 		ec.unmarshalInputPromotionCodesCreateInput,
 		ec.unmarshalInputPromotionCodesDeleteInput,
+		ec.unmarshalInputPromotionCodesGenerateInput,
 		ec.unmarshalInputPromotionCreateInput,
 		ec.unmarshalInputPromotionDeleteInput,
 		ec.unmarshalInputPromotionFilter,
@@ -4696,10 +4735,10 @@ type Query {
   "The releases of a catalog that are kept, newest first: the one that is served, and the newest three. Needs the scope catalog:write."
   catalogReleases("The catalog's global id, or the service's own." catalogId: ID!): [CatalogRelease!]!
 
-  "A job; null when there is none with that id (any more: a finished one is kept for 30 days). Ask again for its progress. Needs the scope catalog:write."
+  "A job; null when there is none with that id (any more: a finished one is kept for 30 days). Ask again for its progress. Needs the scope of what it does: catalog:write to publish, promotions:write to make codes."
   job("The global id, or the service's own." id: ID!): Job
 
-  "The newest jobs, newest first. Needs the scope catalog:write."
+  "The newest jobs, newest first, of the kinds that the token may see. Needs the scope catalog:write."
   jobs("How many, 1 to 100." first: Int! = 25): [Job!]!
 
   "Anything with a global id; null when it is not there (any more)."
@@ -4755,8 +4794,11 @@ type Mutation {
   "Serves a release that is kept in place of the one its catalog serves: an earlier one to roll back, or a preview. It takes effect at once."
   catalogReleaseServe("Which." input: CatalogReleaseServeInput!): CatalogReleaseServePayload!
 
-  "Cancels a job: one that waits at once, one that runs within a second or so. A finished job stays as it is."
+  "Cancels a job: one that waits at once, one that runs within a second or so. A finished job stays as it is, and so do codes that were made by then. Needs the scope of what it does."
   jobCancel("Which." input: JobCancelInput!): JobCancelPayload!
+
+  "Makes up to 10000000 codes by a pattern, as a job: ask ` + "`" + `job(id)` + "`" + ` for its progress, ` + "`" + `jobCancel` + "`" + ` ends it, and the codes made by then stay. A job that was interrupted goes on where it was."
+  promotionCodesGenerate("What to make." input: PromotionCodesGenerateInput!): PromotionCodesGeneratePayload!
 
   "Takes uses of a promotion code for a cart that is checked out, and never more than the code has: one use of a PER_CART code, of a PER_ITEM code as many as there are units or as are left. The same reference is redeemed once, whoever asks again."
   promotionCodeRedeem("What for." input: PromotionCodeRedeemInput!): PromotionCodeRedeemPayload!
@@ -6344,6 +6386,8 @@ type CatalogRelease implements Node {
 enum JobKind {
   "Publishes a catalog."
   CATALOG_PUBLISH
+  "Makes codes of a promotion. ` + "`" + `done` + "`" + ` counts the codes that are made, ` + "`" + `total` + "`" + ` those asked for."
+  PROMOTION_CODES_GENERATE
 }
 
 "How far a job is."
@@ -6964,6 +7008,34 @@ input PromotionCodeReleaseInput {
 type PromotionCodeReleasePayload {
   "The reference's usages, those given back earlier too; empty for the errors' sake."
   usages: [PromotionCodeUsage!]!
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"Codes to make by a pattern."
+input PromotionCodesGenerateInput {
+  "The promotion, by global id or the service's own: neither automatic nor expired."
+  promotionId: ID!
+  "How many, 1 to 10000000."
+  count: Int!
+  "What a code looks like: each ` + "`" + `#` + "`" + ` is a character drawn from the alphabet, and everything else stays: ` + "`" + `SUMMER-####-####` + "`" + `. Finding one of the codes must take 100 guesses on average."
+  pattern: String! = "####-####-####"
+  "The characters to draw from, 2 to 64, each once; null means Crockford's base 32, digits and capitals without I, L, O and U."
+  alphabet: String
+  "How often each code can be used, at least 1; null means any number of times."
+  uses: Int
+  "What one use counts."
+  consumeUnit: ConsumeUnit! = PER_CART
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
+}
+
+"The job that makes the codes."
+type PromotionCodesGeneratePayload {
+  "The job; null when there is none for the errors' sake."
+  job: Job
+  "How many guesses it will take on average to find one of the codes; 0 when there is no job."
+  guessesPerCode: Float!
   "What is to be mended; empty when it worked."
   userErrors: [UserError!]!
 }
@@ -8177,6 +8249,18 @@ func (ec *executionContext) childFields_PromotionCodesDeletePayload(ctx context.
 	return nil, fmt.Errorf("no field named %q was found under type PromotionCodesDeletePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_PromotionCodesGeneratePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "job":
+		return ec.fieldContext_PromotionCodesGeneratePayload_job(ctx, field)
+	case "guessesPerCode":
+		return ec.fieldContext_PromotionCodesGeneratePayload_guessesPerCode(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_PromotionCodesGeneratePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCodesGeneratePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_PromotionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -9075,6 +9159,20 @@ func (ec *executionContext) field_Mutation_promotionCodesDelete_args(ctx context
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (PromotionCodesDeleteInput, error) {
 			return ec.unmarshalNPromotionCodesDeleteInput2porticoᚋgraphᚋgeneratedᚐPromotionCodesDeleteInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_promotionCodesGenerate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PromotionCodesGenerateInput, error) {
+			return ec.unmarshalNPromotionCodesGenerateInput2porticoᚋgraphᚋgeneratedᚐPromotionCodesGenerateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -15482,6 +15580,50 @@ func (ec *executionContext) fieldContext_Mutation_jobCancel(ctx context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_promotionCodesGenerate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_promotionCodesGenerate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PromotionCodesGenerate(ctx, fc.Args["input"].(PromotionCodesGenerateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodesGeneratePayload) graphql.Marshaler {
+			return ec.marshalNPromotionCodesGeneratePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesGeneratePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_promotionCodesGenerate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodesGeneratePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_promotionCodesGenerate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_promotionCodeRedeem(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21160,6 +21302,93 @@ func (ec *executionContext) _PromotionCodesDeletePayload_userErrors(ctx context.
 func (ec *executionContext) fieldContext_PromotionCodesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "PromotionCodesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodesGeneratePayload_job(ctx context.Context, field graphql.CollectedField, obj *PromotionCodesGeneratePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodesGeneratePayload_job(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Job, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Job) graphql.Marshaler {
+			return ec.marshalOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodesGeneratePayload_job(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodesGeneratePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Job(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionCodesGeneratePayload_guessesPerCode(ctx context.Context, field graphql.CollectedField, obj *PromotionCodesGeneratePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodesGeneratePayload_guessesPerCode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GuessesPerCode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodesGeneratePayload_guessesPerCode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCodesGeneratePayload", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodesGeneratePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PromotionCodesGeneratePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodesGeneratePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodesGeneratePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodesGeneratePayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -27064,6 +27293,85 @@ func (ec *executionContext) unmarshalInputPromotionCodesDeleteInput(ctx context.
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPromotionCodesGenerateInput(ctx context.Context, obj any) (PromotionCodesGenerateInput, error) {
+	var it PromotionCodesGenerateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["pattern"]; !present {
+		asMap["pattern"] = "####-####-####"
+	}
+	if _, present := asMap["consumeUnit"]; !present {
+		asMap["consumeUnit"] = "PER_CART"
+	}
+
+	fieldsInOrder := [...]string{"promotionId", "count", "pattern", "alphabet", "uses", "consumeUnit", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "promotionId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PromotionID = data
+		case "count":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("count"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Count = data
+		case "pattern":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pattern"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Pattern = data
+		case "alphabet":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alphabet"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Alphabet = data
+		case "uses":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uses"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Uses = data
+		case "consumeUnit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
+			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConsumeUnit = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Context, obj any) (PromotionCreateInput, error) {
 	var it PromotionCreateInput
 	if obj == nil {
@@ -30899,6 +31207,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "promotionCodesGenerate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_promotionCodesGenerate(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "promotionCodeRedeem":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCodeRedeem(ctx, field)
@@ -33518,6 +33833,54 @@ func (ec *executionContext) _PromotionCodesDeletePayload(ctx context.Context, se
 			}
 		case "userErrors":
 			out.Values[i] = ec._PromotionCodesDeletePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionCodesGeneratePayloadImplementors = []string{"PromotionCodesGeneratePayload"}
+
+func (ec *executionContext) _PromotionCodesGeneratePayload(ctx context.Context, sel ast.SelectionSet, obj *PromotionCodesGeneratePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodesGeneratePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCodesGeneratePayload")
+		case "job":
+			out.Values[i] = ec._PromotionCodesGeneratePayload_job(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "guessesPerCode":
+			out.Values[i] = ec._PromotionCodesGeneratePayload_guessesPerCode(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._PromotionCodesGeneratePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -36455,6 +36818,22 @@ func (ec *executionContext) marshalNFile2ᚖporticoᚋstoreᚐFile(ctx context.C
 	return ec._File(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNFloat2float64(ctx context.Context, v any) (float64, error) {
+	res, err := graphql.UnmarshalFloatContext(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNFloat2float64(ctx context.Context, sel ast.SelectionSet, v float64) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalFloatContext(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return graphql.WrapContextMarshaler(ctx, res)
+}
+
 func (ec *executionContext) marshalNHierarchy2ᚕᚖporticoᚋgraphᚋmodelᚐHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Hierarchy) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -36728,10 +37107,12 @@ func (ec *executionContext) marshalNJobKind2porticoᚋstoreᚐJobKind(ctx contex
 
 var (
 	unmarshalNJobKind2porticoᚋstoreᚐJobKind = map[string]store.JobKind{
-		"CATALOG_PUBLISH": store.JobPublish,
+		"CATALOG_PUBLISH":          store.JobPublish,
+		"PROMOTION_CODES_GENERATE": store.JobGenerateCodes,
 	}
 	marshalNJobKind2porticoᚋstoreᚐJobKind = map[store.JobKind]string{
-		store.JobPublish: "CATALOG_PUBLISH",
+		store.JobPublish:       "CATALOG_PUBLISH",
+		store.JobGenerateCodes: "PROMOTION_CODES_GENERATE",
 	}
 )
 
@@ -37573,6 +37954,21 @@ func (ec *executionContext) marshalNPromotionCodesDeletePayload2ᚖporticoᚋgra
 		return graphql.Null
 	}
 	return ec._PromotionCodesDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNPromotionCodesGenerateInput2porticoᚋgraphᚋgeneratedᚐPromotionCodesGenerateInput(ctx context.Context, v any) (PromotionCodesGenerateInput, error) {
+	res, err := ec.unmarshalInputPromotionCodesGenerateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionCodesGeneratePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesGeneratePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodesGeneratePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionCodesGeneratePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.Promotion]) graphql.Marshaler {

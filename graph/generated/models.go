@@ -510,6 +510,34 @@ type PromotionCodesDeletePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
+// Codes to make by a pattern.
+type PromotionCodesGenerateInput struct {
+	// The promotion, by global id or the service's own: neither automatic nor expired.
+	PromotionID string `json:"promotionId"`
+	// How many, 1 to 10000000.
+	Count int `json:"count"`
+	// What a code looks like: each `#` is a character drawn from the alphabet, and everything else stays: `SUMMER-####-####`. Finding one of the codes must take 100 guesses on average.
+	Pattern string `json:"pattern"`
+	// The characters to draw from, 2 to 64, each once; null means Crockford's base 32, digits and capitals without I, L, O and U.
+	Alphabet *string `json:"alphabet,omitempty"`
+	// How often each code can be used, at least 1; null means any number of times.
+	Uses *int `json:"uses,omitempty"`
+	// What one use counts.
+	ConsumeUnit store.ConsumeUnit `json:"consumeUnit"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// The job that makes the codes.
+type PromotionCodesGeneratePayload struct {
+	// The job; null when there is none for the errors' sake.
+	Job *model.Job `json:"job,omitempty"`
+	// How many guesses it will take on average to find one of the codes; 0 when there is no job.
+	GuessesPerCode float64 `json:"guessesPerCode"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // A new promotion.
 type PromotionCreateInput struct {
 	// The service's own id to be, 1 to 64 of `A-Z a-z 0-9 _ -`; null means a new one.

@@ -24,9 +24,12 @@ var table = map[string]string{
 	"Query.stocks":       "inventory:read",
 	"Query.settings":     "settings:read",
 
-	"Query.catalogReleases":        "catalog:write",
-	"Query.job":                    "catalog:write",
-	"Query.jobs":                   "catalog:write",
+	"Query.catalogReleases": "catalog:write",
+	"Query.job":             "catalog:write",
+	"Query.jobs":            "catalog:write",
+	// A job is seen and canceled with the scope of what it does.
+	"job catalog_publish":          "catalog:write",
+	"job promotion_codes_generate": "promotions:write",
 	"header Store-Catalog-Release": "catalog:write", // a release whether it is served or not
 	// What is authored names accounts and what is yet to come, which no
 	// storefront's token may read.
@@ -53,6 +56,8 @@ var table = map[string]string{
 
 	"Product.stock":      "inventory:read",
 	"Stock.transactions": "inventory:read",
+
+	"Mutation.promotionCodesGenerate": "promotions:write",
 
 	"Query.promotionCodeCheck":      "checkout:write", // it tells whom a code is for, by trying
 	"Mutation.promotionCodeRedeem":  "checkout:write",

@@ -81,7 +81,7 @@ func Parser(grammar any, streams Streams) (*kong.Kong, error) {
 		kong.Name("portico"),
 		kong.Description("A commerce service over GraphQL and REST, in one binary. Every flag can be given by the environment too, as its help says."),
 		kong.DefaultEnvars("PORTICO"),
-		kong.Vars{"scopes": strings.Join(store.Scopes(), ",")},
+		kong.Vars{"scopes": strings.Join(store.Scopes(), ","), "codePattern": store.DefaultCodePattern},
 		kong.Writers(streams.Out, streams.Err),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}),
 		kong.Exit(func(code int) { panic(exited(code)) }), // after --help, which ends the parsing

@@ -64,6 +64,7 @@ func codeChecked(e Engine) func(*testing.T) {
 			promotion("p", `,"min_cart_value":[{"currency":"USD","amount":1000}]`), promotion("off", `,"enabled":false`),
 			promotion("soon", `,"start":"2024-06-01"`), promotion("over", `,"end":"2024-02-01"`),
 			promotion("percent", `,"promotion_type":"percent_discount","schema":{"percent":10,"currencies":[]}`),
+			promotion("bare", ``), code("bare", "BARE", ``),
 			code("p", "GOOD", ``), code("p", "SPENT", `,"max_uses":2,"uses":0`), code("p", "MINE", `,"user":["u1","u2"]`), code("p", "ONLY", `,"user":"u1"`),
 			code("p", "ITEMS", `,"consume_unit":"per_item","max_uses":5,"uses":3`), code("off", "OFF", `,"max_uses":1,"uses":0,"user":"u1"`),
 			code("soon", "SOON", ``), code("over", "OVER", ``), code("percent", "PERCENT", ``))
@@ -90,7 +91,8 @@ func codeChecked(e Engine) func(*testing.T) {
 			{"no items", store.CodeUse{Code: "ITEMS", Units: 0}, 0, []store.CodeReason{store.CodeNoUnits}},
 			{"a cart that comes to enough", store.CodeUse{Code: "GOOD", Units: 1, Currency: "USD", Amount: 1000}, 1, nil},
 			{"a cart that does not", store.CodeUse{Code: "GOOD", Units: 1, Currency: "USD", Amount: 999}, 0, []store.CodeReason{store.CodeCartTooLow}},
-			{"a cart in a currency it gives nothing in", store.CodeUse{Code: "GOOD", Units: 1, Currency: "EUR", Amount: 999}, 0, []store.CodeReason{store.CodeNotCurrency}},
+			{"a cart in a currency it gives nothing in", store.CodeUse{Code: "BARE", Units: 1, Currency: "EUR", Amount: 999}, 0, []store.CodeReason{store.CodeNotCurrency}},
+			{"a cart in a currency without a minimum", store.CodeUse{Code: "GOOD", Units: 1, Currency: "EUR", Amount: 999}, 0, []store.CodeReason{store.CodeNotCurrency, store.CodeNotCurrency}},
 			{"a percentage in any currency", store.CodeUse{Code: "PERCENT", Units: 1, Currency: "EUR", Amount: 999}, 1, nil},
 		} {
 			check, err := s.CheckCode(t.Context(), c.use)

@@ -1,0 +1,23 @@
+package graph
+
+import (
+	"context"
+
+	"portico/graph/generated"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func (r mutationResolver) PromotionCodesGenerate(ctx context.Context, input generated.PromotionCodesGenerateInput) (*generated.PromotionCodesGeneratePayload, error) {
+	ctx, err := begin(ctx, "Mutation.promotionCodesGenerate", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	job, odds, err := r.store.GenerateCodes(ctx, auth.From(ctx).Actor(), store.CodeGeneration{PromotionID: store.LocalID(input.PromotionID),
+		Count: input.Count, Pattern: input.Pattern, Alphabet: deref(input.Alphabet), Uses: input.Uses, ConsumeUnit: input.ConsumeUnit})
+	faults, err := userErrors(err)
+	if job == nil {
+		odds = 0
+	}
+	return &generated.PromotionCodesGeneratePayload{Job: jobOf(job), GuessesPerCode: odds, UserErrors: faults}, err
+}

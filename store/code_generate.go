@@ -1,0 +1,169 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+)
+
+// MaxGeneratedCodes bounds the codes of one job.
+const MaxGeneratedCodes = 10_000_000
+
+const (
+	// generateBatch is how many codes are written in one transaction, which
+	// other writes wait for at most.
+	generateBatch = 2000
+
+	// generateMisses is how many codes drawn in a row may be taken already.
+	generateMisses = 10_000
+)
+
+// CodeGeneration is what a job of the kind JobGenerateCodes is to make.
+type CodeGeneration struct {
+	PromotionID string
+	Count       int
+	Pattern     string      // a # for each character to draw; empty means DefaultCodePattern
+	Alphabet    string      // to draw from; empty means Crockford's base 32
+	Uses        *int        // of each code; nil for any number
+	ConsumeUnit ConsumeUnit // empty means PerCart
+}
+
+// check finds every fault, and tells how many guesses it takes on average to
+// find one of the codes.
+func (g CodeGeneration) check() (pattern codePattern, odds float64, err error) {
+	f := &faults{}
+	pattern, f.list = newCodePattern(g.Pattern, g.Alphabet)
+	f.within("count", int64(g.Count), 1, MaxGeneratedCodes)
+	if g.Uses != nil {
+		f.within("uses", int64(*g.Uses), 1, MaxStock)
+	}
+	f.consumeUnit("consumeUnit", g.ConsumeUnit)
+	if len(f.list) > 0 {
+		return pattern, 0, f.list
+	}
+	odds, err = pattern.odds(g.Count)
+	return pattern, odds, err
+}
+
+// generateInput is what the job keeps of it. No two are the same, so that two
+// requests are two jobs.
+type generateInput struct {
+	CodeGeneration
+	Epoch int64 // of the promotion's codes
+	Nonce string
+}
+
+// generateState is how far the job is; it is written with each batch.
+type generateState struct {
+	Made   int
+	Misses int // drawn since the last one that was made
+}
+
+// GenerateCodes has a worker make codes by a pattern, and tells how many
+// guesses it takes on average to find one of them.
+//
+// INVALID and UNPROCESSABLE name each member that is wrong, among them a
+// pattern that is too small for so many codes. NOT_FOUND for an unknown
+// promotion; UNPROCESSABLE for an automatic one, and for one that has ended.
+func (s *Store) GenerateCodes(ctx context.Context, actor Actor, g CodeGeneration) (job *Job, odds float64, err error) {
+	_, odds, err = g.check()
+	if err != nil {
+		return nil, 0, err
+	}
+	input := &generateInput{CodeGeneration: g, Nonce: newID()}
+	job, err = s.enqueue(ctx, actor, JobGenerateCodes, input, func(ctx context.Context, t *tx) error {
+		p, err := t.lockPromotion(ctx, g.PromotionID)
+		if err != nil {
+			return err
+		}
+		input.Epoch = p.epoch
+		return p.takesCodes()
+	})
+	return job, odds, err
+}
+
+// generateJob makes the codes, batch by batch. How far it is is written with
+// each batch, so that a worker who goes on after another one was gone makes
+// exactly what is missing. The codes of a job that is canceled stay.
+func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, total int)) (any, error) {
+	var input generateInput
+	var state generateState
+	if err := json.Unmarshal(job.Input, &input); err != nil {
+		return nil, err
+	}
+	if len(job.Result) > 0 {
+		if err := json.Unmarshal(job.Result, &state); err != nil {
+			return nil, err
+		}
+	}
+	pattern, _, err := input.check()
+	if err != nil {
+		return nil, err
+	}
+	for progress(state.Made, input.Count); state.Made < input.Count; progress(state.Made, input.Count) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if state.Misses > generateMisses {
+			return nil, unprocessable([]string{"pattern"}, "has hardly a code left that no promotion has: %d were made; take another pattern", state.Made)
+		}
+		if state, err = s.generateCodes(ctx, job, &input, pattern, state); err != nil {
+			return nil, err
+		}
+	}
+	return state, nil
+}
+
+// generateCodes makes a batch. It is made only if nobody has gone on from the
+// same state.
+func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInput, pattern codePattern, from generateState) (to generateState, err error) {
+	err = s.update(ctx, job.Actor, func(ctx context.Context, t *tx) error {
+		p, err := t.lockPromotion(ctx, input.PromotionID)
+		if err != nil {
+			return err
+		}
+		if err := p.takesCodes(); err != nil {
+			return err
+		}
+		if p.epoch != input.Epoch {
+			return &Error{Code: Unprocessable, Detail: "The promotion was enabled anew meanwhile, which did away with the codes that were made."}
+		}
+		codes := pattern.draw(min(generateBatch, input.Count-from.Made))
+		slices.Sort(codes)
+		codes = slices.Compact(codes)
+		claimed, err := t.claim(ctx, p, codes)
+		if err != nil {
+			return err
+		}
+		rows := make([][]any, 0, len(claimed))
+		for _, code := range codes {
+			if claimed[code] {
+				rows = append(rows, []any{p.number, p.epoch, code, newID(), input.Uses, 0, string(orPerCart(input.ConsumeUnit)), "", micros(t.now)})
+			}
+		}
+		if _, err := t.writeCodes(ctx, "", rows); err != nil {
+			return err
+		}
+		to = generateState{Made: from.Made + len(rows)}
+		if len(rows) == 0 {
+			to.Misses = from.Misses + len(codes)
+		}
+		n, err := t.exec(ctx, `UPDATE job SET result = $3 WHERE id = $1 AND result = $2 AND state = $4 AND NOT canceled`,
+			job.ID, string(job.Result), string(encode(to)), string(JobRunning))
+		if err == nil && n == 0 {
+			err = errCanceled
+		}
+		return err
+	})
+	if err == nil {
+		job.Result = encode(to)
+	}
+	return to, err
+}
+
+func orPerCart(unit ConsumeUnit) ConsumeUnit {
+	if unit == "" {
+		return PerCart
+	}
+	return unit
+}

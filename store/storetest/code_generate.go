@@ -1,0 +1,225 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// CodeGeneration is the promise of Store.GenerateCodes: exactly as many codes
+// as were asked for, each once, whatever ends a worker.
+func CodeGeneration(t *testing.T, e Engine) {
+	t.Run("codes are made by the pattern", generateByPattern(e))
+	t.Run("a pattern that is too small is refused, with the odds", generateRefusals(e))
+	t.Run("two requests are two jobs", generateTwice(e))
+	t.Run("codes of others are passed over", generateAround(e))
+	t.Run("a job goes on where the last worker was", generateResumed(e))
+	t.Run("the codes of a job that is canceled stay", generateCanceled(e))
+	t.Run("a job ends with its promotion", generateEnded(e))
+	t.Run("codes are exported in order", codesExported(e))
+}
+
+func generate(t *testing.T, s *store.Store, g store.CodeGeneration) *store.Job {
+	t.Helper()
+	job, _, err := s.GenerateCodes(t.Context(), actor, g)
+	require.NoError(t, err)
+	require.Equal(t, store.JobQueued, job.State)
+	return job
+}
+
+// working runs a worker until stop, or the test's end.
+func working(t *testing.T, s *store.Store) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); s.Work(ctx) }()
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	return stop
+}
+
+func ended(t *testing.T, s *store.Store, id string) *store.Job {
+	t.Helper()
+	requireSoon(t, true, func() bool {
+		job, err := s.Job(t.Context(), id)
+		require.NoError(t, err)
+		return !job.FinishedAt.IsZero()
+	})
+	job, err := s.Job(t.Context(), id)
+	require.NoError(t, err)
+	return job
+}
+
+// exportedCodes are a promotion's, and each of them is its own.
+func exportedCodes(t *testing.T, s *store.Store, promotion string) (codes []string) {
+	t.Helper()
+	require.NoError(t, s.EachPromotionCode(t.Context(), promotion, func(c *store.PromotionCode) error {
+		require.True(t, c.Held)
+		codes = append(codes, c.Code)
+		return nil
+	}))
+	return codes
+}
+
+func generateByPattern(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, _ := promoted(t, e, promotion("p", ``), promotion("q", ``))
+		working(t, s)
+		job := ended(t, s, generate(t, s, store.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: ptr(3), ConsumeUnit: store.PerItem}).ID)
+		require.Equal(t, store.JobSucceeded, job.State, job.Error)
+		require.Equal(t, []int{5001, 5001}, []int{job.Done, job.Total})
+		codes := exportedCodes(t, s, "p")
+		require.Len(t, codes, 5001)
+		for _, code := range codes {
+			require.Regexp(t, summerCode, code)
+		}
+		c, err := s.PromotionCode(t.Context(), codes[0])
+		require.NoError(t, err)
+		require.True(t, c.Valid())
+		require.Equal(t, []any{3, store.PerItem, "p"}, []any{*c.MaxUses, c.ConsumeUnit, c.PromotionID})
+	}
+}
+
+func generateRefusals(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, _ := promoted(t, e, promotion("p", ``), promotion("auto", `,"automatic":true`), promotion("over", `,"end":"2024-02-01"`))
+		for _, c := range []struct {
+			g      store.CodeGeneration
+			code   store.Code
+			member string
+			words  string
+		}{
+			{store.CodeGeneration{PromotionID: "p", Count: 1001, Pattern: "X###-##", Alphabet: "0123456789"}, store.Unprocessable, "pattern", "there are 100000, so that 1 guess in 99.9 would find one; at least 100"},
+			{store.CodeGeneration{PromotionID: "p", Count: 11, Pattern: "#", Alphabet: "01"}, store.Unprocessable, "pattern", "there are 2, so that 1 guess in 1 would"},
+			{store.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "NONE"}, store.Unprocessable, "pattern", "SUMMER-####-####"},
+			{store.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "\x00#"}, store.Invalid, "pattern", "NUL"},
+			{store.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "AAB"}, store.Unprocessable, "alphabet", "each once"},
+			{store.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A"}, store.Unprocessable, "alphabet", "2 to 64"},
+			{store.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A B"}, store.Unprocessable, "alphabet", "visible"},
+			{store.CodeGeneration{PromotionID: "p", Count: 0}, store.Unprocessable, "count", "10000000"},
+			{store.CodeGeneration{PromotionID: "p", Count: 10_000_001}, store.Unprocessable, "count", "10000000"},
+			{store.CodeGeneration{PromotionID: "p", Count: 1, Uses: ptr(0)}, store.Unprocessable, "uses", "1"},
+			{store.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "", "none"},
+			{store.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "", "automatic"},
+			{store.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "", "ended"},
+		} {
+			_, _, err := s.GenerateCodes(t.Context(), actor, c.g)
+			requireFault(t, err, c.code, c.member, c.words)
+		}
+		_, odds, err := s.GenerateCodes(t.Context(), actor, store.CodeGeneration{PromotionID: "p", Count: 1000, Pattern: "X###-##", Alphabet: "0123456789"})
+		require.NoError(t, err)
+		require.InDelta(t, 100, odds, 0.001)
+	}
+}
+
+func generateTwice(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, _ := promoted(t, e, promotion("p", ``))
+		g := store.CodeGeneration{PromotionID: "p", Count: 10}
+		first, second := generate(t, s, g), generate(t, s, g)
+		require.NotEqual(t, first.ID, second.ID)
+		working(t, s)
+		ended(t, s, first.ID)
+		ended(t, s, second.ID)
+		require.Len(t, exportedCodes(t, s, "p"), 20)
+	}
+}
+
+// generateAround makes codes until there are hardly any left.
+func generateAround(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, _ := promoted(t, e, promotion("p", ``), promotion("q", ``), code("q", "00", ``), code("q", "01", ``))
+		working(t, s)
+		g := store.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
+		for made := range 98 {
+			job := ended(t, s, generate(t, s, g).ID)
+			require.Equal(t, store.JobSucceeded, job.State, "%d: %s", made, job.Error)
+		}
+		require.Len(t, exportedCodes(t, s, "p"), 98)
+		job := ended(t, s, generate(t, s, g).ID)
+		require.Equal(t, store.JobFailed, job.State)
+		require.Contains(t, job.Error, "hardly a code left")
+	}
+}
+
+// generateResumed stops workers in the middle, again and again.
+func generateResumed(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		const count = 30_000
+		s, _ := promoted(t, e, promotion("p", ``))
+		job := generate(t, s, store.CodeGeneration{PromotionID: "p", Count: count})
+		made := func() (n int) {
+			require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM promotion_code`).Scan(&n))
+			return n
+		}
+		for _, enough := range []int{1, count / 3, count / 2} {
+			stop := working(t, s)
+			requireSoon(t, true, func() bool { return made() >= enough })
+			stop()
+			between, err := s.Job(t.Context(), job.ID)
+			require.NoError(t, err)
+			if between.State == store.JobQueued {
+				require.Equal(t, made(), between.Done, "the progress is what is there")
+			}
+		}
+		working(t, s)
+		job = ended(t, s, job.ID)
+		require.Equal(t, store.JobSucceeded, job.State, job.Error)
+		require.Equal(t, []int{count, count}, []int{job.Done, job.Total})
+		require.Equal(t, count, made())
+		require.Len(t, exportedCodes(t, s, "p"), count)
+	}
+}
+
+func generateCanceled(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, _ := promoted(t, e, promotion("p", ``))
+		job := generate(t, s, store.CodeGeneration{PromotionID: "p", Count: 1_000_000})
+		working(t, s)
+		requireSoon(t, true, func() bool { return len(exportedCodes(t, s, "p")) > 0 })
+		_, err := s.CancelJob(t.Context(), actor, job.ID)
+		require.NoError(t, err)
+		job = ended(t, s, job.ID)
+		require.Equal(t, store.JobCanceled, job.State)
+		require.Len(t, exportedCodes(t, s, "p"), job.Done)
+		require.Less(t, job.Done, 1_000_000)
+	}
+}
+
+func generateEnded(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, clock := promoted(t, e, promotion("p", ``), promotion("q", ``))
+		expired := generate(t, s, store.CodeGeneration{PromotionID: "p", Count: 10})
+		deleted := generate(t, s, store.CodeGeneration{PromotionID: "q", Count: 10})
+		require.NoError(t, s.DeletePromotion(t.Context(), actor, "q"))
+		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
+		working(t, s)
+		for id, words := range map[string]string{expired.ID: "ended", deleted.ID: `no promotion "q"`} {
+			job := ended(t, s, id)
+			require.Equal(t, store.JobFailed, job.State)
+			require.Contains(t, job.Error, words)
+		}
+	}
+}
+
+func codesExported(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		lines := []string{promotion("p", ``), promotion("q", ``), code("q", "OTHER", ``)}
+		var want []string
+		for i := range 5000 { // several pages
+			want = append(want, fmt.Sprintf("C%05d", i))
+			lines = append(lines, code("p", want[i], `,"max_uses":3`))
+		}
+		s, _ := promoted(t, e, lines...)
+		require.Equal(t, want, exportedCodes(t, s, "p"))
+		err := s.EachPromotionCode(t.Context(), "none", nil)
+		requireFault(t, err, store.NotFound, "")
+	}
+}
+
+var summerCode = regexp.MustCompile(`^SUMMER-[a-j]{5}-[a-j]{3}$`)
