@@ -57,6 +57,8 @@ func jsonName(goName string) string {
 		return "whole number"
 	case "bool":
 		return "boolean"
+	case "store.Secret":
+		return "string"
 	}
 	return goName
 }

@@ -35,6 +35,9 @@ func parities() []parity {
 		{"GET /catalog/nodes/:id/relationships/products", 55, drawNodeProducts},
 		{"GET /v2/inventories", 30, drawStocks},
 		{"GET /v2/settings", 3, drawSettings},
+		{"GET /v2/gateways", 2, drawGateways},
+		{"GET /v2/gateways/:slug", 2, drawGateway},
+		{"PUT /v2/gateways/:slug", 6, drawGatewayUpdate},
 		{"PUT /v2/settings", 12, drawSettingsUpdate},
 	}
 }

@@ -38,6 +38,9 @@ func routes() []route {
 	return []route{
 		{"GET", "/catalog/nodes/:id/relationships/products", (*API).nodeProducts},
 		{"GET", "/v2/inventories", (*API).stocks},
+		{"GET", "/v2/gateways", (*API).gateways},
+		{"GET", "/v2/gateways/:slug", (*API).gateway},
+		{"PUT", "/v2/gateways/:slug", (*API).updateGateway},
 		{"GET", "/v2/settings", (*API).settings},
 		{"PUT", "/v2/settings", (*API).updateSettings},
 	}

@@ -15,6 +15,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 	}{
 		{"migrations", storetest.Migrations},
 		{"settings", storetest.Settings},
+		{"gateways", storetest.Gateways},
 		{"pages", storetest.Pages},
 		{"stocks", storetest.Stocks},
 		{"stock", storetest.Stock},
