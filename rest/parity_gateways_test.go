@@ -48,7 +48,8 @@ func drawGatewayUpdate(d *dice) *twin {
 	q := &twin{method: "PUT", target: "/v2/gateways/" + slug}
 	values := map[string][]any{"name": {"Cards", "", nil}, "enabled": {true, false, nil}, "test": {true, false}, "merchant_id": {"m", "", nil},
 		"username": {"u", "", nil}, "password": {"p", "", nil}}
-	if d.chance(10) {
+	mistyped := d.chance(10)
+	if mistyped {
 		values = map[string][]any{"enabled": {"yes", 1}, "password": {5, true, []any{}}, "name": {map[string]any{}}}
 	}
 	data, input := map[string]any{}, map[string]any{"slug": slug}
@@ -58,7 +59,7 @@ func drawGatewayUpdate(d *dice) *twin {
 			input[member(name)] = data[name]
 		}
 	}
-	if d.chance(15) {
+	if !mistyped && d.chance(15) {
 		q.who = d.stranger()
 	}
 	text, _ := json.Marshal(map[string]any{"data": data}) // plain values
