@@ -156,7 +156,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.Open(ctx, log)
+	s, err := c.Open(ctx, log, func(config *store.Config) { config.Sealer = sealer })
 	if err != nil {
 		return nil, err
 	}

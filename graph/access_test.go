@@ -25,6 +25,10 @@ func rootFields() map[string]string {
 		"Query.stock":        `{ stock(productId: "anvil") { total } }`,
 		"Query.stocks":       `{ stocks { totalCount } }`,
 		"Query.settings":     `{ settings { pageLength } }`,
+		"Query.gateway":      `{ gateway(slug: "manual") { name } }`,
+		"Query.gateways":     `{ gateways { slug } }`,
+
+		"Mutation.gatewayUpdate": `mutation { gatewayUpdate(input: {slug: "manual", enabled: true}) { gateway { slug } userErrors { message } } }`,
 
 		"Query.promotion":      `{ promotion(id: "ten-off") { name state currencies { amount } schema minCartValue { amount } maxApplicationsPerCart } }`,
 		"Query.promotions":     `{ promotions { totalCount } }`,

@@ -27,7 +27,7 @@ func documented() (coordinates []string) {
 // requestOf is what a coordinate is asked by.
 func requestOf(coordinate string) (method, path string) {
 	method, path, _ = strings.Cut(coordinate, " ")
-	return method, strings.ReplaceAll(path, ":id", "tools")
+	return method, strings.NewReplacer(":id", "tools", ":slug", "manual").Replace(path)
 }
 
 func TestWhoMayDoWhat(t *testing.T) {

@@ -53,11 +53,11 @@ func mistypedMember(e *json.UnmarshalTypeError) *store.Error {
 	if digits, ok := strings.CutPrefix(e.Value, "number "); ok && e.Type.Kind() == reflect.Int && strings.Trim(digits, "-0123456789") == "" {
 		return &store.Error{Code: store.Unprocessable, Path: []string{e.Field}, Detail: "is out of any range: " + digits}
 	}
-	return &store.Error{Code: store.Invalid, Path: []string{e.Field}, Detail: fmt.Sprintf("must be %s, not a %s", jsonName(e.Type.Kind()), e.Value)}
+	return &store.Error{Code: store.Invalid, Path: []string{e.Field}, Detail: fmt.Sprintf("must be %s, not a %s", jsonName(e.Type), e.Value)}
 }
 
-func jsonName(kind reflect.Kind) string {
-	switch kind {
+func jsonName(goType reflect.Type) string {
+	switch goType.Kind() {
 	case reflect.Int:
 		return "a whole number"
 	case reflect.Bool:
@@ -65,6 +65,9 @@ func jsonName(kind reflect.Kind) string {
 	case reflect.Slice:
 		return "an array"
 	case reflect.Struct:
+		if goType == reflect.TypeFor[store.Secret]() {
+			return "a string"
+		}
 		return "an object"
 	}
 	return "a string"

@@ -71,6 +71,10 @@ func TestTheDocumentedExamples(t *testing.T) {
 			{"stocks_page", "GET", "/v2/inventories?page[limit]=1&page[offset]=1", "", nil, 200},
 			{"stocks_sorted", "GET", "/v2/inventories?sort=updated_at&page[limit]=1", "", nil, 200},
 			{"settings", "GET", "/v2/settings", "", nil, 200},
+			{"gateways", "GET", "/v2/gateways", "", nil, 200},
+			{"gateway", "GET", "/v2/gateways/manual", "", nil, 200},
+			{"gateway_put", "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"p","test":true}}`, nil, 200},
+			{"gateway_put_partial", "PUT", "/v2/gateways/card_processor", `{"data":{"type":"gateway","name":"","slug":"","enabled":false}}`, nil, 200},
 			{"settings_put", "PUT", "/v2/settings", `{"data":{"type":"settings","page_length":70}}`, nil, 200},
 		} {
 			g.run(t, s)
@@ -100,6 +104,8 @@ func TestTheErrorsOfEachFamily(t *testing.T) {
 			{"error_catalog_422_offset", "GET", tools + "?page[offset]=10001", "", nil, 422},
 			{"error_400_filter", "GET", "/v2/inventories?filter=gt(id", "", nil, 400},
 			{"error_400_limit", "GET", "/v2/inventories?page[limit]=abc", "", nil, 400},
+			{"error_404_gateway", "GET", "/v2/gateways/stripe", "", nil, 404},
+			{"error_422_gateway", "PUT", "/v2/gateways/card_processor", `{"data":{"merchant_id":"","password":""}}`, nil, 422},
 			{"error_400_body", "PUT", "/v2/settings", "{", nil, 400},
 			{"error_404_path", "GET", "/v2/nowhere", "", nil, 404},
 			{"error_405", "DELETE", "/v2/inventories", "", nil, 405},

@@ -46,6 +46,9 @@ func parities() []parity {
 		{"GET /v2/promotions/:id/usages", 6, drawUsages("GET /v2/promotions/:id/usages")},
 		{"GET /v2/promotions/:id/codes/:code/usages", 6, drawUsages("GET /v2/promotions/:id/codes/:code/usages")},
 		{"GET /v2/settings", 3, drawSettings},
+		{"GET /v2/gateways", 2, drawGateways},
+		{"GET /v2/gateways/:slug", 2, drawGateway},
+		{"PUT /v2/gateways/:slug", 6, drawGatewayUpdate},
 		{"PUT /v2/settings", 12, drawSettingsUpdate},
 	}
 }

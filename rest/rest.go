@@ -49,6 +49,9 @@ func routes() []route {
 		{"DELETE", "/v2/promotions/:id/codes/:code", (*API).deleteCode},
 		{"GET", "/v2/promotions/:id/usages", (*API).promotionUsages},
 		{"GET", "/v2/promotions/:id/codes/:code/usages", (*API).codeUsages},
+		{"GET", "/v2/gateways", (*API).gateways},
+		{"GET", "/v2/gateways/:slug", (*API).gateway},
+		{"PUT", "/v2/gateways/:slug", (*API).updateGateway},
 		{"GET", "/v2/settings", (*API).settings},
 		{"PUT", "/v2/settings", (*API).updateSettings},
 	}

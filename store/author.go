@@ -82,7 +82,7 @@ func orNewID(id *string) string {
 }
 
 // assign sets a member to what a change names, if it does.
-func assign(member *string, to *string) {
+func assign[T any](member, to *T) {
 	if to != nil {
 		*member = *to
 	}

@@ -16,6 +16,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"migrations", storetest.Migrations},
 		{"settings", storetest.Settings},
 		{"promotions", storetest.Promotions},
+		{"gateways", storetest.Gateways},
 		{"pages", storetest.Pages},
 		{"stocks", storetest.Stocks},
 		{"stock", storetest.Stock},

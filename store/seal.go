@@ -3,7 +3,9 @@ package store
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 )
@@ -30,6 +32,7 @@ const (
 type Sealer struct {
 	id   [sealKeyIDSize]byte
 	aead cipher.AEAD
+	mac  [sha256.Size]byte // the key of fingerprints
 }
 
 // NewSealer makes a sealer of a random key of SealingKeySize bytes.
@@ -46,7 +49,9 @@ func NewSealer(key []byte) (*Sealer, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(key)
-	return &Sealer{id: [sealKeyIDSize]byte(sum[:]), aead: aead}, nil
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte("fingerprints of secrets"))
+	return &Sealer{id: [sealKeyIDSize]byte(sum[:]), aead: aead, mac: [sha256.Size]byte(mac.Sum(nil))}, nil
 }
 
 // Seal encrypts plain for a field such as "signing_key/<id>". Sealing the same
@@ -71,6 +76,16 @@ func (s *Sealer) Open(field string, sealed []byte) ([]byte, error) {
 		return nil, fmt.Errorf("the sealed value of %s is damaged, or belongs to another field", field)
 	}
 	return plain, nil
+}
+
+// fingerprint is the same for the same secret in the same field, and tells
+// nothing of it to those without the key: 8 bytes of HMAC-SHA256, in
+// hexadecimal.
+func (s *Sealer) fingerprint(field string, plain []byte) string {
+	mac := hmac.New(sha256.New, s.mac[:])
+	mac.Write([]byte(field + "\x00"))
+	mac.Write(plain)
+	return hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
 // String names the key by its id, so that a printed sealer shows no secret.

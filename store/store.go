@@ -25,6 +25,7 @@ type Config struct {
 	CacheBytes  uint64           // memory for released products and lists; 0 means 256 MiB
 	WordBytes   int              // memory for the words of products while publishing; 0 means 64 MiB
 	NoCache     bool             // keep nothing from one operation to the next, for tests that count statements
+	Sealer      *Sealer          // seals the gateways' secrets; nil for a process that has no use for them
 	Clock       func() time.Time // nil means time.Now
 	Log         *slog.Logger     // nil discards
 }

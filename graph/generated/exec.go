@@ -310,6 +310,25 @@ type ComplexityRoot struct {
 		Width     func(childComplexity int) int
 	}
 
+	Gateway struct {
+		ChangedAt           func(childComplexity int) int
+		ChangedBy           func(childComplexity int) int
+		Configured          func(childComplexity int) int
+		Enabled             func(childComplexity int) int
+		Login               func(childComplexity int) int
+		MerchantID          func(childComplexity int) int
+		Name                func(childComplexity int) int
+		PasswordFingerprint func(childComplexity int) int
+		PasswordSet         func(childComplexity int) int
+		Slug                func(childComplexity int) int
+		Test                func(childComplexity int) int
+	}
+
+	GatewayUpdatePayload struct {
+		Gateway    func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
 	Hierarchy struct {
 		Children    func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		Description func(childComplexity int) int
@@ -383,6 +402,7 @@ type ComplexityRoot struct {
 		CatalogRuleDelete      func(childComplexity int, input CatalogRuleDeleteInput) int
 		CatalogRuleUpdate      func(childComplexity int, input CatalogRuleUpdateInput) int
 		CatalogUpdate          func(childComplexity int, input CatalogUpdateInput) int
+		GatewayUpdate          func(childComplexity int, input GatewayUpdateInput) int
 		HierarchyCreate        func(childComplexity int, input HierarchyCreateInput) int
 		HierarchyDelete        func(childComplexity int, input HierarchyDeleteInput) int
 		HierarchyUpdate        func(childComplexity int, input HierarchyUpdateInput) int
@@ -732,6 +752,8 @@ type ComplexityRoot struct {
 		CatalogRule         func(childComplexity int, id string) int
 		CatalogRules        func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		Catalogs            func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Gateway             func(childComplexity int, slug string) int
+		Gateways            func(childComplexity int) int
 		Hierarchies         func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		Job                 func(childComplexity int, id string) int
 		Jobs                func(childComplexity int, first int) int
@@ -865,6 +887,7 @@ type MutationResolver interface {
 	PromotionCodesGenerate(ctx context.Context, input PromotionCodesGenerateInput) (*PromotionCodesGeneratePayload, error)
 	PromotionCodeRedeem(ctx context.Context, input PromotionCodeRedeemInput) (*PromotionCodeRedeemPayload, error)
 	PromotionCodeRelease(ctx context.Context, input PromotionCodeReleaseInput) (*PromotionCodeReleasePayload, error)
+	GatewayUpdate(ctx context.Context, input GatewayUpdateInput) (*GatewayUpdatePayload, error)
 	StockTransact(ctx context.Context, input StockTransactInput) (*StockTransactPayload, error)
 	CatalogCreate(ctx context.Context, input CatalogCreateInput) (*CatalogCreatePayload, error)
 	CatalogUpdate(ctx context.Context, input CatalogUpdateInput) (*CatalogUpdatePayload, error)
@@ -910,6 +933,8 @@ type QueryResolver interface {
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
 	Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
 	Settings(ctx context.Context) (*store.Settings, error)
+	Gateway(ctx context.Context, slug string) (*model.Gateway, error)
+	Gateways(ctx context.Context) ([]*model.Gateway, error)
 	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
 	Catalog(ctx context.Context, id string) (*store.Catalog, error)
 	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.Catalog], error)
@@ -1958,6 +1983,86 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.File.Width(childComplexity), true
 
+	case "Gateway.changedAt":
+		if e.ComplexityRoot.Gateway.ChangedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Gateway.ChangedAt(childComplexity), true
+	case "Gateway.changedBy":
+		if e.ComplexityRoot.Gateway.ChangedBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Gateway.ChangedBy(childComplexity), true
+	case "Gateway.configured":
+		if e.ComplexityRoot.Gateway.Configured == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Gateway.Configured(childComplexity), true
+	case "Gateway.enabled":
+		if e.ComplexityRoot.Gateway.Enabled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Gateway.Enabled(childComplexity), true
+	case "Gateway.login":
+		if e.ComplexityRoot.Gateway.Login == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Gateway.Login(childComplexity), true
+	case "Gateway.merchantId":
+		if e.ComplexityRoot.Gateway.MerchantID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Gateway.MerchantID(childComplexity), true
+	case "Gateway.name":
+		if e.ComplexityRoot.Gateway.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Gateway.Name(childComplexity), true
+	case "Gateway.passwordFingerprint":
+		if e.ComplexityRoot.Gateway.PasswordFingerprint == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Gateway.PasswordFingerprint(childComplexity), true
+	case "Gateway.passwordSet":
+		if e.ComplexityRoot.Gateway.PasswordSet == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Gateway.PasswordSet(childComplexity), true
+	case "Gateway.slug":
+		if e.ComplexityRoot.Gateway.Slug == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Gateway.Slug(childComplexity), true
+	case "Gateway.test":
+		if e.ComplexityRoot.Gateway.Test == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Gateway.Test(childComplexity), true
+
+	case "GatewayUpdatePayload.gateway":
+		if e.ComplexityRoot.GatewayUpdatePayload.Gateway == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GatewayUpdatePayload.Gateway(childComplexity), true
+	case "GatewayUpdatePayload.userErrors":
+		if e.ComplexityRoot.GatewayUpdatePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GatewayUpdatePayload.UserErrors(childComplexity), true
+
 	case "Hierarchy.children":
 		if e.ComplexityRoot.Hierarchy.Children == nil {
 			break
@@ -2287,6 +2392,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CatalogUpdate(childComplexity, args["input"].(CatalogUpdateInput)), true
+	case "Mutation.gatewayUpdate":
+		if e.ComplexityRoot.Mutation.GatewayUpdate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_gatewayUpdate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.GatewayUpdate(childComplexity, args["input"].(GatewayUpdateInput)), true
 	case "Mutation.hierarchyCreate":
 		if e.ComplexityRoot.Mutation.HierarchyCreate == nil {
 			break
@@ -3864,6 +3980,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Catalogs(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.gateway":
+		if e.ComplexityRoot.Query.Gateway == nil {
+			break
+		}
+
+		args, err := ec.field_Query_gateway_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Gateway(childComplexity, args["slug"].(string)), true
+	case "Query.gateways":
+		if e.ComplexityRoot.Query.Gateways == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Gateways(childComplexity), true
 	case "Query.hierarchies":
 		if e.ComplexityRoot.Query.Hierarchies == nil {
 			break
@@ -4361,6 +4494,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCatalogRuleUpdateInput,
 		ec.unmarshalInputCatalogUpdateInput,
 		ec.unmarshalInputDateTimeBounds,
+		ec.unmarshalInputGatewayUpdateInput,
 		ec.unmarshalInputHierarchyCreateInput,
 		ec.unmarshalInputHierarchyDeleteInput,
 		ec.unmarshalInputHierarchyUpdateInput,
@@ -4498,6 +4632,9 @@ schema {
 "A moment in UTC with milliseconds: ` + "`" + `2012-05-30T00:00:00.000Z` + "`" + `."
 scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time.html")
 
+"A secret text: it can be given, and is never answered, logged or named in an error."
+scalar Secret @specifiedBy(url: "https://spec.graphql.org/October2021/#sec-String")
+
 "Any JSON value, for members whose inner shape is the merchant's."
 scalar JSON @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc8259")
 
@@ -4604,6 +4741,12 @@ type Query {
 
   "The store's settings."
   settings: Settings!
+
+  "The configuration of a payment gateway, without its secrets; null for an unknown slug. Example: ` + "`" + `gateway(slug: \"card_processor\") { enabled passwordSet }` + "`" + `."
+  gateway("` + "`" + `card_processor` + "`" + ` or ` + "`" + `manual` + "`" + `." slug: String!): Gateway
+
+  "Every payment gateway there is; those that were never configured are disabled."
+  gateways: [Gateway!]!
 
   """
   Which catalog a shopper sees, and why: every rule with what matched and what missed. Without arguments it is this shopper
@@ -4805,6 +4948,9 @@ type Mutation {
 
   "Gives back the uses that a reference took, once, for a cart that is not paid after all."
   promotionCodeRelease("Which." input: PromotionCodeReleaseInput!): PromotionCodeReleasePayload!
+
+  "Configures a payment gateway. Members left out keep their value; the card processor needs merchant id, username and password by the time it is first configured. The password is sealed, and never shown again."
+  gatewayUpdate("What to change." input: GatewayUpdateInput!): GatewayUpdatePayload!
 
   "Changes stock: all the changes or none, each with its line in the ledger. The same product twice is changed twice, in order."
   stockTransact("The changes." input: StockTransactInput!): StockTransactPayload!
@@ -7039,6 +7185,60 @@ type PromotionCodesGeneratePayload {
   "What is to be mended; empty when it worked."
   userErrors: [UserError!]!
 }
+
+"The configuration of a payment gateway, without its secrets."
+type Gateway {
+  "Its name in addresses: ` + "`" + `card_processor` + "`" + ` or ` + "`" + `manual` + "`" + `."
+  slug: String!
+  "For people: ` + "`" + `Card Processor` + "`" + `."
+  name: String!
+  "Whether it takes payments."
+  enabled: Boolean!
+  "Whether it uses the test account."
+  test: Boolean!
+  "Whether it was configured by this service; false for one that never was, or was only imported."
+  configured: Boolean!
+  "The merchant's identifier at the gateway; empty until it is given."
+  merchantId: String!
+  "The username at the gateway; empty until it is given."
+  login: String!
+  "Whether there is a password."
+  passwordSet: Boolean!
+  "Tells one password from another, and nothing else of it; null without a password."
+  passwordFingerprint: String
+  "When it was last configured; null until it was."
+  changedAt: DateTime
+  "Who did: ` + "`" + `client:<id>` + "`" + `; null until somebody did."
+  changedBy: String
+}
+
+"What to change of a gateway's configuration; null leaves a member as it is."
+input GatewayUpdateInput {
+  "` + "`" + `card_processor` + "`" + ` or ` + "`" + `manual` + "`" + `."
+  slug: String!
+  "For people; an empty one leaves it as it is."
+  name: String
+  "Whether it takes payments."
+  enabled: Boolean
+  "Whether it uses the test account."
+  test: Boolean
+  "The merchant's identifier at the gateway, 1 to 1024 bytes."
+  merchantId: String
+  "The username at the gateway, 1 to 1024 bytes."
+  username: String
+  "The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again."
+  password: Secret
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
+}
+
+"The configuration after the change."
+type GatewayUpdatePayload {
+  "The gateway; null when nothing was changed for the errors' sake."
+  gateway: Gateway
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
 `, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
@@ -7573,6 +7773,44 @@ func (ec *executionContext) childFields_File(ctx context.Context, field graphql.
 		return ec.fieldContext_File_height(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type File", field.Name)
+}
+
+func (ec *executionContext) childFields_Gateway(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "slug":
+		return ec.fieldContext_Gateway_slug(ctx, field)
+	case "name":
+		return ec.fieldContext_Gateway_name(ctx, field)
+	case "enabled":
+		return ec.fieldContext_Gateway_enabled(ctx, field)
+	case "test":
+		return ec.fieldContext_Gateway_test(ctx, field)
+	case "configured":
+		return ec.fieldContext_Gateway_configured(ctx, field)
+	case "merchantId":
+		return ec.fieldContext_Gateway_merchantId(ctx, field)
+	case "login":
+		return ec.fieldContext_Gateway_login(ctx, field)
+	case "passwordSet":
+		return ec.fieldContext_Gateway_passwordSet(ctx, field)
+	case "passwordFingerprint":
+		return ec.fieldContext_Gateway_passwordFingerprint(ctx, field)
+	case "changedAt":
+		return ec.fieldContext_Gateway_changedAt(ctx, field)
+	case "changedBy":
+		return ec.fieldContext_Gateway_changedBy(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Gateway", field.Name)
+}
+
+func (ec *executionContext) childFields_GatewayUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "gateway":
+		return ec.fieldContext_GatewayUpdatePayload_gateway(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_GatewayUpdatePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GatewayUpdatePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Hierarchy(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8957,6 +9195,20 @@ func (ec *executionContext) field_Mutation_catalogUpdate_args(ctx context.Contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_gatewayUpdate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (GatewayUpdateInput, error) {
+			return ec.unmarshalNGatewayUpdateInput2porticoᚋgraphᚋgeneratedᚐGatewayUpdateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_hierarchyCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -9656,6 +9908,20 @@ func (ec *executionContext) field_Query_catalogs_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["offset"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_gateway_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "slug",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["slug"] = arg0
 	return args, nil
 }
 
@@ -14403,6 +14669,323 @@ func (ec *executionContext) fieldContext_File_height(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _Gateway_slug(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Gateway_slug(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Slug(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Gateway_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Gateway", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Gateway_name(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Gateway_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Gateway_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Gateway", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Gateway_enabled(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Gateway_enabled(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Enabled, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Gateway_enabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Gateway", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Gateway_test(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Gateway_test(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Test, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Gateway_test(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Gateway", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Gateway_configured(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Gateway_configured(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Configured(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Gateway_configured(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Gateway", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Gateway_merchantId(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Gateway_merchantId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MerchantID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Gateway_merchantId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Gateway", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Gateway_login(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Gateway_login(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Login, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Gateway_login(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Gateway", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Gateway_passwordSet(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Gateway_passwordSet(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PasswordSet, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Gateway_passwordSet(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Gateway", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Gateway_passwordFingerprint(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Gateway_passwordFingerprint(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PasswordFingerprint(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Gateway_passwordFingerprint(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Gateway", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Gateway_changedAt(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Gateway_changedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ChangedAt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Gateway_changedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Gateway", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Gateway_changedBy(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Gateway_changedBy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ChangedBy(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Gateway_changedBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Gateway", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GatewayUpdatePayload_gateway(ctx context.Context, field graphql.CollectedField, obj *GatewayUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GatewayUpdatePayload_gateway(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Gateway, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Gateway) graphql.Marshaler {
+			return ec.marshalOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GatewayUpdatePayload_gateway(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "GatewayUpdatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Gateway(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _GatewayUpdatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *GatewayUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GatewayUpdatePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GatewayUpdatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "GatewayUpdatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Hierarchy_id(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -15706,6 +16289,50 @@ func (ec *executionContext) fieldContext_Mutation_promotionCodeRelease(ctx conte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_promotionCodeRelease_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_gatewayUpdate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_gatewayUpdate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().GatewayUpdate(ctx, fc.Args["input"].(GatewayUpdateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *GatewayUpdatePayload) graphql.Marshaler {
+			return ec.marshalNGatewayUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐGatewayUpdatePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_gatewayUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GatewayUpdatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_gatewayUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -22188,6 +22815,82 @@ func (ec *executionContext) fieldContext_Query_settings(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_gateway(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_gateway(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Gateway(ctx, fc.Args["slug"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Gateway) graphql.Marshaler {
+			return ec.marshalOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_gateway(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Gateway(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_gateway_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_gateways(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_gateways(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Gateways(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Gateway) graphql.Marshaler {
+			return ec.marshalNGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_gateways(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Gateway(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_catalogResolution(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26091,6 +26794,85 @@ func (ec *executionContext) unmarshalInputDateTimeBounds(ctx context.Context, ob
 				return it, err
 			}
 			it.Le = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputGatewayUpdateInput(ctx context.Context, obj any) (GatewayUpdateInput, error) {
+	var it GatewayUpdateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"slug", "name", "enabled", "test", "merchantId", "username", "password", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "enabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Enabled = data
+		case "test":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("test"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Test = data
+		case "merchantId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("merchantId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MerchantID = data
+		case "username":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("username"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Username = data
+		case "password":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
+			data, err := ec.unmarshalOSecret2ᚖporticoᚋstoreᚐSecret(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Password = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -30545,6 +31327,137 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 	return out
 }
 
+var gatewayImplementors = []string{"Gateway"}
+
+func (ec *executionContext) _Gateway(ctx context.Context, sel ast.SelectionSet, obj *model.Gateway) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, gatewayImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Gateway")
+		case "slug":
+			out.Values[i] = ec._Gateway_slug(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Gateway_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "enabled":
+			out.Values[i] = ec._Gateway_enabled(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "test":
+			out.Values[i] = ec._Gateway_test(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "configured":
+			out.Values[i] = ec._Gateway_configured(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "merchantId":
+			out.Values[i] = ec._Gateway_merchantId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "login":
+			out.Values[i] = ec._Gateway_login(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "passwordSet":
+			out.Values[i] = ec._Gateway_passwordSet(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "passwordFingerprint":
+			out.Values[i] = ec._Gateway_passwordFingerprint(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changedAt":
+			out.Values[i] = ec._Gateway_changedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changedBy":
+			out.Values[i] = ec._Gateway_changedBy(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var gatewayUpdatePayloadImplementors = []string{"GatewayUpdatePayload"}
+
+func (ec *executionContext) _GatewayUpdatePayload(ctx context.Context, sel ast.SelectionSet, obj *GatewayUpdatePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, gatewayUpdatePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("GatewayUpdatePayload")
+		case "gateway":
+			out.Values[i] = ec._GatewayUpdatePayload_gateway(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._GatewayUpdatePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var hierarchyImplementors = []string{"Hierarchy", "Node"}
 
 func (ec *executionContext) _Hierarchy(ctx context.Context, sel ast.SelectionSet, obj *model.Hierarchy) graphql.Marshaler {
@@ -31224,6 +32137,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "promotionCodeRelease":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCodeRelease(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "gatewayUpdate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_gatewayUpdate(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -34412,6 +35332,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "gateway":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_gateway(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "gateways":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_gateways(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "catalogResolution":
 			field := field
 
@@ -36834,6 +37798,47 @@ func (ec *executionContext) marshalNFloat2float64(ctx context.Context, sel ast.S
 	return graphql.WrapContextMarshaler(ctx, res)
 }
 
+func (ec *executionContext) marshalNGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Gateway) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx context.Context, sel ast.SelectionSet, v *model.Gateway) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Gateway(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNGatewayUpdateInput2porticoᚋgraphᚋgeneratedᚐGatewayUpdateInput(ctx context.Context, v any) (GatewayUpdateInput, error) {
+	res, err := ec.unmarshalInputGatewayUpdateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNGatewayUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐGatewayUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *GatewayUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._GatewayUpdatePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNHierarchy2ᚕᚖporticoᚋgraphᚋmodelᚐHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Hierarchy) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -38870,6 +39875,13 @@ func (ec *executionContext) marshalOFile2ᚖporticoᚋstoreᚐFile(ctx context.C
 	return ec._File(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx context.Context, sel ast.SelectionSet, v *model.Gateway) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Gateway(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOID2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
 	if v == nil {
 		return nil, nil
@@ -39242,6 +40254,24 @@ var (
 		store.BundleGift:          "BUNDLE_GIFT",
 	}
 )
+
+func (ec *executionContext) unmarshalOSecret2ᚖporticoᚋstoreᚐSecret(ctx context.Context, v any) (*store.Secret, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := model.UnmarshalSecret(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOSecret2ᚖporticoᚋstoreᚐSecret(ctx context.Context, sel ast.SelectionSet, v *store.Secret) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := model.MarshalSecret(*v)
+	return res
+}
 
 func (ec *executionContext) marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, sel ast.SelectionSet, v *store.Settings) graphql.Marshaler {
 	if v == nil {

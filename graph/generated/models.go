@@ -198,6 +198,34 @@ type CatalogUpdatePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
+// What to change of a gateway's configuration; null leaves a member as it is.
+type GatewayUpdateInput struct {
+	// `card_processor` or `manual`.
+	Slug string `json:"slug"`
+	// For people; an empty one leaves it as it is.
+	Name *string `json:"name,omitempty"`
+	// Whether it takes payments.
+	Enabled *bool `json:"enabled,omitempty"`
+	// Whether it uses the test account.
+	Test *bool `json:"test,omitempty"`
+	// The merchant's identifier at the gateway, 1 to 1024 bytes.
+	MerchantID *string `json:"merchantId,omitempty"`
+	// The username at the gateway, 1 to 1024 bytes.
+	Username *string `json:"username,omitempty"`
+	// The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again.
+	Password *store.Secret `json:"password,omitempty"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// The configuration after the change.
+type GatewayUpdatePayload struct {
+	// The gateway; null when nothing was changed for the errors' sake.
+	Gateway *model.Gateway `json:"gateway,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // A new hierarchy.
 type HierarchyCreateInput struct {
 	// The service's own id to be, 1 to 64 of `A-Z a-z 0-9 _ -`, which no node and no hierarchy has; null means a new one.

@@ -23,6 +23,8 @@ var table = map[string]string{
 	"Query.stock":        "inventory:read",
 	"Query.stocks":       "inventory:read",
 	"Query.settings":     "settings:read",
+	"Query.gateway":      "gateways:read",
+	"Query.gateways":     "gateways:read",
 
 	"Query.catalogReleases": "catalog:write",
 	"Query.job":             "catalog:write",
@@ -69,6 +71,7 @@ var table = map[string]string{
 
 	"Mutation.stockTransact":  "inventory:write",
 	"Mutation.settingsUpdate": "settings:write",
+	"Mutation.gatewayUpdate":  "gateways:write",
 
 	"Mutation.catalogPublish":      "catalog:write",
 	"Mutation.catalogReleaseServe": "catalog:write",
@@ -111,6 +114,10 @@ var table = map[string]string{
 	"GET /v2/inventories": "inventory:read",
 	"GET /v2/settings":    "settings:read",
 	"PUT /v2/settings":    "settings:write",
+
+	"GET /v2/gateways":       "gateways:read",
+	"GET /v2/gateways/:slug": "gateways:read",
+	"PUT /v2/gateways/:slug": "gateways:write",
 
 	"POST /oauth/access_token":   public,
 	"GET /.well-known/jwks.json": public,

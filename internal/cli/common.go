@@ -42,10 +42,14 @@ func (c *Common) Log(streams Streams) *slog.Logger {
 }
 
 // Open opens the store, and creates or migrates it.
-func (c *Common) Open(ctx context.Context, log *slog.Logger) (*store.Store, error) {
-	return store.Open(ctx, store.Config{
+func (c *Common) Open(ctx context.Context, log *slog.Logger, options ...func(*store.Config)) (*store.Store, error) {
+	config := store.Config{
 		URL: c.DatabaseURL, Readers: int(c.Readers), Synchronous: c.Synchronous, CacheBytes: c.CacheBytes, Log: log,
-	})
+	}
+	for _, option := range options {
+		option(&config)
+	}
+	return store.Open(ctx, config)
 }
 
 // OpenExisting is Open for a command that has no use for an empty store: it

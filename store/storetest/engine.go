@@ -106,7 +106,9 @@ func (e Engine) Blank(t testing.TB) string {
 // not wait for the disk unless an option says so.
 func (e Engine) Open(t testing.TB, options ...func(*store.Config)) *store.Store {
 	t.Helper()
-	config := store.Config{URL: e.URL(t), Synchronous: "OFF"}
+	sealer, err := store.NewSealer([]byte(strings.Repeat("k", store.SealingKeySize)))
+	require.NoError(t, err)
+	config := store.Config{URL: e.URL(t), Synchronous: "OFF", Sealer: sealer}
 	for _, option := range options {
 		option(&config)
 	}

@@ -1,0 +1,50 @@
+package graph
+
+import (
+	"context"
+
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func (r queryResolver) Gateway(ctx context.Context, slug string) (*model.Gateway, error) {
+	if err := auth.Require(ctx, "Query.gateway"); err != nil {
+		return nil, err
+	}
+	gateway, err := r.store.Gateway(ctx, slug)
+	return orNull(gatewayOf(gateway), err)
+}
+
+func (r queryResolver) Gateways(ctx context.Context) ([]*model.Gateway, error) {
+	if err := auth.Require(ctx, "Query.gateways"); err != nil {
+		return nil, err
+	}
+	gateways, err := r.store.Gateways(ctx)
+	list := make([]*model.Gateway, len(gateways))
+	for i, gateway := range gateways {
+		list[i] = gatewayOf(gateway)
+	}
+	return list, err
+}
+
+func (r mutationResolver) GatewayUpdate(ctx context.Context, input generated.GatewayUpdateInput) (*generated.GatewayUpdatePayload, error) {
+	asked := input // by which another use of an idempotency key is told; it shows no password
+	asked.IdempotencyKey = nil
+	ctx, err := begin(ctx, "Mutation.gatewayUpdate", input.IdempotencyKey, []any{asked, r.store.SecretMark(input.Password)})
+	if err != nil {
+		return nil, err
+	}
+	gateway, err := r.store.UpdateGateway(ctx, auth.From(ctx).Actor(), input.Slug, store.GatewayChange{Name: input.Name, Enabled: input.Enabled,
+		Test: input.Test, MerchantID: input.MerchantID, Username: input.Username, Password: input.Password})
+	faults, err := userErrors(err)
+	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(gateway), UserErrors: faults}, err
+}
+
+func gatewayOf(gateway *store.Gateway) *model.Gateway {
+	if gateway == nil {
+		return nil
+	}
+	return &model.Gateway{Gateway: gateway}
+}

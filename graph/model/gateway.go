@@ -1,0 +1,46 @@
+package model
+
+import (
+	"io"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"portico/store"
+)
+
+// Gateway is a gateway's configuration as the schema has it.
+type Gateway struct{ *store.Gateway }
+
+// Slug is its name in addresses.
+func (g *Gateway) Slug() string { return string(g.Gateway.Slug) }
+
+// PasswordFingerprint is nil without a password.
+func (g *Gateway) PasswordFingerprint() *string { return given(g.Fingerprint) }
+
+// ChangedAt is nil until it was configured.
+func (g *Gateway) ChangedAt() *time.Time { return reached(g.Gateway.ChangedAt) }
+
+// ChangedBy is nil until somebody did.
+func (g *Gateway) ChangedBy() *string { return given(string(g.Gateway.ChangedBy)) }
+
+func given(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// MarshalSecret shows no secret; no field of the schema answers one.
+func MarshalSecret(secret store.Secret) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, `"`+secret.String()+`"`) })
+}
+
+// UnmarshalSecret takes a text. The error does not repeat what was given.
+func UnmarshalSecret(value any) (store.Secret, error) {
+	text, ok := value.(string)
+	if !ok {
+		return store.Secret{}, &store.Error{Code: store.Invalid, Detail: "A secret must be a string."}
+	}
+	return store.NewSecret(text), nil
+}

@@ -1,0 +1,103 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/store"
+)
+
+// gatewayBody is the gateway resource (spec: Gateway configuration). The
+// password is a mask, empty where there is none; the signature says nothing.
+type gatewayBody struct {
+	Enabled    bool   `json:"enabled"`
+	Login      string `json:"login"`
+	Name       string `json:"name"`
+	Type       string `json:"type"`
+	Password   string `json:"password"`
+	Signature  string `json:"signature"`
+	Slug       string `json:"slug"`
+	Test       bool   `json:"test"`
+	MerchantID string `json:"merchant_id"`
+}
+
+// passwordMask stands where a password would; its length tells nothing.
+const passwordMask = "********"
+
+func newGatewayBody(g *model.Gateway) gatewayBody {
+	body := gatewayBody{Enabled: g.Enabled, Login: g.Login, Name: g.Name, Type: "gateway", Slug: g.Slug(), Test: g.Test, MerchantID: g.MerchantID}
+	if g.PasswordSet {
+		body.Password = passwordMask
+	}
+	return body
+}
+
+// gateways lists all of them; the list has no pages.
+func (a *API) gateways(w http.ResponseWriter, r *http.Request) error {
+	gateways, err := a.resolver.Query().Gateways(r.Context())
+	if err != nil {
+		return err
+	}
+	list := make([]gatewayBody, len(gateways))
+	for i, g := range gateways {
+		list[i] = newGatewayBody(g)
+	}
+	return writeData(w, http.StatusOK, list)
+}
+
+func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
+	gateway, err := a.resolver.Query().Gateway(r.Context(), r.PathValue("slug"))
+	if err != nil {
+		return err
+	}
+	if gateway == nil {
+		return &store.Error{Code: store.NotFound, Detail: "There is no gateway " + r.PathValue("slug") + "; there are card_processor and manual."}
+	}
+	return writeData(w, http.StatusOK, newGatewayBody(gateway))
+}
+
+// updateGateway changes the members that are there (spec: Update card
+// gateway); an empty name or slug is none, as clients send them.
+func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
+	var change struct {
+		Type       *string       `json:"type"`
+		Slug       *string       `json:"slug"`
+		Name       *string       `json:"name"`
+		Enabled    *bool         `json:"enabled"`
+		Test       *bool         `json:"test"`
+		MerchantID *string       `json:"merchant_id"`
+		Username   *string       `json:"username"`
+		Password   *store.Secret `json:"password"`
+	}
+	if err := readData(w, r, &change); err != nil {
+		return err
+	}
+	slug := r.PathValue("slug")
+	if change.Type != nil && *change.Type != "" && *change.Type != "gateway" {
+		return &store.Error{Code: store.Unprocessable, Path: []string{"type"}, Detail: "must be gateway, or be left out"}
+	}
+	if change.Slug != nil && *change.Slug != "" && *change.Slug != slug {
+		return &store.Error{Code: store.Unprocessable, Path: []string{"slug"}, Detail: "must be that of the path, " + slug + ", or be left out; it cannot be changed"}
+	}
+	payload, err := a.resolver.Mutation().GatewayUpdate(r.Context(), generated.GatewayUpdateInput{Slug: slug, Name: change.Name, Enabled: change.Enabled,
+		Test: change.Test, MerchantID: change.MerchantID, Username: change.Username, Password: change.Password})
+	if err == nil {
+		err = asError(payload.UserErrors)
+	}
+	if err != nil {
+		return err
+	}
+	return writeData(w, http.StatusOK, newGatewayBody(payload.Gateway))
+}
+
+// writeData answers with a resource, or a list of them, under data.
+func writeData(w http.ResponseWriter, status int, data any) error {
+	body, err := json.Marshal(map[string]any{"data": data})
+	if err != nil {
+		return err
+	}
+	writeJSON(w, status, body)
+	return nil
+}

@@ -1,0 +1,72 @@
+package rest_test
+
+import (
+	"encoding/json"
+
+	"github.com/stretchr/testify/require"
+)
+
+const gatewayMembers = `{ slug name enabled test merchantId login passwordSet }`
+
+// wireGateway is a gateway of GraphQL in REST's shape.
+func wireGateway(g map[string]any) any {
+	mask := ""
+	if g["passwordSet"] == true {
+		mask = "********"
+	}
+	return map[string]any{"type": "gateway", "slug": g["slug"], "name": g["name"], "enabled": g["enabled"], "test": g["test"],
+		"merchant_id": g["merchantId"], "login": g["login"], "password": mask, "signature": ""}
+}
+
+func drawGateways(d *dice) *twin {
+	q := &twin{method: "GET", target: pick(d, "/v2/gateways", "/v2/gateways/"), document: `{ gateways ` + gatewayMembers + ` }`}
+	if d.chance(20) {
+		q.who = d.stranger()
+	}
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		require.Equal(t, each(data["gateways"], wireGateway), rest["data"])
+	}
+	return q
+}
+
+func drawGateway(d *dice) *twin {
+	slug := pick(d, "card_processor", "manual", "stripe")
+	q := &twin{method: "GET", target: "/v2/gateways/" + slug, document: `query($slug: String!) { gateway(slug: $slug) ` + gatewayMembers + ` }`,
+		variables: map[string]any{"slug": slug}}
+	if d.chance(20) {
+		q.who = d.stranger()
+	}
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		require.Equal(t, wireGateway(data["gateway"].(map[string]any)), rest["data"])
+	}
+	return q
+}
+
+// drawGatewayUpdate changes some members, to good values or bad ones.
+func drawGatewayUpdate(d *dice) *twin {
+	slug := pick(d, "card_processor", "card_processor", "manual", "stripe")
+	q := &twin{method: "PUT", target: "/v2/gateways/" + slug}
+	values := map[string][]any{"name": {"Cards", "", nil}, "enabled": {true, false, nil}, "test": {true, false}, "merchant_id": {"m", "", nil},
+		"username": {"u", "", nil}, "password": {"p", "", nil}}
+	mistyped := d.chance(10)
+	if mistyped {
+		values = map[string][]any{"enabled": {"yes", 1}, "password": {5, true, []any{}}, "name": {map[string]any{}}}
+	}
+	data, input := map[string]any{}, map[string]any{"slug": slug}
+	for _, name := range []string{"name", "enabled", "test", "merchant_id", "username", "password"} {
+		if list := values[name]; len(list) > 0 && d.chance(60) {
+			data[name] = pick(d, list...)
+			input[member(name)] = data[name]
+		}
+	}
+	if !mistyped && d.chance(15) {
+		q.who = d.stranger()
+	}
+	text, _ := json.Marshal(map[string]any{"data": data}) // plain values
+	q.body, q.variables = string(text), map[string]any{"input": input}
+	q.document = `mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { gateway ` + gatewayMembers + ` userErrors { field code message } } }`
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		require.Equal(t, wireGateway(data["gatewayUpdate"].(map[string]any)["gateway"].(map[string]any)), rest["data"])
+	}
+	return q
+}

@@ -1,0 +1,208 @@
+package storetest
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// password is one that is found nowhere but where it was put.
+const password = "xyzzy-hunter2-plugh"
+
+func secret(text string) *store.Secret {
+	s := store.NewSecret(text)
+	return &s
+}
+
+// whole is the first configuration of the card processor.
+func whole() store.GatewayChange {
+	return store.GatewayChange{MerchantID: ptr("m-1"), Username: ptr("shop"), Password: secret(password), Enabled: ptr(true)}
+}
+
+// Gateways is the promise about the gateways' configuration (DESIGN 7).
+func Gateways(t *testing.T, e Engine) {
+	t.Run("each is listed, disabled until it is configured", gatewaysListed(e))
+	t.Run("a change merges", gatewayMerged(e))
+	t.Run("a change that is wrong changes nothing", gatewayRefused(e))
+	t.Run("the password is sealed, and nowhere else", gatewaySealed(e))
+	t.Run("changes made at once all count", gatewayRaced(e))
+	t.Run("an import leaves the password", gatewayImported(e))
+}
+
+func gatewaysListed(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		list, err := s.Gateways(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []*store.Gateway{
+			{Slug: store.GatewayCardProcessor, Name: "Card Processor"}, {Slug: store.GatewayManual, Name: "Manual"},
+		}, list)
+		require.False(t, list[0].Configured())
+		for _, slug := range []string{"", "stripe", "CARD_PROCESSOR"} {
+			_, err := s.Gateway(t.Context(), slug)
+			requireFault(t, err, store.NotFound, "slug", "card_processor and manual")
+			_, err = s.UpdateGateway(t.Context(), actor, slug, whole())
+			requireFault(t, err, store.NotFound, "slug")
+		}
+	}
+}
+
+func gatewayMerged(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s := e.Open(t, at(clock))
+		g, err := s.UpdateGateway(t.Context(), actor, "card_processor", whole())
+		require.NoError(t, err)
+		require.Equal(t, &store.Gateway{Slug: store.GatewayCardProcessor, Name: "Card Processor", Enabled: true, MerchantID: "m-1", Login: "shop",
+			PasswordSet: true, Fingerprint: g.Fingerprint, ChangedAt: noon, ChangedBy: actor}, g)
+		require.Len(t, g.Fingerprint, 16)
+		for _, c := range []struct {
+			name   string
+			change store.GatewayChange
+			want   func(*store.Gateway)
+		}{
+			{"nothing", store.GatewayChange{}, func(*store.Gateway) {}},
+			{"a name", store.GatewayChange{Name: ptr("Cards")}, func(g *store.Gateway) { g.Name = "Cards" }},
+			{"an empty name", store.GatewayChange{Name: ptr("")}, func(*store.Gateway) {}},
+			{"disabled, for tests", store.GatewayChange{Enabled: ptr(false), Test: ptr(true)}, func(g *store.Gateway) { g.Enabled, g.Test = false, true }},
+			{"a username", store.GatewayChange{Username: ptr("other")}, func(g *store.Gateway) { g.Login = "other" }},
+			{"a merchant", store.GatewayChange{MerchantID: ptr("m-2")}, func(g *store.Gateway) { g.MerchantID = "m-2" }},
+		} {
+			want := *g
+			c.want(&want)
+			want.ChangedAt = clock.Advance(time.Minute)
+			g, err = s.UpdateGateway(t.Context(), actor, "card_processor", c.change)
+			require.NoError(t, err, c.name)
+			require.Equal(t, &want, g, c.name)
+			read, err := s.Gateway(t.Context(), "card_processor")
+			require.NoError(t, err)
+			require.Equal(t, g, read, c.name)
+		}
+		again, err := s.UpdateGateway(t.Context(), actor, "card_processor", store.GatewayChange{Password: secret(password)})
+		require.NoError(t, err)
+		require.Equal(t, g.Fingerprint, again.Fingerprint, "of the same password")
+		other, err := s.UpdateGateway(t.Context(), actor, "card_processor", store.GatewayChange{Password: secret("another")})
+		require.NoError(t, err)
+		require.NotEqual(t, g.Fingerprint, other.Fingerprint)
+		manual, err := s.UpdateGateway(t.Context(), actor, "manual", store.GatewayChange{Enabled: ptr(true)})
+		require.NoError(t, err, "which needs no credentials")
+		require.True(t, manual.Enabled)
+	}
+}
+
+func gatewayRefused(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		change := func(with func(*store.GatewayChange)) store.GatewayChange {
+			c := whole()
+			with(&c)
+			return c
+		}
+		long := strings.Repeat("p", 1025)
+		for _, c := range []struct {
+			name, slug string
+			change     store.GatewayChange
+			code       store.Code
+			members    []string
+		}{
+			{"nothing at first", "card_processor", store.GatewayChange{}, store.Unprocessable, []string{"merchantId", "username", "password"}},
+			{"enabled without credentials", "card_processor", store.GatewayChange{Enabled: ptr(true)}, store.Unprocessable, []string{"merchantId", "username", "password"}},
+			{"no password at first", "card_processor", change(func(c *store.GatewayChange) { c.Password = nil }), store.Unprocessable, []string{"password"}},
+			{"an empty password", "card_processor", change(func(c *store.GatewayChange) { c.Password = secret("") }), store.Unprocessable, []string{"password"}},
+			{"empty names", "card_processor", change(func(c *store.GatewayChange) { c.MerchantID, c.Username = ptr(""), ptr("") }), store.Unprocessable, []string{"merchantId", "username"}},
+			{"a long password", "card_processor", change(func(c *store.GatewayChange) { c.Password = secret(long) }), store.Unprocessable, []string{"password"}},
+			{"NUL in the password", "card_processor", change(func(c *store.GatewayChange) { c.Password = secret("a\x00" + password) }), store.Invalid, []string{"password"}},
+			{"a long name", "card_processor", change(func(c *store.GatewayChange) { c.Name = &long }), store.Unprocessable, []string{"name"}},
+			{"credentials of the manual gateway", "manual", whole(), store.Unprocessable, []string{"merchantId", "username", "password"}},
+		} {
+			_, err := s.UpdateGateway(t.Context(), actor, c.slug, c.change)
+			require.Error(t, err, c.name)
+			var members []string
+			for _, fault := range store.AsErrors(err) {
+				members = append(members, strings.Join(fault.Path, "."))
+				require.Equal(t, c.code, fault.Code, c.name)
+			}
+			require.Equal(t, c.members, members, c.name)
+			require.NotContains(t, fmt.Sprintf("%v %+v", err, err), password, c.name)
+			require.Equal(t, 0, count(t, e.SQL(t), "gateway"), c.name)
+		}
+		_, err := e.Open(t, func(c *store.Config) { c.Sealer = nil }).UpdateGateway(t.Context(), actor, "card_processor", whole())
+		require.ErrorContains(t, err, "key that seals secrets")
+	}
+}
+
+func gatewaySealed(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		g, err := s.UpdateGateway(t.Context(), actor, "card_processor", whole())
+		require.NoError(t, err)
+		require.NotContains(t, fmt.Sprintf("%+v %#v", g, *g), password)
+		require.NotContains(t, exported(t, s), password)
+		require.NotContains(t, exported(t, s), g.Fingerprint)
+		var body string
+		var sealed []byte
+		require.NoError(t, e.SQL(t).QueryRow(`SELECT body, sealed FROM gateway WHERE slug = 'card_processor'`).Scan(&body, &sealed))
+		require.NotContains(t, body, password)
+		require.NotContains(t, string(sealed), password)
+		require.Greater(t, len(sealed), len(password))
+
+		// Another key opens nothing, and changes nothing.
+		other, err := store.NewSealer([]byte(strings.Repeat("o", store.SealingKeySize)))
+		require.NoError(t, err)
+		_, err = e.Open(t, func(c *store.Config) { c.Sealer = other }).UpdateGateway(t.Context(), actor, "card_processor", store.GatewayChange{Enabled: ptr(false)})
+		require.ErrorIs(t, err, store.ErrSealingKey)
+		read, err := s.Gateway(t.Context(), "card_processor")
+		require.NoError(t, err)
+		require.Equal(t, g, read)
+		bare, err := e.Open(t, func(c *store.Config) { c.Sealer = nil }).Gateway(t.Context(), "card_processor")
+		require.NoError(t, err, "who has no key sees that there is a password")
+		require.True(t, bare.PasswordSet)
+		require.Empty(t, bare.Fingerprint)
+	}
+}
+
+func gatewayRaced(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, other := e.Open(t), e.Open(t)
+		failures := make([]error, 20)
+		var group sync.WaitGroup
+		for i := range failures {
+			on := []*store.Store{s, other}[i%2]
+			change := whole()
+			if i%4 < 2 {
+				change.Name = ptr("Cards")
+			} else {
+				change.Test = ptr(true)
+			}
+			group.Go(func() { _, failures[i] = on.UpdateGateway(t.Context(), actor, "card_processor", change) })
+		}
+		group.Wait()
+		for _, failure := range failures {
+			require.NoError(t, failure)
+		}
+		g, err := s.Gateway(t.Context(), "card_processor")
+		require.NoError(t, err)
+		require.Equal(t, "Cards", g.Name)
+		require.True(t, g.Test)
+	}
+}
+
+func gatewayImported(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		g, err := s.UpdateGateway(t.Context(), actor, "card_processor", whole())
+		require.NoError(t, err)
+		imported(t, s, shop)
+		after, err := s.Gateway(t.Context(), "card_processor")
+		require.NoError(t, err)
+		require.Equal(t, g.Fingerprint, after.Fingerprint)
+		require.Equal(t, "Cards", after.Name)
+		require.True(t, after.Test)
+	}
+}
