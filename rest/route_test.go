@@ -105,7 +105,7 @@ func TestHeadHasTheHeadersOfGetAndNoBody(t *testing.T) {
 			require.NoError(t, err)
 			return answer, string(text)
 		}
-		paths := slices.Sorted(maps.Keys(allow()))
+		paths := slices.DeleteFunc(slices.Sorted(maps.Keys(allow())), func(path string) bool { return !strings.Contains(allow()[path], "GET") })
 		for _, path := range append(paths, productsOf("nowhere"), "/v2/inventories?page[limit]=0", "/nowhere") {
 			t.Run(path, func(t *testing.T) {
 				get, body := exchange(t, http.MethodGet, path)

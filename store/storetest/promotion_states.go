@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -159,6 +158,6 @@ func promotionRemoved(d *desk) func(*testing.T) {
 		}
 		c, err := s.PromotionCode(t.Context(), "TEN-OFF")
 		require.NoError(t, err)
-		require.Equal(t, []any{"next", true}, []any{c.PromotionID, c.Held}, fmt.Sprint("the sweep left the claim that was taken over"))
+		require.Equal(t, []any{"next", true}, []any{c.PromotionID, c.Held}, "the sweep left the claim that was taken over")
 	}
 }

@@ -1,0 +1,59 @@
+package graph_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+func TestPromotions(t *testing.T) {
+	const codes = `mutation($codes: [PromotionCodeInput!]!) { promotionCodesCreate(input: {promotionId: "ten-off", codes: $codes, consumeUnit: PER_ITEM}) { codes { code uses maxUses consumeUnit users valid } userErrors { field code message } } }`
+	many := make([]any, 18)
+	for i := range many {
+		many[i] = variables{}
+	}
+	many[17] = variables{"code": "TEN-OFF"}
+	onTheHandmadeShop(t, []scenario{
+		{name: "one", query: `{ promotion(id: "ten-off") { uuid promotionType state start end minCartValue { amount currency } currencies { currency amount percentage } targetCatalogs conditions maxApplicationsPerCart } }`,
+			data: `{"promotion":{"uuid":"ten-off","promotionType":"FIXED_DISCOUNT","state":"ACTIVE","start":"2024-01-01T00:00:00.000Z","end":"2026-12-31T23:59:00.000Z","minCartValue":[{"amount":"5000","currency":"USD"}],"currencies":[{"currency":"USD","amount":"1000","percentage":null}],"targetCatalogs":null,"conditions":null,"maxApplicationsPerCart":1}}`},
+		{name: "one that is not there", query: `{ promotion(id: "nowhere") { uuid } promotionCode(code: "none") { uuid } }`, data: `{"promotion":null,"promotionCode":null}`},
+		{name: "by global id", query: `{ node(id: ` + global("Promotion", "ten-off") + `) { ... on Promotion { name } } code: node(id: ` + global("PromotionCode", "code-1") + `) { ... on PromotionCode { code promotion { name } } } none: node(id: ` + global("Promotion", "none") + `) { id } }`,
+			data: `{"node":{"name":"Ten off"},"code":{"code":"TEN-OFF","promotion":{"name":"Ten off"}},"none":null}`},
+		{name: "a list by state", query: `{ promotions(filter: {state: EXPIRED}) { totalCount nodes { uuid } } }`, data: `{"promotions":{"totalCount":1,"nodes":[{"uuid":"auto"}]}}`},
+		{name: "a code across promotions", query: `{ promotionCode(code: "TEN-OFF") { uuid uses maxUses used consumeUnit users valid promotion { uuid } } }`,
+			data: `{"promotionCode":{"uuid":"code-1","uses":3,"maxUses":5,"used":2,"consumeUnit":"PER_ITEM","users":["u1","u2"],"valid":true,"promotion":{"uuid":"ten-off"}}}`},
+		{name: "codes of what is not there", query: `{ promotionCodes(promotionId: "nowhere") { totalCount } }`, codes: []store.Code{store.NotFound}},
+		{name: "two conditions on one text", query: `{ promotions(filter: {name: {eq: "a", in: ["b"]}}) { totalCount } }`, codes: []store.Code{store.Invalid}},
+		{name: "codes with a user or several", query: codes, variables: variables{"codes": []any{variables{"code": "A", "user": "u1", "uses": 3}, variables{"code": "B", "user": []any{"u1", "u2"}, "consumeUnit": "PER_CART"}}},
+			data: `{"promotionCodesCreate":{"codes":[{"code":"A","uses":3,"maxUses":3,"consumeUnit":"PER_ITEM","users":["u1"],"valid":true},{"code":"B","uses":null,"maxUses":null,"consumeUnit":"PER_CART","users":["u1","u2"],"valid":true}],"userErrors":[]}}`},
+		{name: "a faulty row by its index", query: codes, variables: variables{"codes": many},
+			data: `{"promotionCodesCreate":{"codes":[],"userErrors":[{"field":["input","codes","17","code"],"code":"UNPROCESSABLE","message":"Promotion code already in use"}]}}`},
+		{name: "a fault inside the schema", query: `mutation { promotionUpdate(input: {id: "ten-off", schema: {currencies: [{currency: "USD"}], target_catalogs: 5}}) { promotion { uuid } codesDeleted userErrors { field } } }`,
+			data: `{"promotionUpdate":{"promotion":null,"codesDeleted":0,"userErrors":[{"field":["input","schema","currencies","0","amount"]},{"field":["input","schema","target_catalogs"]}]}}`},
+		{name: "an amount that is none", query: `mutation { promotionUpdate(input: {id: "ten-off", minCartValue: [{currency: "USD", amount: "5.00"}]}) { userErrors { field code } } }`,
+			data: `{"promotionUpdate":{"userErrors":[{"field":["input","minCartValue","0","amount"],"code":"INVALID"}]}}`},
+		{name: "a dry run", query: `mutation { promotionUpdate(input: {id: "auto", end: "2030-01-01", dryRun: true}) { promotion { state } codesDeleted userErrors { field } } }`,
+			data: `{"promotionUpdate":{"promotion":{"state":"DISABLED"},"codesDeleted":1,"userErrors":[]}}`},
+	})
+}
+
+func TestPromotionTypesRoundTrip(t *testing.T) {
+	schemas := map[string]string{"FIXED_DISCOUNT": `currencies: [{currency: "USD", amount: 1}]`, "PERCENT_DISCOUNT": `percent: 5`, "ITEM_FIXED_DISCOUNT": `currencies: [{currency: "USD", amount: 1}]`,
+		"ITEM_PERCENT_DISCOUNT": `percent: 5`, "X_FOR_Y": `x: 3, y: 2, targets: ["A"]`, "X_FOR_AMOUNT": `x: 3, currencies: [{currency: "USD", amount: 1}], targets: ["A"]`,
+		"BUNDLE_FIXED_DISCOUNT": `currencies: [{currency: "USD", amount: 1}], targets: [["A"]], quantities: [1]`, "BUNDLE_GIFT": `gifts: ["G"], targets: [["A"]], quantities: [1]`}
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		require.Len(t, schemas, len(store.PromotionTypes()))
+		for _, name := range valuesOf("PromotionType") {
+			a := s.post(t, `mutation { promotionCreate(input: {id: "`+strings.ToLower(name)+`", name: "P", promotionType: `+name+`, start: "2024-01-01", end: "2030-01-01", schema: {`+schemas[name]+`}}) { promotion { promotionType } userErrors { message } } }`, nil)
+			require.JSONEq(t, `{"promotionCreate":{"promotion":{"promotionType":"`+name+`"},"userErrors":[]}}`, string(a.Data), "%s", a.Body)
+			p, err := s.store.Promotion(t.Context(), strings.ToLower(name))
+			require.NoError(t, err)
+			require.Equal(t, store.PromotionType(strings.ToLower(name)), p.Type, "what the store keeps")
+		}
+	})
+}
