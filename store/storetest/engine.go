@@ -56,6 +56,18 @@ func Each(t *testing.T, test func(t *testing.T, e Engine)) {
 	})
 }
 
+// EachBench is Each for benchmarks; PostgreSQL is passed over where it cannot
+// be had.
+func EachBench(b *testing.B, bench func(b *testing.B, e Engine)) {
+	b.Run("sqlite", func(b *testing.B) { bench(b, newEngine("sqlite", sqliteDatabase)) })
+	b.Run("postgres", func(b *testing.B) {
+		if err := shared.start(); err != nil {
+			Require(b, "postgres", err.Error())
+		}
+		bench(b, newEngine("postgres", shared.database))
+	})
+}
+
 // Require gives up a test that needs something this machine has not. It skips
 // the test, or fails it when PORTICO_REQUIRE, a list with commas, holds name:
 // "postgres", "chromium", "node".
