@@ -21,7 +21,7 @@ func TestACheckoutUsesACode(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		seedCodes(t, s)
-		load(t, s.store, `{"type":"promotion_code","id":"code-2","promotion_id":"spring","code":"ITEMS","max_uses":5,"consume_unit":"per_item","user":"u1"}`)
+		load(t, s.store, `{"type":"promotion_code","id":"spring-2","promotion_id":"spring","code":"ITEMS","max_uses":5,"consume_unit":"per_item","user":"u1"}`)
 		for _, step := range []struct {
 			name, document string
 			values         variables

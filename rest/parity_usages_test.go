@@ -15,8 +15,8 @@ func redeemed(t testing.TB, s *surface) {
 	t.Helper()
 	load(t, s.store, strings.Join([]string{
 		`{"type":"promotion","id":"spring","name":"Spring","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`,
-		`{"type":"promotion_code","id":"code-1","promotion_id":"spring","code":"HI"}`,
-		`{"type":"promotion_code","id":"code-2","promotion_id":"spring","code":"A/B ü","consume_unit":"per_item"}`,
+		`{"type":"promotion_code","id":"spring-1","promotion_id":"spring","code":"HI"}`,
+		`{"type":"promotion_code","id":"spring-2","promotion_id":"spring","code":"A/B ü","consume_unit":"per_item"}`,
 	}, "\n"))
 	for i := range 40 {
 		use := store.CodeUse{Code: "HI", User: "u1", Units: 1 + i, Reference: fmt.Sprint("order-", i)}
