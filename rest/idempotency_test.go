@@ -35,6 +35,8 @@ func writes() map[string]write {
 	return map[string]write{
 		"PUT /v2/settings": {"/v2/settings", `{"data":{"page_length":7}}`, "/v2/settings", `{"data":{"page_length":8}}`,
 			`mutation { settingsUpdate(input: {pageLength: 7}) { settings { pageLength } userErrors { message } } }`},
+		"PUT /v2/gateways/:slug": {"/v2/gateways/card_processor", `{"data":{"password":"one"}}`, "/v2/gateways/card_processor", `{"data":{"password":"two"}}`,
+			`mutation { gatewayUpdate(input: {slug: "card_processor", password: "one"}) { gateway { passwordSet } userErrors { message } } }`},
 		"POST /v2/promotions":             {promotions, create("A"), promotions, create("B"), ""},
 		"PUT /v2/promotions/:id":          {spring, `{"data":{"name":"A"}}`, spring, `{"data":{"name":"B"}}`, ""},
 		"DELETE /v2/promotions/:id":       {spring, "", "/v2/promotions/none", "", `mutation { promotionDelete(input: {id: "spring"}) { deletedId userErrors { message } } }`},
