@@ -35,7 +35,7 @@ func rootFields() map[string]string {
 		"Mutation.promotionUpdate":      `mutation { promotionUpdate(input: {id: "ten-off", name: "Ten off"}) { promotion { id } codesDeleted userErrors { message } } }`,
 		"Mutation.promotionDelete":      `mutation { promotionCreate(input: {id: "gone", name: "Gone", promotionType: PERCENT_DISCOUNT, start: "2024-01-01", end: "2024-12-31", schema: {percent: 5}}) { userErrors { message } } promotionDelete(input: {id: "gone"}) { deletedId userErrors { message } } }`,
 		"Mutation.promotionCodesCreate": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{}]}) { codes { id } userErrors { message } } }`,
-		"Mutation.promotionCodesDelete": `mutation { promotionCodesDelete(input: {promotionId: "ten-off", codes: ["none"]}) { deleted userErrors { field } } }`,
+		"Mutation.promotionCodesDelete": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{code: "gone"}]}) { userErrors { message } } promotionCodesDelete(input: {promotionId: "ten-off", codes: ["gone"]}) { deleted userErrors { message } } }`,
 
 		"Query.catalogReleases": `{ catalogReleases(catalogId: "main") { uuid } }`,
 		"Query.job":             `{ job(id: "job-1") { uuid } }`,
