@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -106,6 +107,7 @@ type listing[T any] struct {
 	name, columns, table, id string
 	prefix                   string // of the columns of times, where the table is several joined
 	counter                  string // the stored total, for a list without bounds whose rows stay; empty where rows are counted
+	counted                  string // the table whose rows are counted, where others are only joined to it; empty is table
 	within                   []within
 	named                    string // the column of SortName, a text; empty where that is no order of the list
 	scan                     func(*sql.Rows) (T, error)
@@ -158,7 +160,7 @@ func list[T any](ctx context.Context, s *Store, l listing[T], query ListQuery) (
 			n, _, err := one(ctx, s.reader, scalar[int], `SELECT value FROM counter WHERE name = $1`, l.counter)
 			return n, err
 		}
-		n, _, err := one(ctx, s.reader, scalar[int], `SELECT COUNT(*) FROM `+l.table+` WHERE `+strings.Join(slices.Concat(where, []string{"TRUE"}), " AND "), args...)
+		n, _, err := one(ctx, s.reader, scalar[int], `SELECT COUNT(*) FROM `+cmp.Or(l.counted, l.table)+` WHERE `+strings.Join(slices.Concat(where, []string{"TRUE"}), " AND "), args...)
 		return n, err
 	}
 	name := listName(append([]string{l.name, query.Sort.String()}, l.names(query.Ranges)...)...)

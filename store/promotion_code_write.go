@@ -13,7 +13,7 @@ import (
 // promotion holds whose end is yet to come, this one included.
 func (t *tx) claim(ctx context.Context, p *Promotion, codes []string) (claimed map[string]bool, err error) {
 	claimed = make(map[string]bool, len(codes))
-	err = inBlocks(codes, func(codes []string) error {
+	err = inBlocks(codes, 512, func(codes []string) error {
 		args := []any{p.number, p.epoch, micros(t.now)}
 		places := make([]string, len(codes))
 		for i, code := range codes {
@@ -58,7 +58,9 @@ var codeInsert = []string{"promotion_number", "epoch", "code", "id", "max_uses",
 // writeCodes inserts rows of codeInsert, many a statement, and tells how many
 // were written; clause says what becomes of those that are there.
 func (t *tx) writeCodes(ctx context.Context, clause string, rows [][]any) (written int, err error) {
-	err = inBlocks(rows, func(rows [][]any) error {
+	// SQLite finds a parameter by going through all before it, so a statement
+	// of several thousand costs more than several smaller ones.
+	err = inBlocks(rows, 128, func(rows [][]any) error {
 		n, err := t.exec(ctx, insertText("promotion_code", codeInsert, len(rows))+clause, slices.Concat(rows...)...)
 		written += int(n)
 		return err
@@ -66,10 +68,10 @@ func (t *tx) writeCodes(ctx context.Context, clause string, rows [][]any) (writt
 	return written, err
 }
 
-// inBlocks calls do with blocks of a few sizes, so that few texts are
-// prepared.
-func inBlocks[T any](values []T, do func([]T) error) error {
-	for _, size := range []int{512, 32, 4, 1} {
+// inBlocks calls do with blocks of a few sizes, the largest of most values, so
+// that few texts are prepared.
+func inBlocks[T any](values []T, most int, do func([]T) error) error {
+	for _, size := range []int{most, 32, 4, 1} {
 		for len(values) >= size {
 			if err := do(values[:size]); err != nil {
 				return err

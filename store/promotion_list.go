@@ -147,6 +147,7 @@ func codeList(p *Promotion) listing[*PromotionCode] {
 		name: "promotion_code", id: "promotion_code.code", prefix: "promotion_code.",
 		columns: codeColumns,
 		table:   `promotion_code LEFT JOIN code_claim ON code_claim.code = promotion_code.code`,
+		counted: `promotion_code`,
 		within: []within{
 			{"promotion_code.promotion_number = ?", []any{p.number}},
 			{"promotion_code.epoch = ?", []any{p.epoch}},
