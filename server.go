@@ -28,6 +28,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -47,6 +48,10 @@ var schema string
 
 // maxBody bounds the body of a request, in bytes.
 const maxBody = 4 << 20
+
+// jobWorkers is how many jobs a server does at once, so that a long one does
+// not hold up the publication behind it.
+const jobWorkers = 2
 
 // commands is the grammar of the command line.
 type commands struct {
@@ -131,9 +136,11 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		}
 	}
 	working, stop := context.WithCancel(ctx)
-	worker := make(chan struct{})
-	go func() { defer close(worker); a.store.Work(working) }()
-	defer func() { stop(); <-worker }() // before the store closes
+	var workers sync.WaitGroup
+	for range jobWorkers {
+		workers.Go(func() { a.store.Work(working) })
+	}
+	defer func() { stop(); workers.Wait() }() // before the store closes
 	log.Info("ready", "address", address, "database", a.store.Describe(), "version", cli.BuildVersion())
 	return web.Serve(ctx, listener, a.handler(), log, web.Linger(c.Linger))
 }
