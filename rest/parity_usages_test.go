@@ -64,9 +64,9 @@ func drawUsages(coordinate string) func(*dice) *twin {
 			l.badPage()
 		} else {
 			l.page(resume)
-		}
-		if d.chance(8) {
-			q.who = d.stranger()
+			if d.chance(8) {
+				q.who = d.stranger()
+			}
 		}
 		l.arguments = append(l.arguments, of)
 		q.target = l.address(path + "/usages")
