@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"portico/graph/generated"
@@ -90,14 +89,4 @@ func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeData(w, http.StatusOK, newGatewayBody(payload.Gateway))
-}
-
-// writeData answers with a resource, or a list of them, under data.
-func writeData(w http.ResponseWriter, status int, data any) error {
-	body, err := json.Marshal(map[string]any{"data": data})
-	if err != nil {
-		return err
-	}
-	writeJSON(w, status, body)
-	return nil
 }

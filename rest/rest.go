@@ -4,6 +4,7 @@
 package rest
 
 import (
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"path"
@@ -161,4 +162,14 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a caller that went away reads nothing
+}
+
+// writeData answers with a resource, or a list of them, under data.
+func writeData(w http.ResponseWriter, status int, data any) error {
+	body, err := json.Marshal(map[string]any{"data": data})
+	if err != nil {
+		return err
+	}
+	writeJSON(w, status, body)
+	return nil
 }

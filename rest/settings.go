@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"portico/graph/generated"
@@ -52,12 +51,7 @@ func (a *API) updateSettings(w http.ResponseWriter, r *http.Request) error {
 }
 
 func writeSettings(w http.ResponseWriter, s *store.Settings) error {
-	body, err := json.Marshal(map[string]settingsBody{"data": {"settings", "settings", s.PageLength, s.Currency, s.Locale, store.MaxPageLength, store.MaxOffset}})
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, body)
-	return nil
+	return writeData(w, http.StatusOK, settingsBody{"settings", "settings", s.PageLength, s.Currency, s.Locale, store.MaxPageLength, store.MaxOffset})
 }
 
 // asError turns a payload's errors back into one; nil when there are none.
