@@ -64,13 +64,16 @@ func (a *arrangement) inOrder(ctx context.Context, start, end int) ([]uint32, er
 	return append(places, rest...), err
 }
 
+// kept names the list where its parts are kept.
+func (a *arrangement) kept() keptList { return keptList{a.head.heldBy, a.list} }
+
 // stored reads a part of the list as it is kept in one of its orders.
 func (a *arrangement) stored(ctx context.Context, by SortBy, start, end int) ([]uint32, error) {
 	if start >= end {
 		return nil, nil
 	}
 	first := start / chunkSize
-	parts, err := chunks(ctx, a.View, a.list, by, first, (end-1)/chunkSize, unpackOrdinals)
+	parts, err := chunks(ctx, a.View, a.kept(), by, first, (end-1)/chunkSize, unpackOrdinals)
 	if err != nil {
 		return nil, err
 	}
@@ -127,12 +130,12 @@ func (a *arrangement) search(ctx context.Context, key int64) (int, error) {
 			failed = err
 			return true
 		}
-		part, err := chunks(ctx, a.View, listKeys, a.sort.By, int(at[0])/chunkSize, int(at[0])/chunkSize, unpackKeys)
+		own, err := a.keyAt(ctx, a.sort.By, int(at[0]))
 		if err != nil {
 			failed = err
 			return true
 		}
-		return part[0][at[0]%chunkSize] >= key
+		return own >= key
 	})
 	return position, failed
 }
@@ -185,7 +188,7 @@ func (a *arrangement) members(ctx context.Context) (ordinals, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(a.head.curated) > 0 {
+	if len(a.head.curated) > 0 || a.Release.BaseID != 0 {
 		rest = append(rest, a.head.curated...)
 		slices.Sort(rest)
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"context"
 	"slices"
 	"sync"
 
@@ -66,14 +65,4 @@ func (o *nameOrder) ranks() []int64 {
 		}
 	}
 	return ranks
-}
-
-// names works out the ranks of the names, for the lists and the sort keys.
-func (w *releaseWriter) names(context.Context) error {
-	w.nameRanks = make([]int64, w.plan.ids.len())
-	for ordinal, rank := range w.naming.ranks() {
-		w.nameRanks[w.plan.order[ordinal]] = rank
-	}
-	w.naming = nameOrder{}
-	return nil
 }

@@ -21,7 +21,7 @@ type links struct {
 	parent     string
 	children   []string
 	components map[string]bool // of the products a bundle speaks of, the live ones
-	files      *packed         // all there are
+	files      *packed         // that there are
 	variants   variants
 }
 

@@ -28,9 +28,10 @@ type FacetValue struct {
 	Count int // products of the list that have it
 }
 
-// facet is an attribute of all products of a release: its values, and the
-// numbers of those that each product has, by ordinal.
+// facet is an attribute of all products of a layer: its values, and the
+// numbers of those that each product has, from its first ordinal on.
 type facet struct {
+	first  uint32
 	values []string
 	of     adjacency
 }
@@ -66,7 +67,7 @@ func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQu
 		return nil, err
 	}
 	v = v.ahead()
-	f, err := v.facet(ctx, query.Attribute)
+	layers, err := v.facet(ctx, query.Attribute)
 	if err != nil {
 		return nil, err
 	}
@@ -83,55 +84,69 @@ func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQu
 		if err != nil {
 			return nil, err
 		}
-		found[id] = f.count(places, query.Selected, query.First)
+		found[id] = countFacet(layers, places, query.Selected, query.First)
 	}
 	return found, nil
 }
 
-func (f *facet) count(places ordinals, selected []string, first int) []FacetValue {
-	counts := make([]int, len(f.values))
+// count adds, by value, the products of the layer among those at some places.
+func (f *facet) count(places ordinals, counts map[string]int) {
+	own := make([]int, len(f.values))
 	for _, place := range places {
-		for _, number := range f.of.of(place) {
-			counts[number]++
+		if place >= f.first {
+			for _, number := range f.of.of(place - f.first) {
+				own[number]++
+			}
 		}
 	}
-	chosen := make(map[string]bool, len(selected)) // whether they were met
+	for number, n := range own {
+		if n > 0 {
+			counts[f.values[number]] += n
+		}
+	}
+}
+
+func countFacet(layers []*facet, places ordinals, selected []string, first int) []FacetValue {
+	counts := map[string]int{}
 	for _, value := range selected {
-		chosen[value] = false
+		counts[value] = 0
 	}
-	list := []FacetValue{}
-	for number, value := range f.values {
-		if _, isSelected := chosen[value]; isSelected || counts[number] > 0 {
-			list = append(list, FacetValue{value, counts[number]})
-		}
-		if _, isSelected := chosen[value]; isSelected {
-			chosen[value] = true
-		}
+	for _, layer := range layers {
+		layer.count(places, counts)
 	}
-	for value, met := range chosen {
-		if !met {
-			list = append(list, FacetValue{value, 0})
-		}
+	list := make([]FacetValue, 0, len(counts))
+	for value, n := range counts {
+		list = append(list, FacetValue{value, n})
 	}
 	slices.SortFunc(list, func(a, b FacetValue) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Value, b.Value))
 	})
 	shown := list[:min(first, len(list))]
 	for _, further := range list[len(shown):] {
-		if _, isSelected := chosen[further.Value]; isSelected {
+		if slices.Contains(selected, further.Value) {
 			shown = append(shown, further)
 		}
 	}
 	return shown
 }
 
-// facet reads an attribute of all products.
-func (v *View) facet(ctx context.Context, attribute string) (*facet, error) {
+// facet reads an attribute of all products, layer by layer.
+func (v *View) facet(ctx context.Context, attribute string) ([]*facet, error) {
+	own, err := v.facetHere(ctx, attribute)
+	if err != nil || v.Release.BaseID == 0 {
+		return []*facet{own}, err
+	}
+	below, err := v.base().facetHere(ctx, attribute)
+	return []*facet{below, own}, err
+}
+
+// facetHere is facet in the view's own layer.
+func (v *View) facetHere(ctx context.Context, attribute string) (*facet, error) {
 	key := cacheKey{release: v.Release.ID, kind: cachedFacet, name: attribute}
 	if kept, ok := cached[*facet](v.cache, key); ok {
 		return kept, nil
 	}
-	f := &facet{}
+	f := &facet{first: uint32(v.Release.firstOrdinal)}
 	chunks, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (number int, err error) {
 		var body []byte
 		if err := rows.Scan(&number, &body); err != nil {
@@ -147,7 +162,7 @@ func (v *View) facet(ctx context.Context, attribute string) (*facet, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(chunks) == 0 || len(f.of.ends) < v.Release.Products {
+	if len(chunks) == 0 || len(f.of.ends) < v.Release.ordinals-v.Release.firstOrdinal {
 		return nil, v.notKept(ctx, "facets")
 	}
 	v.cache.keep(key, f)
@@ -205,11 +220,12 @@ func (b *facetBuilder) add(values []string) {
 
 // facets writes the attributes that products are counted by.
 func (w *releaseWriter) facets(ctx context.Context) error {
+	first := w.plan.first / chunkSize
 	for _, attribute := range FacetAttributes() {
 		b := w.facetOf(attribute)
 		rows := [][]any{{w.release.ID, attribute, directoryChunk, append([]byte{}, b.values...)}}
 		for number, body := range b.chunks {
-			rows = append(rows, []any{w.release.ID, attribute, number, body})
+			rows = append(rows, []any{w.release.ID, attribute, first + number, body})
 		}
 		if err := chunked(rows, 128, func(rows [][]any) error {
 			return w.batch(ctx, func(ctx context.Context, t *tx) error {

@@ -175,6 +175,20 @@ func (v *View) indexChunks(ctx context.Context, attribute string, numbers []int)
 // indexed returns the products of which the attribute has one of the values,
 // in order.
 func (v *View) indexed(ctx context.Context, attribute string, values ...string) (ordinals, error) {
+	own, err := v.indexedHere(ctx, attribute, values)
+	if err != nil || v.Release.BaseID == 0 {
+		return own, err
+	}
+	dead, err := v.dead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	below, err := v.base().indexedHere(ctx, attribute, values)
+	return append(below.without(dead), own...), err
+}
+
+// indexedHere is indexed in the view's own layer.
+func (v *View) indexedHere(ctx context.Context, attribute string, values []string) (ordinals, error) {
 	directories, err := v.indexChunks(ctx, attribute, []int{directoryChunk})
 	if err != nil {
 		return nil, err
@@ -288,16 +302,31 @@ type rank int64
 
 func (rank) size() int { return 8 }
 
+// productPlace is where a product stands in a layer.
+type productPlace struct {
+	id      string
+	ordinal int
+}
+
 func (v *View) readRank(ctx context.Context, operator, id string) (int64, error) {
-	ordinal, found, err := one(ctx, v.store.reader, scalar[int], `
-		SELECT ordinal FROM release_place
-		WHERE release_id = $1 AND product_id `+operator+` $2 ORDER BY product_id LIMIT 1`, v.Release.ID, id)
-	if err != nil || !found {
-		return math.MaxInt64, err
+	var first string
+	ordinal := -1
+	for _, layer := range unique(v.layers()) {
+		beyond, found, err := one(ctx, v.store.reader, func(rows *sql.Rows) (p productPlace, err error) {
+			return p, rows.Scan(&p.id, &p.ordinal)
+		}, `
+			SELECT product_id, ordinal FROM release_place
+			WHERE release_id = $1 AND product_id `+operator+` $2 ORDER BY product_id LIMIT 1`, layer, id)
+		if err != nil {
+			return 0, err
+		}
+		// One that is dead has its place among the ids too.
+		if found && (ordinal < 0 || beyond.id < first) {
+			first, ordinal = beyond.id, beyond.ordinal
+		}
 	}
-	part, err := chunks(ctx, v, listKeys, SortID, ordinal/chunkSize, ordinal/chunkSize, unpackKeys)
-	if err != nil {
-		return 0, err
+	if ordinal < 0 {
+		return math.MaxInt64, nil
 	}
-	return part[0][ordinal%chunkSize], nil
+	return v.keyAt(ctx, SortID, ordinal)
 }

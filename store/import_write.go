@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -86,6 +87,7 @@ type importWriter struct {
 	store   *Store
 	topics  []topic
 	revised bool // something that catalogs publish
+	touched []authoredChange
 }
 
 // published are the kinds of resources that a release is made of.
@@ -93,7 +95,7 @@ var published = []string{"product", "file", "product-price", "price_modifier", "
 
 func (w *importWriter) announce(ctx context.Context) error {
 	if w.revised {
-		if _, err := w.exec(ctx, `UPDATE counter SET value = value + 1 WHERE name = 'revision'`); err != nil {
+		if err := w.track(ctx); err != nil {
 			return err
 		}
 	}
@@ -108,17 +110,17 @@ func (w *importWriter) announce(ctx context.Context) error {
 func (w *importWriter) write(ctx context.Context, kind string, sources []source) (int, error) {
 	switch kind {
 	case "product":
-		return upsertAll(ctx, w.tx, productTable, sources)
+		return w.upsertAll(ctx, productTable, sources)
 	case "file":
-		return upsertAll(ctx, w.tx, fileTable, sources)
+		return w.upsertAll(ctx, fileTable, sources)
 	case "product-price":
-		return upsertAll(ctx, w.tx, priceTable, sources)
+		return w.prices(ctx, sources)
 	case "promotion_code":
 		return w.codes(ctx, sources)
 	case "code_usage":
 		return w.usages(ctx, sources)
 	case "gateway":
-		return upsertAll(ctx, w.tx, gatewayTable, sources)
+		return w.upsertAll(ctx, gatewayTable, sources)
 	case "hierarchy":
 		return w.inOrder(ctx, hierarchyTable, sources)
 	case "pricebook":
@@ -215,7 +217,8 @@ func createdAt(text string, t *tx) int64 {
 }
 
 // upsert is the statement that writes n rows: new ones, and those whose body
-// is different. The order of first import and times of creation stay.
+// is different, whose keys it returns. The order of first import and times of
+// creation stay.
 func (table sourceTable) upsert(n int) string {
 	var b strings.Builder
 	b.WriteString(insertText(table.name, table.columns, n))
@@ -226,22 +229,25 @@ func (table sourceTable) upsert(n int) string {
 			sets = append(sets, column+" = excluded."+column)
 		}
 	}
-	fmt.Fprintf(&b, "%s WHERE %s.body <> excluded.body", strings.Join(sets, ", "), table.name)
+	fmt.Fprintf(&b, "%s WHERE %s.body <> excluded.body RETURNING %s", strings.Join(sets, ", "), table.name, table.columns[0])
 	return b.String()
 }
 
 // upsertAll writes sources, many rows a statement, and tells how many were
 // new or different.
-func upsertAll(ctx context.Context, t *tx, table sourceTable, sources []source) (changed int, err error) {
+func (w *importWriter) upsertAll(ctx context.Context, table sourceTable, sources []source) (changed int, err error) {
 	rows := make([][]any, len(sources))
 	for i, resource := range sources {
-		rows[i] = table.row(resource, t)
+		rows[i] = table.row(resource, w.tx)
 	}
-	return t.upsertRows(ctx, table, rows)
+	ids, err := w.upsertRows(ctx, table, rows)
+	w.touch(table.name, ids...)
+	return len(ids), err
 }
 
 // upsertRows writes in blocks of a few sizes, so that few texts are prepared.
-func (t *tx) upsertRows(ctx context.Context, table sourceTable, rows [][]any) (changed int, err error) {
+// It returns the keys of the rows that were new or different.
+func (t *tx) upsertRows(ctx context.Context, table sourceTable, rows [][]any) (changed []string, err error) {
 	for _, size := range []int{32, 4, 1} {
 		for len(rows) >= size {
 			var args []any
@@ -250,15 +256,43 @@ func (t *tx) upsertRows(ctx context.Context, table sourceTable, rows [][]any) (c
 					args = append(args, textual(value))
 				}
 			}
-			n, err := t.exec(ctx, table.upsert(size), args...)
+			keys, err := collect(ctx, t.session, scalar[string], table.upsert(size), args...)
 			if err != nil {
 				return changed, err
 			}
-			changed += int(n)
+			changed = append(changed, keys...)
 			rows = rows[size:]
 		}
 	}
 	return changed, nil
+}
+
+// prices writes prices. One that is given another SKU was the old one's too.
+func (w *importWriter) prices(ctx context.Context, sources []source) (int, error) {
+	skus := make(map[string][]string, len(sources)) // by id of the price
+	ids := make([]string, len(sources))
+	rows := make([][]any, len(sources))
+	for i, resource := range sources {
+		ids[i], rows[i] = resource.key(), priceTable.row(resource, w.tx)
+		skus[ids[i]] = []string{resource.(*priceSource).Attributes.SKU}
+	}
+	if err := chunked(ids, 512, func(ids []string) error {
+		list, args := in(nil, ids)
+		_, err := collect(ctx, w.session, func(rows *sql.Rows) (none struct{}, err error) {
+			var id, sku string
+			err = rows.Scan(&id, &sku)
+			skus[id] = append(skus[id], sku)
+			return none, err
+		}, `SELECT id, sku FROM price WHERE id IN (`+list+`)`, args...)
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	changed, err := w.upsertRows(ctx, priceTable, rows)
+	for _, id := range changed {
+		w.touch(priceTable.name, skus[id]...)
+	}
+	return len(changed), err
 }
 
 // textual keeps JSON as TEXT on both engines.
@@ -280,7 +314,9 @@ func (w *importWriter) inOrder(ctx context.Context, table sourceTable, sources [
 		rows[i] = table.row(resource, w.tx)
 		rows[i][1] = sequence + int64(i)
 	}
-	return w.upsertRows(ctx, table, rows)
+	ids, err := w.upsertRows(ctx, table, rows)
+	w.touch(table.name, ids...)
+	return len(ids), err
 }
 
 // dated writes sources in order, of which one that does not say when it was
@@ -354,10 +390,12 @@ func (w *importWriter) attach(ctx context.Context, nodeID string, productIDs []s
 	for i, id := range fresh {
 		rows[i] = []any{nodeID, attached + int64(i), id}
 	}
+	w.touch("product", fresh...)
 	return true, w.insertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
 }
 
 func (w *importWriter) detach(ctx context.Context, nodeID string, productIDs []string) error {
+	w.touch("product", productIDs...)
 	return chunked(productIDs, 512, func(ids []string) error {
 		list, args := in([]any{nodeID}, ids)
 		_, err := w.exec(ctx, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN (`+list+`)`, args...)

@@ -34,6 +34,7 @@ func (s *Store) AttachProducts(ctx context.Context, actor Actor, id string, prod
 		for i, product := range fresh {
 			rows[i] = []any{id, place + int64(i), product}
 		}
+		w.touch("product", fresh...)
 		return w.insertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
 	})
 }

@@ -143,9 +143,11 @@ func (s *Store) DeleteNode(ctx context.Context, actor Actor, id string) error {
 			slices.Sort(below)
 			return unprocessable([]string{"id"}, "has the nodes %s below it; delete or move them first", some(below))
 		}
-		if _, err := w.exec(ctx, `DELETE FROM node_product WHERE node_id = $1`, id); err != nil {
+		detached, err := collect(ctx, w.session, scalar[string], `DELETE FROM node_product WHERE node_id = $1 RETURNING product_id`, id)
+		if err != nil {
 			return err
 		}
+		w.touch("product", detached...)
 		return w.remove(ctx, "node", "node", id)
 	})
 }

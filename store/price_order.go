@@ -30,8 +30,8 @@ type pricePart struct {
 	keys     []int64
 }
 
-// add notes what a product, one of so many, costs.
-func (x *priceIndex) add(ordinal int, offers map[string]*offer, products int) {
+// add notes what a product costs; end is behind the last ordinal.
+func (x *priceIndex) add(ordinal int, offers map[string]*offer, end int) {
 	for currency, o := range offers {
 		if o.Base == nil {
 			continue
@@ -39,7 +39,7 @@ func (x *priceIndex) add(ordinal int, offers map[string]*offer, products int) {
 		part := x.parts[currency]
 		if part == nil || part.number != ordinal/chunkSize {
 			x.finish(currency)
-			part = &pricePart{currency, ordinal / chunkSize, slices.Repeat([]int64{unpriced}, min(chunkSize, products-ordinal/chunkSize*chunkSize))}
+			part = &pricePart{currency, ordinal / chunkSize, slices.Repeat([]int64{unpriced}, min(chunkSize, end-ordinal/chunkSize*chunkSize))}
 			x.parts[currency] = part
 		}
 		part.keys[ordinal%chunkSize] = o.Base.Minor
@@ -130,7 +130,7 @@ func (v *View) prices(ctx context.Context) (*currencyPrices, error) {
 	if kept, ok := cached[*currencyPrices](v.cache, key); ok {
 		return kept, nil
 	}
-	c := &currencyPrices{base: make([]int64, v.Release.Products)}
+	c := &currencyPrices{base: make([]int64, v.Release.ordinals)}
 	for i := range c.base {
 		c.base[i] = unpriced
 	}
@@ -141,14 +141,22 @@ func (v *View) prices(ctx context.Context) (*currencyPrices, error) {
 		return number, err
 	}, `
 		SELECT chunk, body FROM release_chunk
-		WHERE release_id = $1 AND list = $2 AND sort = $3 AND chunk BETWEEN 0 AND $4 ORDER BY chunk`,
-		v.Release.ID, listKeys, string(sortOfPrices(v.Currency)), len(c.base)/chunkSize)
+		WHERE release_id IN ($1, $2) AND list = $3 AND sort = $4 AND chunk BETWEEN 0 AND $5 ORDER BY chunk`,
+		append(v.layers(), listKeys, string(sortOfPrices(v.Currency)), len(c.base)/chunkSize)...)
 	if err != nil {
 		return nil, err
 	}
 	if c.sales, err = v.saleOffers(ctx, c.base); err != nil {
 		return nil, err
 	}
+	dead, err := v.dead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.sales = slices.DeleteFunc(c.sales, func(s saleOffer) bool {
+		_, isDead := slices.BinarySearch(dead, s.ordinal)
+		return isDead
+	})
 	for _, s := range c.sales {
 		for _, sale := range s.Sales {
 			c.edges = append(c.edges, sale.From, sale.To)
@@ -176,7 +184,7 @@ func (v *View) saleOffers(ctx context.Context, base []int64) ([]saleOffer, error
 			s.Base = &asked{Minor: base[s.ordinal]}
 		}
 		return s, json.Unmarshal(text, &s.Sales)
-	}, `SELECT ordinal, sales FROM release_sale WHERE release_id = $1 AND currency = $2 ORDER BY ordinal`, v.Release.ID, v.Currency)
+	}, `SELECT ordinal, sales FROM release_sale WHERE release_id IN ($1, $2) AND currency = $3 ORDER BY ordinal`, append(v.layers(), v.Currency)...)
 }
 
 // priceOrder is the order of all products of a release in an epoch: by price,

@@ -227,7 +227,7 @@ func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint3
 		product          *released
 		document, crumbs int64
 	}
-	list, args := in([]any{v.Release.ID, v.Currency}, places)
+	list, args := in(append(v.layers(), v.Currency), places)
 	rows, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (r row, err error) {
 		r.product = &released{release: v.Release}
 		var documents string
@@ -249,10 +249,10 @@ func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint3
 		       price.pricebook_id, price.amount, price.includes_tax, price.tiers, sale.pricebook_id, sale.sales
 		FROM release_product p
 		LEFT JOIN release_price price
-		       ON price.release_id = $1 AND price.ordinal IN (`+list+`) AND price.currency = $2 AND price.ordinal = p.ordinal
+		       ON price.release_id IN ($1, $2) AND price.ordinal IN (`+list+`) AND price.currency = $3 AND price.ordinal = p.ordinal
 		LEFT JOIN release_sale sale
-		       ON sale.release_id = $1 AND sale.ordinal IN (`+list+`) AND sale.currency = $2 AND sale.ordinal = p.ordinal
-		WHERE p.release_id = $1 AND p.ordinal IN (`+list+`)`, args...)
+		       ON sale.release_id IN ($1, $2) AND sale.ordinal IN (`+list+`) AND sale.currency = $3 AND sale.ordinal = p.ordinal
+		WHERE p.release_id IN ($1, $2) AND p.ordinal IN (`+list+`)`, args...)
 	if err != nil {
 		return err
 	}
@@ -331,14 +331,20 @@ func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Prod
 func (v *View) placesByID(ctx context.Context, ids []string) (map[string]place, error) {
 	key := cacheKey{release: v.Release.ID, kind: cachedPlace}
 	return fetch(v.cache, key, idsOnly(ids), func(ids []string) (map[string]place, error) {
+		dead, err := v.dead(ctx)
+		if err != nil {
+			return nil, err
+		}
 		places := make(map[string]place, len(ids))
-		list, args := in([]any{v.Release.ID}, ids)
-		_, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (at place, err error) {
+		list, args := in(v.layers(), ids)
+		_, err = collect(ctx, v.store.reader, func(rows *sql.Rows) (at place, err error) {
 			var id string
 			err = rows.Scan(&id, &at)
-			places[id] = at
+			if _, isDead := slices.BinarySearch(dead, uint32(at)); !isDead {
+				places[id] = at
+			}
 			return at, err
-		}, `SELECT product_id, ordinal FROM release_place WHERE release_id = $1 AND product_id IN (`+list+`)`, args...)
+		}, `SELECT product_id, ordinal FROM release_place WHERE release_id IN ($1, $2) AND product_id IN (`+list+`)`, args...)
 		return places, err
 	})
 }
@@ -382,6 +388,9 @@ func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 	if len(places) == 0 {
 		return nil, notFound(nil, "There is no such product in this catalog.")
 	}
+	if places, err = v.byUpdate(ctx, places); err != nil {
+		return nil, err
+	}
 	found, err := v.products(ctx, places[:1])
 	if err != nil {
 		return nil, err
@@ -394,7 +403,7 @@ func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, e
 	key := cacheKey{release: v.Release.ID, kind: cachedFile}
 	return fetch(v.cache, key, idsOnly(ids), func(ids []string) (map[string]*File, error) {
 		files := make(map[string]*File, len(ids))
-		list, args := in([]any{v.Release.ID}, ids)
+		list, args := in(v.layers(), ids)
 		read, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (*File, error) {
 			f := &File{}
 			if err := rows.Scan(&f.json); err != nil {
@@ -403,7 +412,9 @@ func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, e
 			return f, json.Unmarshal(f.json, f)
 		}, `
 			SELECT d.body FROM release_file f JOIN document d ON d.id = f.document_id
-			WHERE f.release_id = $1 AND f.file_id IN (`+list+`)`, args...)
+			WHERE f.release_id IN ($1, $2) AND f.file_id IN (`+list+`)
+			ORDER BY f.release_id -- a delta's own after its base's
+			`, args...)
 		for _, f := range read {
 			files[f.ID] = f
 		}

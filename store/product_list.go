@@ -137,7 +137,7 @@ func (v *View) fetchAhead(ctx context.Context, nodeIDs []string, query ProductQu
 // chunksAhead reads the parts of the lists' stored order that hold a page;
 // lists that are filtered are read whole by now.
 func (v *View) chunksAhead(ctx context.Context, lists map[string]*arrangement, b bounds) error {
-	var names []string
+	var kept []keptList
 	by, first, last := SortDefault, math.MaxInt, 0
 	for _, a := range lists {
 		if a.picked() || len(a.filter.Ranges) > 0 {
@@ -150,13 +150,13 @@ func (v *View) chunksAhead(ctx context.Context, lists map[string]*arrangement, b
 		case a.sort.Descending:
 			w.start, w.end = a.head.total-w.end, a.head.total-w.start
 		}
-		by, names = a.sort.By, append(names, a.list)
+		by, kept = a.sort.By, append(kept, a.kept())
 		first, last = min(first, w.start/chunkSize), max(last, max(w.start, w.end-1)/chunkSize)
 	}
-	if len(names) == 0 {
+	if len(kept) == 0 {
 		return nil
 	}
-	_, err := chunksOf(ctx, v, names, by, first, last, unpackOrdinals)
+	_, err := chunksOf(ctx, v, kept, by, first, last, unpackOrdinals)
 	return err
 }
 
@@ -177,11 +177,12 @@ func (v *View) arrangements(ctx context.Context, nodeIDs []string, filter Produc
 		return nil, err
 	}
 	lists := make(map[string]*arrangement, len(nodeIDs))
+	var kept []keptList
 	longest := 0
 	for i, id := range nodeIDs {
 		if head := heads[names[i]]; head != nil {
 			lists[id] = &arrangement{View: v, list: names[i], head: head, filter: filter, sort: sort, epoch: epoch}
-			longest = max(longest, head.total)
+			kept, longest = append(kept, lists[id].kept()), max(longest, head.total)
 		}
 	}
 	for _, a := range lists {
@@ -196,7 +197,7 @@ func (v *View) arrangements(ctx context.Context, nodeIDs []string, filter Produc
 			}
 		}
 		if longest > 0 {
-			_, err = chunksOf(ctx, v, names, by, 0, (longest-1)/chunkSize, unpackOrdinals)
+			_, err = chunksOf(ctx, v, kept, by, 0, (longest-1)/chunkSize, unpackOrdinals)
 		}
 		return lists, err
 	}

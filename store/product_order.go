@@ -11,7 +11,7 @@ func (a *arrangement) order(ctx context.Context, found ordinals) (ordinals, erro
 	var err error
 	switch a.sort.By {
 	case SortDefault:
-		return a.curatedFirst(found), nil
+		return a.curatedFirst(ctx, found)
 	case SortPrice:
 		prices, err := a.priceOrder(ctx, a.epoch)
 		if err != nil {
@@ -19,8 +19,9 @@ func (a *arrangement) order(ctx context.Context, found ordinals) (ordinals, erro
 		}
 		return prices.sort(found, a.sort.Descending), nil
 	case SortRelevance:
-		found = a.curatedFirst(found)
-		err = a.byRelevance(ctx, found)
+		if found, err = a.curatedFirst(ctx, found); err == nil {
+			err = a.byRelevance(ctx, found)
+		}
 	default:
 		err = a.byKey(ctx, found)
 	}
@@ -32,13 +33,14 @@ func (a *arrangement) order(ctx context.Context, found ordinals) (ordinals, erro
 
 // curatedFirst is the list's own order: curated products first, unless the
 // filter names ids.
-func (a *arrangement) curatedFirst(found ordinals) ordinals {
+func (a *arrangement) curatedFirst(ctx context.Context, found ordinals) (ordinals, error) {
 	if a.filter.byID() {
-		return found
+		return a.byUpdate(ctx, found)
 	}
 	curated := intersectOrdered(a.head.curated, found)
 	rest := slices.DeleteFunc(found, func(place uint32) bool { return slices.Contains(curated, place) })
-	return append(curated, rest...)
+	rest, err := a.byUpdate(ctx, rest)
+	return append(curated, rest...), err
 }
 
 // byRelevance puts products first that have more of the searched words in
@@ -93,14 +95,44 @@ func intersectOrdered(list []uint32, sorted ordinals) ordinals {
 	return both
 }
 
-// keyChunks are the sort keys of all products, by ordinal.
+// keyChunks are the sort keys of all products, by ordinal; 0 for ordinals
+// between the layers, which no product has.
 type keyChunks []keys
 
-func (k keyChunks) at(place uint32) int64 { return k[place/chunkSize][place%chunkSize] }
+func (k keyChunks) at(place uint32) int64 {
+	if part := k[place/chunkSize]; int(place%chunkSize) < len(part) {
+		return part[place%chunkSize]
+	}
+	return 0
+}
 
 func (v *View) allKeys(ctx context.Context, by SortBy) (keyChunks, error) {
-	if v.Release.Products == 0 {
+	r := v.Release
+	below, err := v.keysFrom(ctx, r.BaseID, by, 0, r.firstOrdinal)
+	if err != nil {
+		return nil, err
+	}
+	own, err := v.keysFrom(ctx, r.ID, by, r.firstOrdinal, r.ordinals)
+	return append(below, own...), err
+}
+
+// keysFrom are the sort keys that a release holds, from an ordinal that begins
+// a chunk until just before end.
+func (v *View) keysFrom(ctx context.Context, release int64, by SortBy, start, end int) (keyChunks, error) {
+	if start == end {
 		return nil, nil
 	}
-	return chunks(ctx, v, listKeys, by, 0, (v.Release.Products-1)/chunkSize, unpackKeys)
+	list := keptList{release, listKeys}
+	parts, err := chunks(ctx, v, list, by, start/chunkSize, (end-1)/chunkSize, unpackKeys)
+	return slices.Clone(parts), err
+}
+
+// keyAt is one sort key.
+func (v *View) keyAt(ctx context.Context, by SortBy, ordinal int) (int64, error) {
+	list := keptList{v.Release.holder(ordinal), listKeys}
+	parts, err := chunks(ctx, v, list, by, ordinal/chunkSize, ordinal/chunkSize, unpackKeys)
+	if err != nil {
+		return 0, err
+	}
+	return parts[0][ordinal%chunkSize], nil
 }

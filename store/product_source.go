@@ -83,6 +83,20 @@ type ProductRelationships struct {
 	ComponentProducts *linksSource `json:"component_products,omitempty"`
 }
 
+// fileIDs are the files that the product refers to, each once.
+func (p *ProductSource) fileIDs() []string {
+	var ids []string
+	if image := p.Relationships.MainImage.id(); image != "" {
+		ids = append(ids, image)
+	}
+	if files := p.Relationships.Files; files != nil {
+		for _, file := range files.Data {
+			ids = append(ids, file.ID)
+		}
+	}
+	return unique(ids)
+}
+
 type fileLinks struct {
 	Data []FileLink `json:"data"`
 }

@@ -54,19 +54,31 @@ func (s *Store) publish(ctx context.Context, actor Actor, catalogID string, serv
 		release.Locale = cmp.Or(plan.source.Attributes.Locale, release.Locale)
 		release.Revision = plan.revision
 		plan.collation = newCollation(release.Locale)
+		if err := plan.findBase(ctx, s, release.Locale); err != nil {
+			return err
+		}
+		if plan.delta != nil {
+			release.BaseID = plan.delta.base.ID
+		}
 		if release.ID, err = s.startRelease(ctx, actor, release); err != nil {
 			return err
 		}
 		if err := plan.arrange(ctx); err != nil {
 			return err
 		}
+		if plan.delta == nil {
+			release.BaseID = 0
+		}
+		release.Products, release.firstOrdinal, release.ordinals = plan.kept, plan.first, plan.first+len(plan.order)
 		return s.writeRelease(ctx, actor, plan, release, progress)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := s.analyzeReleases(ctx); err != nil {
-		return nil, err
+	if release.BaseID == 0 { // a delta is too small to mislead the planner
+		if err := s.analyzeReleases(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return release, s.finishRelease(ctx, actor, release, serve)
 }
@@ -110,8 +122,12 @@ type plan struct {
 
 	collation *collation // of the base language
 
-	order    []uint32 // handles by ordinal
+	delta *delta // nil for a whole release
+
+	first    int      // ordinal that the release begins with
+	order    []uint32 // handles of the products to write, by ordinal from there
 	ordinals []int32  // by handle, -1 where the product is not in the release
+	kept     int      // how many are
 }
 
 // attachment puts a product into a node.
@@ -189,21 +205,6 @@ func (p *plan) hierarchy(ctx context.Context, id string) ([]*CatalogNode, error)
 		SELECT body, updated_at FROM node WHERE hierarchy_id = $1`, id)
 }
 
-// arrange decides which products are in the release, and their order.
-func (p *plan) arrange(ctx context.Context) error {
-	if err := p.products(ctx); err != nil {
-		return err
-	}
-	if err := p.relations(ctx); err != nil {
-		return err
-	}
-	if err := p.attachments(ctx); err != nil {
-		return err
-	}
-	p.include()
-	return nil
-}
-
 // products gives every live product its handle.
 func (p *plan) products(ctx context.Context) error {
 	type product struct {
@@ -244,7 +245,11 @@ func (p *plan) relations(ctx context.Context) error {
 			if parent, live := p.ids.find(r.parent); live {
 				p.parents[handle] = int32(parent)
 			}
-			for _, id := range strings.Fields(r.components) {
+			components := strings.Fields(r.components)
+			if p.delta != nil {
+				p.delta.mark(handle, r.id, r.parent, components)
+			}
+			for _, id := range components {
 				if component, live := p.ids.find(id); live {
 					p.components.add(component)
 				}
@@ -255,6 +260,9 @@ func (p *plan) relations(ctx context.Context) error {
 		return nil
 	})
 	p.children = reverse(p.parents)
+	if p.delta != nil {
+		p.delta.markParents(p)
+	}
 	return err
 }
 
@@ -309,11 +317,9 @@ func (p *plan) curate(node *CatalogNode, attached []uint32) {
 	}
 }
 
-// include takes in the attached products and all they are related to, and
-// puts them in order: last updated first, then by id.
-func (p *plan) include() {
-	n := p.ids.len()
-	included := make([]bool, n)
+// included are the attached products and all they are related to.
+func (p *plan) included() (handles []uint32) {
+	included := make([]bool, p.ids.len())
 	var waiting []uint32
 	add := func(handle uint32) {
 		if !included[handle] {
@@ -327,7 +333,7 @@ func (p *plan) include() {
 	for len(waiting) > 0 {
 		handle := waiting[len(waiting)-1]
 		waiting = waiting[:len(waiting)-1]
-		p.order = append(p.order, handle)
+		handles = append(handles, handle)
 		if parent := p.parents[handle]; parent >= 0 {
 			add(uint32(parent))
 		}
@@ -338,16 +344,7 @@ func (p *plan) include() {
 			add(component)
 		}
 	}
-	slices.SortFunc(p.order, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(p.updated[b], p.updated[a]), cmp.Compare(a, b))
-	})
-	p.ordinals = make([]int32, n)
-	for handle := range p.ordinals {
-		p.ordinals[handle] = -1
-	}
-	for ordinal, handle := range p.order {
-		p.ordinals[handle] = int32(ordinal)
-	}
+	return handles
 }
 
 // nodes are the nodes of a product, the newest attachment first, and its
@@ -369,13 +366,19 @@ func (p *plan) nodes(handle uint32) (nodes []*CatalogNode) {
 // keeps Sweep from removing documents that this release will share.
 func (s *Store) startRelease(ctx context.Context, actor Actor, release *Release) (id int64, err error) {
 	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		if release.BaseID != 0 { // and that it keeps the base
+			n, err := t.exec(ctx, `UPDATE release SET touched_at = $2 WHERE id = $1 AND state = $3`, release.BaseID, micros(t.now), releasePublished)
+			if err != nil || n == 0 {
+				return cmp.Or[error](err, errSwept)
+			}
+		}
 		id, _, err = one(ctx, t.session, scalar[int64], `UPDATE counter SET value = value + 1 WHERE name = 'release' RETURNING value`)
 		if err != nil {
 			return err
 		}
 		_, err = t.exec(ctx, `
-			INSERT INTO release (id, catalog_id, state, locale, locales, products, published_at, superseded_at, touched_at)
-			VALUES ($1, $2, $3, $4, '', 0, 0, 0, $5)`, id, release.CatalogID, releaseBuilding, release.Locale, micros(t.now))
+			INSERT INTO release (id, catalog_id, state, locale, locales, products, published_at, superseded_at, touched_at, base_id)
+			VALUES ($1, $2, $3, $4, '', 0, 0, 0, $5, $6)`, id, release.CatalogID, releaseBuilding, release.Locale, micros(t.now), release.BaseID)
 		return err
 	})
 	return id, err
@@ -392,10 +395,12 @@ func (s *Store) finishRelease(ctx context.Context, actor Actor, release *Release
 			return err
 		}
 		n, err := t.exec(ctx, `
-			UPDATE release SET state = $2, locales = $3, products = $4, published_at = $5, added = $6, changed = $7, removed = $8, preview = $9, revision = $10
-			WHERE id = $1 AND state = $11`,
+			UPDATE release SET state = $2, locales = $3, products = $4, published_at = $5, added = $6, changed = $7, removed = $8, preview = $9, revision = $10,
+			       base_id = $11, first_ordinal = $12, ordinals = $13, format = $14
+			WHERE id = $1 AND state = $15`,
 			release.ID, releasePublished, strings.Join(release.Locales, " "), release.Products, micros(t.now),
-			release.Added, release.Changed, release.Removed, !serve, release.Revision, releaseBuilding)
+			release.Added, release.Changed, release.Removed, !serve, release.Revision,
+			release.BaseID, release.firstOrdinal, release.ordinals, releaseFormat, releaseBuilding)
 		if err != nil {
 			return err
 		}

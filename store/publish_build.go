@@ -12,7 +12,7 @@ import (
 
 // links are the live products that a product refers to.
 func (p *plan) links(handle uint32) links {
-	l := links{components: map[string]bool{}, files: &p.files}
+	l := links{components: map[string]bool{}}
 	if parent := p.parents[handle]; parent >= 0 {
 		l.parent = p.ids.at(uint32(parent))
 	}
@@ -35,7 +35,8 @@ type builtProduct struct {
 	version   int64             // versionOf it, likewise
 	offers    map[string]*offer // by currency
 	words     []languageWords
-	nameKey   []byte // collates the base name
+	nameKey   []byte   // collates the base name
+	missing   []string // ids of files that there are not
 }
 
 type builtDocument struct {
@@ -55,6 +56,10 @@ func (p *plan) build(ctx context.Context, release *Release, start, end int) ([]*
 	if err != nil {
 		return nil, err
 	}
+	files, err := p.filesOf(ctx, sources)
+	if err != nil {
+		return nil, err
+	}
 	built := make([]*builtProduct, len(order))
 	err = parallel(len(built), func(i int) error {
 		handle := order[i]
@@ -63,8 +68,9 @@ func (p *plan) build(ctx context.Context, release *Release, start, end int) ([]*
 			return fmt.Errorf("the product %s is gone from its snapshot", p.ids.at(handle))
 		}
 		l := p.links(handle)
-		l.variants = p.variants(handle, sources)
-		b := &builtProduct{ordinal: start + i, source: source, crumbs: breadcrumbs(p.nodes(handle)), offers: p.offers(handle, sources, prices)}
+		l.files, l.variants = files, p.variants(handle, sources)
+		b := &builtProduct{ordinal: p.first + start + i, source: source, crumbs: breadcrumbs(p.nodes(handle)), offers: p.offers(handle, sources, prices)}
+		b.missing = slices.DeleteFunc(source.fileIDs(), l.hasFile)
 		b.words, b.nameKey = source.words(), p.collation.key(source.Attributes.Name)
 		b.documents = append(b.documents, builtDocument{"", source.document("", release.Locale, l)})
 		for _, language := range source.documentLanguages() {
@@ -74,6 +80,28 @@ func (p *plan) build(ctx context.Context, release *Release, start, end int) ([]*
 		return nil
 	})
 	return built, err
+}
+
+// filesOf are the files that there are: all, or for a delta those that these
+// products refer to.
+func (p *plan) filesOf(ctx context.Context, sources map[uint32]*ProductSource) (*packed, error) {
+	if p.delta == nil {
+		return &p.files, nil
+	}
+	var ids []string
+	for _, source := range sources {
+		ids = append(ids, source.fileIDs()...)
+	}
+	slices.Sort(ids)
+	files := &packed{}
+	return files, chunked(slices.Compact(ids), 512, func(ids []string) error {
+		list, args := in(nil, ids)
+		found, err := collect(ctx, p.in, scalar[string], `SELECT id FROM file WHERE id IN (`+list+`) ORDER BY id`, args...)
+		for _, id := range found {
+			files.add(id)
+		}
+		return err
+	})
 }
 
 // withRelatives adds the parents and children, whose variations, options and

@@ -19,7 +19,7 @@ func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release 
 	for _, step := range []func(context.Context) error{
 		w.files,
 		func(ctx context.Context) error { return w.products(ctx, progress) },
-		w.wordsEnd, w.pricesEnd, w.facets, w.names, w.places, w.nodes, w.lists, w.sortKeys, w.indexes, w.hashes, w.compare,
+		w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.places, w.nodes, w.dead, w.lists, w.sortKeys, w.indexes, w.hashes, w.compare,
 	} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
@@ -43,7 +43,8 @@ type releaseWriter struct {
 	facet     map[string]*facetBuilder // by attribute
 	prices    priceIndex
 	naming    nameOrder
-	nameRanks []int64 // by handle, once all names are known
+	nameKeys  []int64 // sort keys by handle, once all names are known
+	idKeys    []int64 // likewise
 }
 
 type addedDocument struct {
@@ -136,46 +137,62 @@ func (w *releaseWriter) known(ctx context.Context, t *tx, hashes [][16]byte) (ma
 	return known, err
 }
 
-// files freezes every file.
+// releasedFile is a file as it was imported.
+type releasedFile struct {
+	id   string
+	body []byte
+}
+
+func scanFile(rows *sql.Rows) (f releasedFile, err error) { return f, rows.Scan(&f.id, &f.body) }
+
+// files freezes every file, or for a delta those that were written since.
 func (w *releaseWriter) files(ctx context.Context) error {
-	type file struct {
-		id   string
-		body []byte
-	}
-	scan := func(rows *sql.Rows) ([]any, file, error) {
-		var f file
-		err := rows.Scan(&f.id, &f.body)
-		return []any{f.id}, f, err
-	}
-	return pages(ctx, w.plan.in, "file", "id, body", []string{"id"}, scan, func(files []file) error {
-		if len(files) == 0 {
-			return nil
-		}
-		for _, f := range files {
-			w.plan.files.add(f.id)
-		}
-		return w.batch(ctx, func(ctx context.Context, t *tx) error {
-			bodies := make([][]byte, len(files))
-			for i, f := range files {
-				bodies[i] = f.body
-			}
-			ids, err := w.keep(ctx, t, bodies)
+	if w.plan.delta != nil {
+		return chunked(w.plan.delta.changes["file"], 512, func(ids []string) error {
+			list, args := in(nil, ids)
+			files, err := collect(ctx, w.plan.in, scanFile, `SELECT id, body FROM file WHERE id IN (`+list+`) ORDER BY id`, args...)
 			if err != nil {
 				return err
 			}
-			rows := make([][]any, len(files))
-			for i, f := range files {
-				rows[i] = []any{w.release.ID, f.id, ids[i]}
-			}
-			return t.insertRows(ctx, "release_file", []string{"release_id", "file_id", "document_id"}, rows)
+			return w.writeFiles(ctx, files)
 		})
+	}
+	scan := func(rows *sql.Rows) ([]any, releasedFile, error) {
+		f, err := scanFile(rows)
+		return []any{f.id}, f, err
+	}
+	return pages(ctx, w.plan.in, "file", "id, body", []string{"id"}, scan, func(files []releasedFile) error {
+		for _, f := range files {
+			w.plan.files.add(f.id)
+		}
+		return w.writeFiles(ctx, files)
+	})
+}
+
+func (w *releaseWriter) writeFiles(ctx context.Context, files []releasedFile) error {
+	if len(files) == 0 {
+		return nil
+	}
+	return w.batch(ctx, func(ctx context.Context, t *tx) error {
+		bodies := make([][]byte, len(files))
+		for i, f := range files {
+			bodies[i] = f.body
+		}
+		ids, err := w.keep(ctx, t, bodies)
+		if err != nil {
+			return err
+		}
+		rows := make([][]any, len(files))
+		for i, f := range files {
+			rows[i] = []any{w.release.ID, f.id, ids[i]}
+		}
+		return t.insertRows(ctx, "release_file", []string{"release_id", "file_id", "document_id"}, rows)
 	})
 }
 
 // products writes documents, places and prices, while the next batch is built.
 func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) error {
 	total := len(w.plan.order)
-	w.release.Products = total
 	type batch struct {
 		products []*builtProduct
 		err      error
@@ -232,6 +249,11 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 	if done < total {
 		return ctx.Err()
 	}
+	if d := w.plan.delta; d != nil {
+		for _, language := range d.base.Locales {
+			locales[language] = true
+		}
+	}
 	w.release.Locales = slices.Sorted(maps.Keys(locales))
 	return nil
 }
@@ -287,42 +309,9 @@ func versionOf(documents string, crumbs int64, offers map[string]*offer) int64 {
 	return int64(binary.LittleEndian.Uint64(sum[:]))
 }
 
-// compare counts what differs from the release that is served.
-func (w *releaseWriter) compare(ctx context.Context) error {
-	r := w.release
-	r.Added = len(w.plan.order)
-	if w.plan.served == 0 {
-		return nil
-	}
-	type row struct {
-		id      string
-		version int64
-	}
-	scan := func(rows *sql.Rows) ([]any, row, error) {
-		var old row
-		err := rows.Scan(&old.id, &old.version)
-		return []any{old.id}, old, err
-	}
-	table := fmt.Sprintf(`(
-		SELECT place.product_id, product.version
-		FROM release_place place
-		JOIN release_product product ON product.release_id = place.release_id AND product.ordinal = place.ordinal
-		WHERE place.release_id = %d) AS served_product`, w.plan.served)
-	return pages(ctx, w.plan.in, table, "product_id, version", []string{"product_id"}, scan, func(rows []row) error {
-		for _, old := range rows {
-			handle, live := w.plan.ids.find(old.id)
-			switch {
-			case !live || w.plan.ordinals[handle] < 0:
-				r.Removed++
-				continue
-			case w.versions[w.plan.ordinals[handle]] != old.version:
-				r.Changed++
-			}
-			r.Added--
-		}
-		return nil
-	})
-}
+// missingFile is the index of the files that products refer to and that there
+// are not.
+const missingFile = "missing_file"
 
 // indexProduct notes what the product can be found by.
 func (w *releaseWriter) indexProduct(product *builtProduct) {
@@ -339,6 +328,7 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 	add("slug", a.Slug)
 	add("manufacturer_part_num", a.ManufacturerPartNum)
 	add("upc_ean", a.UPCEAN)
+	add(missingFile, product.missing...)
 	for attribute, values := range map[string][]string{"tags": a.Tags, "product_types": a.ProductTypes} {
 		values = slices.DeleteFunc(unique(values), func(value string) bool { return value == "" })
 		add(attribute, values...)
@@ -346,7 +336,7 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 	}
 	w.words.add(uint32(product.ordinal), product.words)
 	w.naming.add(product.nameKey)
-	w.prices.add(product.ordinal, product.offers, w.release.Products)
+	w.prices.add(product.ordinal, product.offers, w.release.ordinals)
 }
 
 // sortedBatch is how many rows that come in the order of their key, and so
@@ -365,7 +355,7 @@ func (w *releaseWriter) places(ctx context.Context) error {
 		return err
 	}
 	for handle, ordinal := range w.plan.ordinals {
-		if ordinal < 0 {
+		if int(ordinal) < w.plan.first {
 			continue
 		}
 		rows = append(rows, []any{w.release.ID, w.plan.ids.at(uint32(handle)), ordinal})
@@ -405,94 +395,6 @@ func (w *releaseWriter) nodes(ctx context.Context) error {
 		return w.batch(ctx, func(ctx context.Context, t *tx) error {
 			return t.insertRows(ctx, "release_node", []string{"release_id", "ordinal", "id", "kind", "name", "slug",
 				"description", "hierarchy_id", "parent_id", "updated_at"}, rows)
-		})
-	})
-}
-
-// lists writes the list of every node and hierarchy, and that of all.
-func (w *releaseWriter) lists(ctx context.Context) error {
-	all := make([]uint32, 0, len(w.plan.nodesOf))
-	for _, a := range w.plan.nodesOf {
-		all = append(all, a.handle)
-	}
-	if err := w.list(ctx, listAll, all, nil); err != nil {
-		return err
-	}
-	for _, node := range w.plan.tree.nodes {
-		if err := w.list(ctx, listOfNode(node.ID), w.plan.attached[node.ID], w.plan.curated[node.ID]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// list writes one list in each of its orders.
-func (w *releaseWriter) list(ctx context.Context, name string, handles, curated []uint32) error {
-	handles = slices.Clone(handles)
-	slices.Sort(handles)
-	handles = slices.Compact(handles)
-	first := make([]uint32, len(curated))
-	for i, handle := range curated {
-		first[i] = uint32(w.plan.ordinals[handle])
-	}
-	total := len(handles)
-	if err := w.batch(ctx, func(ctx context.Context, t *tx) error {
-		_, err := t.exec(ctx, `INSERT INTO release_list (release_id, list, total, curated) VALUES ($1, $2, $3, $4)`,
-			w.release.ID, name, total, packOrdinals(first))
-		return err
-	}); err != nil {
-		return err
-	}
-	orders := map[SortBy][]uint32{SortID: w.toOrdinals(handles)} // handles are in the order of ids
-	for by, keys := range map[SortBy][]int64{SortCreatedAt: w.plan.created, SortUpdatedAt: w.plan.updated, SortName: w.nameRanks} {
-		slices.SortFunc(handles, func(a, b uint32) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
-		orders[by] = w.toOrdinals(handles)
-	}
-	rest := slices.DeleteFunc(w.toOrdinals(handles), func(place uint32) bool { return slices.Contains(first, place) })
-	slices.Sort(rest)
-	orders[SortDefault] = rest
-	for by, places := range orders {
-		if err := writeChunks(ctx, w, name, by, places, packOrdinals); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *releaseWriter) toOrdinals(handles []uint32) []uint32 {
-	places := make([]uint32, len(handles))
-	for i, handle := range handles {
-		places[i] = uint32(w.plan.ordinals[handle])
-	}
-	return places
-}
-
-// sortKeys writes each product's sort keys by ordinal; that of the id is its
-// rank.
-func (w *releaseWriter) sortKeys(ctx context.Context) error {
-	n := len(w.plan.order)
-	created, updated, ranks, names := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
-	for place, handle := range w.plan.order {
-		created[place], updated[place], ranks[place], names[place] = w.plan.created[handle], w.plan.updated[handle], int64(handle), w.nameRanks[handle]
-	}
-	for by, keys := range map[SortBy][]int64{SortCreatedAt: created, SortUpdatedAt: updated, SortID: ranks, SortName: names} {
-		if err := writeChunks(ctx, w, listKeys, by, keys, packKeys); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func writeChunks[T any](ctx context.Context, w *releaseWriter, list string, by SortBy, values []T, pack func([]T) []byte) error {
-	number := 0
-	var rows [][]any
-	for chunk := range slices.Chunk(values, chunkSize) {
-		rows = append(rows, []any{w.release.ID, list, string(by), number, pack(chunk)})
-		number++
-	}
-	return chunked(rows, 128, func(rows [][]any) error {
-		return w.batch(ctx, func(ctx context.Context, t *tx) error {
-			return t.insertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows)
 		})
 	})
 }

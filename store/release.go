@@ -24,6 +24,11 @@ type Release struct {
 	// Against the release that was served when this one was made: products
 	// that are new, that differ, and that are gone.
 	Added, Changed, Removed int
+
+	BaseID       int64 // the release that this one is a delta of; 0 for a whole release
+	firstOrdinal int   // of its own products, above all of the base's
+	ordinals     int   // how far they go, those of the base included
+	format       int   // releaseFormat when it was made
 }
 
 // GlobalID is the release's id over all types.
@@ -40,13 +45,15 @@ const (
 	releasePublished = "published"
 )
 
-const releaseColumns = `id, catalog_id, locale, locales, products, published_at, revision, preview, added, changed, removed`
+const releaseColumns = `id, catalog_id, locale, locales, products, published_at, revision, preview, added, changed, removed,
+	base_id, first_ordinal, ordinals, format`
 
 func scanRelease(rows *sql.Rows) (*Release, error) {
 	r := &Release{}
 	var locales string
 	var published int64
-	err := rows.Scan(&r.ID, &r.CatalogID, &r.Locale, &locales, &r.Products, &published, &r.Revision, &r.Preview, &r.Added, &r.Changed, &r.Removed)
+	err := rows.Scan(&r.ID, &r.CatalogID, &r.Locale, &locales, &r.Products, &published, &r.Revision, &r.Preview, &r.Added, &r.Changed, &r.Removed,
+		&r.BaseID, &r.firstOrdinal, &r.ordinals, &r.format)
 	r.Locales, r.PublishedAt = strings.Fields(locales), fromMicros(published)
 	return r, err
 }
@@ -67,7 +74,11 @@ func (s *Store) release(ctx context.Context, id int64) (*Release, error) {
 
 // keptRelease is release, but sees at once that one was swept.
 func (s *Store) keptRelease(ctx context.Context, id int64) (*Release, error) {
-	release, found, err := one(ctx, s.reader, scanRelease,
+	return keptRelease(ctx, s.reader, id)
+}
+
+func keptRelease(ctx context.Context, in session, id int64) (*Release, error) {
+	release, found, err := one(ctx, in, scanRelease,
 		`SELECT `+releaseColumns+` FROM release WHERE id = $1 AND state = $2`, id, releasePublished)
 	if err == nil && !found {
 		return nil, notFound(nil, "There is no such release.")
@@ -76,7 +87,7 @@ func (s *Store) keptRelease(ctx context.Context, id int64) (*Release, error) {
 }
 
 // Releases lists the releases of a catalog that are kept, newest first: the
-// served one, and the newest three. NOT_FOUND for an unknown catalog.
+// served one, the newest three, and the bases of those. NOT_FOUND for an unknown catalog.
 func (s *Store) Releases(ctx context.Context, catalogID string) ([]*Release, error) {
 	if err := catalogExists(ctx, s.reader, catalogID); err != nil {
 		return nil, err
@@ -161,9 +172,10 @@ const listKeys = "keys"
 type listHead struct {
 	total   int
 	curated []uint32 // ordinals that come first, in order
+	heldBy  int64    // the release that keeps the list's parts
 }
 
-func (h *listHead) size() int { return 48 + 4*len(h.curated) }
+func (h *listHead) size() int { return 56 + 4*len(h.curated) }
 
 // ordinals are places of products in a release: 0 is the product updated
 // last, ties by id.
@@ -231,18 +243,24 @@ func (v *View) listHeads(ctx context.Context, lists []string) (map[string]*listH
 			h = &listHead{}
 			var list string
 			var curated []byte
-			err = rows.Scan(&list, &h.total, &curated)
+			err = rows.Scan(&list, &h.total, &curated, &h.heldBy)
 			h.curated = unpackOrdinals(curated)
 			heads[list] = h
 			return h, err
-		}, `SELECT list, total, curated FROM release_list WHERE release_id = $1 AND list IN (`+places+`)`, args...)
+		}, `SELECT list, total, curated, held_by FROM release_list WHERE release_id = $1 AND list IN (`+places+`)`, args...)
 		return heads, err
 	})
 }
 
+// keptList is a list, and the release that keeps its parts.
+type keptList struct {
+	heldBy int64
+	name   string
+}
+
 // chunks reads the parts of a list that are numbered from first to last.
-func chunks[T sized](ctx context.Context, v *View, list string, sort SortBy, first, last int, unpack func([]byte) T) ([]T, error) {
-	found, err := chunksOf(ctx, v, []string{list}, sort, first, last, unpack)
+func chunks[T sized](ctx context.Context, v *View, list keptList, sort SortBy, first, last int, unpack func([]byte) T) ([]T, error) {
+	found, err := chunksOf(ctx, v, []keptList{list}, sort, first, last, unpack)
 	if err == nil && slices.ContainsFunc(found[list], func(part T) bool { return part.size() <= emptyChunk }) {
 		err = errReleaseGone
 	}
@@ -252,20 +270,19 @@ func chunks[T sized](ctx context.Context, v *View, list string, sort SortBy, fir
 // emptyChunk is the size of a part that a list does not have.
 const emptyChunk = 24
 
-// chunksOf reads the same parts of several lists, in one statement. Parts
-// that a list does not have are left empty.
-func chunksOf[T sized](ctx context.Context, v *View, lists []string, sort SortBy, first, last int, unpack func([]byte) T) (map[string][]T, error) {
-	found := make(map[string][]T, len(lists))
-	key := cacheKey{release: v.Release.ID, kind: cachedChunk, sort: sort}
-	var missing []string
+// chunksOf reads the same parts of several lists, in one statement for each
+// release that keeps some. Parts that a list does not have are left empty.
+func chunksOf[T sized](ctx context.Context, v *View, lists []keptList, sort SortBy, first, last int, unpack func([]byte) T) (map[keptList][]T, error) {
+	found := make(map[keptList][]T, len(lists))
+	missing := map[int64][]string{} // by release
 	low, high := last, first
 	for _, list := range lists {
-		found[list], key.name = make([]T, last-first+1), list
+		found[list] = make([]T, last-first+1)
 		for n := first; n <= last; n++ {
-			key.number = n
-			kept, ok := cached[T](v.cache, key)
+			kept, ok := cached[T](v.cache, chunkKey(list, sort, n))
 			if !ok {
-				missing, low, high = append(missing, list), min(low, n), max(high, n)
+				missing[list.heldBy] = append(missing[list.heldBy], list.name)
+				low, high = min(low, n), max(high, n)
 			}
 			found[list][n-first] = kept
 		}
@@ -275,20 +292,28 @@ func chunksOf[T sized](ctx context.Context, v *View, lists []string, sort SortBy
 		number int
 		body   []byte
 	}
-	err := chunked(unique(missing), 512, func(lists []string) error {
-		places, args := in([]any{v.Release.ID, string(sort), low, high}, lists)
-		read, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (c chunk, err error) {
-			return c, rows.Scan(&c.list, &c.number, &c.body)
-		}, `
-			SELECT list, chunk, body FROM release_chunk
-			WHERE release_id = $1 AND sort = $2 AND chunk BETWEEN $3 AND $4 AND list IN (`+places+`)`, args...)
-		for _, c := range read {
-			part := unpack(c.body)
-			found[c.list][c.number-first] = part
-			key.name, key.number = c.list, c.number
-			v.cache.keep(key, part)
+	for release, names := range missing {
+		if err := chunked(unique(names), 512, func(names []string) error {
+			places, args := in([]any{release, string(sort), low, high}, names)
+			read, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (c chunk, err error) {
+				return c, rows.Scan(&c.list, &c.number, &c.body)
+			}, `
+				SELECT list, chunk, body FROM release_chunk
+				WHERE release_id = $1 AND sort = $2 AND chunk BETWEEN $3 AND $4 AND list IN (`+places+`)`, args...)
+			for _, c := range read {
+				list := keptList{release, c.list}
+				part := unpack(c.body)
+				found[list][c.number-first] = part
+				v.cache.keep(chunkKey(list, sort, c.number), part)
+			}
+			return err
+		}); err != nil {
+			return nil, err
 		}
-		return err
-	})
-	return found, err
+	}
+	return found, nil
+}
+
+func chunkKey(list keptList, sort SortBy, number int) cacheKey {
+	return cacheKey{release: list.heldBy, kind: cachedChunk, name: list.name, sort: sort, number: number}
 }

@@ -256,11 +256,36 @@ func (v *View) wordChunks(ctx context.Context, numbers []int) (map[int]wordChunk
 // their name or SKU.
 type hits struct{ all, named ordinalSet }
 
-// hits finds the products of each token of a search, in two statements.
+// hits finds the products of each token of a search, in two statements for
+// each layer.
 func (v *View) hits(ctx context.Context, search Search) ([]hits, error) {
+	found := make([]hits, len(search.tokens))
+	for i := range found {
+		found[i] = hits{newOrdinalSet(v.Release.ordinals), newOrdinalSet(v.Release.ordinals)}
+	}
+	if base := v.base(); base != nil {
+		if err := base.hitsHere(ctx, search, found); err != nil {
+			return nil, err
+		}
+		dead, err := v.dead(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, place := range dead {
+			for _, h := range found {
+				h.all.drop(place)
+				h.named.drop(place)
+			}
+		}
+	}
+	return found, v.hitsHere(ctx, search, found)
+}
+
+// hitsHere adds those of the view's own layer.
+func (v *View) hitsHere(ctx context.Context, search Search, found []hits) error {
 	directory, err := v.wordDirectory(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	wanted := make([][]int, len(search.tokens)) // chunks
 	for i, token := range search.tokens {
@@ -274,22 +299,19 @@ func (v *View) hits(ctx context.Context, search Search) ([]hits, error) {
 	}
 	chunks, err := v.wordChunks(ctx, unique(slices.Concat(wanted...)))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	found := make([]hits, len(search.tokens))
 	for i, token := range search.tokens {
-		all, named := newOrdinalSet(v.Release.Products), newOrdinalSet(v.Release.Products)
 		for _, number := range wanted[i] {
 			chunks[number].each(token, func(ordinal uint32, isNamed bool) {
-				all.add(ordinal)
+				found[i].all.add(ordinal)
 				if isNamed {
-					named.add(ordinal)
+					found[i].named.add(ordinal)
 				}
 			})
 		}
-		found[i] = hits{all, named}
 	}
-	return found, nil
+	return nil
 }
 
 // searched returns the products that a search keeps, in order.
@@ -319,9 +341,10 @@ func (v *View) searchName(search Search) string {
 // ordinalSet is a set of ordinals: a bit each.
 type ordinalSet []uint64
 
-func newOrdinalSet(products int) ordinalSet { return make(ordinalSet, (products+63)/64) }
+func newOrdinalSet(ordinals int) ordinalSet { return make(ordinalSet, (ordinals+63)/64) }
 
 func (s ordinalSet) add(ordinal uint32)      { s[ordinal/64] |= 1 << (ordinal % 64) }
+func (s ordinalSet) drop(ordinal uint32)     { s[ordinal/64] &^= 1 << (ordinal % 64) }
 func (s ordinalSet) has(ordinal uint32) bool { return s[ordinal/64]&(1<<(ordinal%64)) != 0 }
 
 // keep drops what the other has not.

@@ -19,15 +19,16 @@ import (
 
 // Config says which database to open, and how.
 type Config struct {
-	URL         string           // file:portico.db or postgres://user@host:5432/database
-	Readers     int              // read connections (SQLite) or pool size (PostgreSQL); 0 means the engine's default
-	Synchronous string           // SQLite only: FULL (the default: an acknowledged write survives power loss), NORMAL or OFF
-	CacheBytes  uint64           // memory for released products and lists; 0 means 256 MiB
-	WordBytes   int              // memory for the words of products while publishing; 0 means 64 MiB
-	NoCache     bool             // keep nothing from one operation to the next, for tests that count statements
-	Sealer      *Sealer          // seals the gateways' secrets; nil for a process that has no use for them
-	Clock       func() time.Time // nil means time.Now
-	Log         *slog.Logger     // nil discards
+	URL           string           // file:portico.db or postgres://user@host:5432/database
+	Readers       int              // read connections (SQLite) or pool size (PostgreSQL); 0 means the engine's default
+	Synchronous   string           // SQLite only: FULL (the default: an acknowledged write survives power loss), NORMAL or OFF
+	CacheBytes    uint64           // memory for released products and lists; 0 means 256 MiB
+	WordBytes     int              // memory for the words of products while publishing; 0 means 64 MiB
+	NoCache       bool             // keep nothing from one operation to the next, for tests that count statements
+	WholeReleases bool             // publish every release whole, none as a delta, for tests that compare
+	Sealer        *Sealer          // seals the gateways' secrets; nil for a process that has no use for them
+	Clock         func() time.Time // nil means time.Now
+	Log           *slog.Logger     // nil discards
 }
 
 // Store is one open database. Its methods may be called from many goroutines.

@@ -13,9 +13,9 @@ import (
 const sweepBatch = 5000
 
 // Sweep removes what no one reads any more, in short transactions: releases
-// that were left unfinished, superseded ones beyond the newest three of their catalog, and
-// the documents that only they held; and the codes of promotions that have
-// been done away with.
+// that were left unfinished, superseded ones beyond the newest three of their
+// catalog, unless they are the base of one that is kept, and the documents that
+// only they held; and the codes of promotions that have been done away with.
 func (s *Store) Sweep(ctx context.Context, actor Actor) error {
 	if err := s.purgeCodes(ctx, actor); err != nil {
 		return err
@@ -24,39 +24,59 @@ func (s *Store) Sweep(ctx context.Context, actor Actor) error {
 	if err != nil || len(dead) == 0 {
 		return err
 	}
-	for _, id := range dead {
-		if err := s.dropRelease(ctx, actor, id); err != nil {
+	documents := false
+	for _, release := range dead {
+		if err := s.dropRelease(ctx, actor, release); err != nil {
 			return err
 		}
+		documents = documents || !release.delta || release.id%deltasSwept == 0
+	}
+	if !documents {
+		return nil
 	}
 	return s.dropDocuments(ctx, actor)
 }
 
-func (s *Store) deadReleases(ctx context.Context) ([]int64, error) {
-	return collect(ctx, s.reader, scalar[int64], `
-		SELECT id FROM release
+// deltasSwept is how many deltas leave their documents behind until those that
+// no one reads are looked for, which means going through all there are. A
+// delta leaves few.
+const deltasSwept = 64
+
+// deadRelease is a release to drop.
+type deadRelease struct {
+	id      int64
+	touched int64 // by a build that lives, or one that begins to rest on it
+	delta   bool
+}
+
+func (s *Store) deadReleases(ctx context.Context) ([]deadRelease, error) {
+	return collect(ctx, s.reader, func(rows *sql.Rows) (r deadRelease, err error) {
+		return r, rows.Scan(&r.id, &r.touched, &r.delta)
+	}, `
+		SELECT id, touched_at, base_id <> 0 FROM release
 		WHERE state <> $1 AND touched_at < $2
 		UNION ALL
-		SELECT id FROM (
-		    SELECT id, superseded_at, ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY id DESC) AS age
+		SELECT id, touched_at, base_id <> 0 FROM (
+		    SELECT id, touched_at, base_id, superseded_at, ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY id DESC) AS age
 		    FROM release WHERE state = $1) AS published
-		WHERE superseded_at > 0 AND age > $3
+		WHERE superseded_at > 0 AND age > $3 AND id NOT IN (SELECT base_id FROM release)
 		UNION ALL
-		SELECT id FROM release -- of a catalog that was deleted
+		SELECT id, touched_at, base_id <> 0 FROM release -- of a catalog that was deleted
 		WHERE state = $1 AND superseded_at > 0 AND catalog_id NOT IN (SELECT id FROM catalog)`,
 		releasePublished, micros(s.now().Add(-buildingStale)), releasesKept)
 }
 
 // dropRelease deletes a release, its own row last: what is left of an
 // interrupted deletion is found again. The state is the first to change, so
-// that nobody begins to read it; a release that is served again meanwhile
-// stays.
-func (s *Store) dropRelease(ctx context.Context, actor Actor, id int64) error {
+// that nobody begins to read it; a release that is served again meanwhile, or
+// made the base of another, stays.
+func (s *Store) dropRelease(ctx context.Context, actor Actor, release deadRelease) error {
+	id := release.id
 	var dropped int64
 	if err := s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {
 		dropped, err = t.exec(ctx, `
 			UPDATE release SET state = 'dropped', touched_at = 0
-			WHERE id = $1 AND (state <> $2 OR superseded_at > 0)`, id, releasePublished)
+			WHERE id = $1 AND (state <> $2 OR superseded_at > 0) AND touched_at = $3`, id, releasePublished, release.touched)
 		return err
 	}); err != nil || dropped == 0 {
 		return err

@@ -27,7 +27,7 @@ func (v *View) TranslationsByID(ctx context.Context, ids []string) (map[string][
 	kept := map[string][]keptTranslation{}
 	var documents []int64
 	if err := chunked(ordered(places), 512, func(places []uint32) error {
-		list, args := in([]any{v.Release.ID}, places)
+		list, args := in(v.layers(), places)
 		_, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (none struct{}, err error) {
 			var id, text string
 			if err := rows.Scan(&id, &text); err != nil {
@@ -38,7 +38,7 @@ func (v *View) TranslationsByID(ctx context.Context, ids []string) (map[string][
 				documents = append(documents, k.document)
 			}
 			return none, err
-		}, `SELECT product_id, documents FROM release_product WHERE release_id = $1 AND ordinal IN (`+list+`)`, args...)
+		}, `SELECT product_id, documents FROM release_product WHERE release_id IN ($1, $2) AND ordinal IN (`+list+`)`, args...)
 		return err
 	}); err != nil {
 		return nil, err

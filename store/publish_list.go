@@ -1,0 +1,147 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// listWriter gathers lists, so that many short ones are written in one
+// transaction.
+type listWriter struct {
+	*releaseWriter
+	below         map[string]*listHead // of the base's lists; nil for a whole release
+	heads, chunks [][]any
+}
+
+// listRows is how many rows of lists are written in one transaction, a row
+// being up to 16 kB.
+const listRows = 128
+
+// lists writes the list of every node and hierarchy, and that of all.
+func (w *releaseWriter) lists(ctx context.Context) error {
+	names := []string{listAll}
+	handles := make(map[string][]uint32, len(w.plan.tree.nodes)+1)
+	for _, a := range w.plan.nodesOf {
+		handles[listAll] = append(handles[listAll], a.handle)
+	}
+	curated := map[string][]uint32{}
+	for _, node := range w.plan.tree.nodes {
+		name := listOfNode(node.ID)
+		names = append(names, name)
+		handles[name], curated[name] = w.plan.attached[node.ID], w.plan.curated[node.ID]
+	}
+	l := &listWriter{releaseWriter: w}
+	if d := w.plan.delta; d != nil {
+		var err error
+		if l.below, err = d.view.listHeads(ctx, names); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		if err := l.add(ctx, name, handles[name], curated[name]); err != nil {
+			return err
+		}
+	}
+	return l.flush(ctx)
+}
+
+// add writes one list in each of its orders, unless the base has it already.
+func (l *listWriter) add(ctx context.Context, name string, handles, curated []uint32) error {
+	handles = slices.Clone(handles)
+	slices.Sort(handles)
+	handles = slices.Compact(handles)
+	first := l.toOrdinals(curated)
+	head := []any{l.release.ID, name, len(handles), packOrdinals(first), l.release.ID}
+	l.heads = append(l.heads, head)
+	if l.inBase(name, handles, first) {
+		head[4] = l.below[name].heldBy
+		return l.flushFull(ctx)
+	}
+	l.order(name, SortID, handles) // as which they come
+	for by, keys := range map[SortBy][]int64{SortCreatedAt: l.plan.created, SortUpdatedAt: l.plan.updated, SortName: l.nameKeys} {
+		slices.SortFunc(handles, func(a, b uint32) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
+		l.order(name, by, handles)
+	}
+	rest := slices.DeleteFunc(handles, func(handle uint32) bool { return slices.Contains(curated, handle) })
+	l.plan.sortByUpdate(rest)
+	l.order(name, SortDefault, rest)
+	return l.flushFull(ctx)
+}
+
+// inBase tells whether the base's list is the same: as long as every member
+// stands where it stood, none that came or went can make up for another.
+func (l *listWriter) inBase(name string, handles, curated []uint32) bool {
+	below := l.below[name]
+	return below != nil && below.total == len(handles) && slices.Equal(below.curated, curated) &&
+		!slices.ContainsFunc(handles, func(handle uint32) bool { return int(l.plan.ordinals[handle]) >= l.plan.first })
+}
+
+// order adds the list in one of its orders.
+func (l *listWriter) order(name string, by SortBy, handles []uint32) {
+	l.chunks = append(l.chunks, chunkRows(l.release.ID, name, by, 0, l.toOrdinals(handles), packOrdinals)...)
+}
+
+func (l *listWriter) flushFull(ctx context.Context) error {
+	if len(l.heads)+len(l.chunks) < listRows {
+		return nil
+	}
+	return l.flush(ctx)
+}
+
+func (l *listWriter) flush(ctx context.Context) error {
+	if err := l.batch(ctx, func(ctx context.Context, t *tx) error {
+		return t.insertRows(ctx, "release_list", []string{"release_id", "list", "total", "curated", "held_by"}, l.heads)
+	}); err != nil {
+		return err
+	}
+	err := l.writeChunks(ctx, l.chunks)
+	l.heads, l.chunks = l.heads[:0], l.chunks[:0]
+	return err
+}
+
+func (w *releaseWriter) toOrdinals(handles []uint32) []uint32 {
+	places := make([]uint32, len(handles))
+	for i, handle := range handles {
+		places[i] = uint32(w.plan.ordinals[handle])
+	}
+	return places
+}
+
+// sortKeys writes the sort keys of the products by ordinal.
+func (w *releaseWriter) sortKeys(ctx context.Context) error {
+	for by, keys := range map[SortBy][]int64{SortCreatedAt: w.plan.created, SortUpdatedAt: w.plan.updated, SortID: w.idKeys, SortName: w.nameKeys} {
+		own := make([]int64, len(w.plan.order))
+		for i, handle := range w.plan.order {
+			own[i] = keys[handle]
+		}
+		if err := w.writeChunks(ctx, chunkRows(w.release.ID, listKeys, by, w.plan.first/chunkSize, own, packKeys)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dead writes which products of the base a delta does not show.
+func (w *releaseWriter) dead(ctx context.Context) error {
+	if w.plan.delta == nil {
+		return nil
+	}
+	return w.writeChunks(ctx, [][]any{{w.release.ID, listDead, "", 0, packOrdinals(w.plan.dead())}})
+}
+
+// chunkRows are the rows of a list, its parts numbered from first.
+func chunkRows[T any](releaseID int64, list string, by SortBy, first int, values []T, pack func([]T) []byte) (rows [][]any) {
+	for chunk := range slices.Chunk(values, chunkSize) {
+		rows = append(rows, []any{releaseID, list, string(by), first + len(rows), pack(chunk)})
+	}
+	return rows
+}
+
+func (w *releaseWriter) writeChunks(ctx context.Context, rows [][]any) error {
+	return chunked(rows, listRows, func(rows [][]any) error {
+		return w.batch(ctx, func(ctx context.Context, t *tx) error {
+			return t.insertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows)
+		})
+	})
+}
