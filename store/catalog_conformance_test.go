@@ -20,6 +20,7 @@ func TestEveryEngineKeepsThePromisesOfCatalogs(t *testing.T) {
 		{"variants", storetest.Variants},
 		{"locales", storetest.Locales},
 		{"releases", storetest.Releases},
+		{"deltas", storetest.Deltas},
 		{"filters", storetest.Filters},
 		{"products", storetest.Products},
 		{"search", storetest.Search},

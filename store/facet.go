@@ -162,7 +162,7 @@ func (v *View) facetHere(ctx context.Context, attribute string) (*facet, error) 
 	if err != nil {
 		return nil, err
 	}
-	if len(chunks) == 0 || len(f.of.ends) < v.Release.ordinals-v.Release.firstOrdinal {
+	if len(chunks) < 1+(v.Release.ordinals-v.Release.firstOrdinal+chunkSize-1)/chunkSize {
 		return nil, v.notKept(ctx, "facets")
 	}
 	v.cache.keep(key, f)

@@ -57,19 +57,16 @@ func (s *Store) publish(ctx context.Context, actor Actor, catalogID string, serv
 		if err := plan.findBase(ctx, s, release.Locale); err != nil {
 			return err
 		}
-		if plan.delta != nil {
-			release.BaseID = plan.delta.base.ID
-		}
-		if release.ID, err = s.startRelease(ctx, actor, release); err != nil {
-			return err
-		}
 		if err := plan.arrange(ctx); err != nil {
 			return err
 		}
-		if plan.delta == nil {
-			release.BaseID = 0
+		if plan.delta != nil {
+			release.BaseID = plan.delta.base.ID
 		}
 		release.Products, release.firstOrdinal, release.ordinals = plan.kept, plan.first, plan.first+len(plan.order)
+		if release.ID, err = s.startRelease(ctx, actor, release); err != nil {
+			return err
+		}
 		return s.writeRelease(ctx, actor, plan, release, progress)
 	})
 	if err != nil {

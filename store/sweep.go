@@ -21,25 +21,21 @@ func (s *Store) Sweep(ctx context.Context, actor Actor) error {
 		return err
 	}
 	dead, err := s.deadReleases(ctx)
-	if err != nil || len(dead) == 0 {
+	if err != nil {
 		return err
 	}
-	documents := false
 	for _, release := range dead {
 		if err := s.dropRelease(ctx, actor, release); err != nil {
 			return err
 		}
-		documents = documents || !release.delta || release.id%deltasSwept == 0
-	}
-	if !documents {
-		return nil
 	}
 	return s.dropDocuments(ctx, actor)
 }
 
 // deltasSwept is how many deltas leave their documents behind until those that
 // no one reads are looked for, which means going through all there are. A
-// delta leaves few.
+// delta leaves few; when a whole release is dropped, they are looked for at
+// once.
 const deltasSwept = 64
 
 // deadRelease is a release to drop.
@@ -89,6 +85,9 @@ func (s *Store) dropRelease(ctx context.Context, actor Actor, release deadReleas
 		owner := "release_id"
 		if part.table == "release" {
 			owner = "id"
+			if err := s.documentsDue(ctx, actor, release); err != nil {
+				return err
+			}
 		}
 		text := fmt.Sprintf(`
 			DELETE FROM %[1]s WHERE %[2]s = $1 AND (%[3]s) IN (
@@ -105,11 +104,28 @@ func (s *Store) dropRelease(ctx context.Context, actor Actor, release deadReleas
 	return nil
 }
 
+// documentsDue has the next sweep look for documents, now that the release's
+// rows do not refer to them any more. The value is another each time, so that
+// a sweep under way sees that there is more to do.
+func (s *Store) documentsDue(ctx context.Context, actor Actor, release deadRelease) error {
+	if release.delta {
+		return nil
+	}
+	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		_, err := t.exec(ctx, `UPDATE counter SET value = $1 WHERE name = 'documents_due'`, -release.id)
+		return err
+	})
+}
+
 // dropDocuments deletes the documents that no release refers to. It gives way
 // to any publication, which may be about to share them.
 func (s *Store) dropDocuments(ctx context.Context, actor Actor) error {
-	number, _, err := one(ctx, s.reader, scalar[int64], `SELECT value FROM counter WHERE name = 'release'`)
-	if err != nil {
+	var number, due int64
+	if _, err := collect(ctx, s.reader, func(rows *sql.Rows) (none struct{}, err error) {
+		return none, rows.Scan(&number, &due)
+	}, `
+		SELECT release.value, due.value FROM counter AS release, counter AS due
+		WHERE release.name = 'release' AND due.name = 'documents_due'`); err != nil || number < due {
 		return err
 	}
 	used := bitsets{}
@@ -120,7 +136,8 @@ func (s *Store) dropDocuments(ctx context.Context, actor Actor) error {
 		id, err := scalar[int64](rows)
 		return []any{id}, id, err
 	}
-	return pages(ctx, s.reader, "document", "id", []string{"id"}, scan, func(ids []int64) error {
+	gaveWay := false
+	if err := pages(ctx, s.reader, "document", "id", []string{"id"}, scan, func(ids []int64) error {
 		ids = slices.DeleteFunc(ids, used.has)
 		return chunked(ids, 512, func(ids []int64) error {
 			return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
@@ -130,6 +147,7 @@ func (s *Store) dropDocuments(ctx context.Context, actor Actor) error {
 					UPDATE counter SET value = value
 					WHERE name = 'release' AND value = $1
 					  AND NOT EXISTS (SELECT 1 FROM release WHERE state = $2)`, number, releaseBuilding)
+				gaveWay = gaveWay || n == 0
 				if err != nil || n == 0 {
 					return err
 				}
@@ -143,6 +161,12 @@ func (s *Store) dropDocuments(ctx context.Context, actor Actor) error {
 				return err
 			})
 		})
+	}); err != nil || gaveWay {
+		return err
+	}
+	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		_, err := t.exec(ctx, `UPDATE counter SET value = $1 WHERE name = 'documents_due' AND value = $2`, number+deltasSwept, due)
+		return err
 	})
 }
 

@@ -11,6 +11,9 @@ CREATE TABLE authored_change (
 INSERT INTO counter (name, value) VALUES ('tracked', 0);
 INSERT INTO counter (name, value) SELECT 'tracked_from', value FROM counter WHERE name = 'revision';
 
+-- the number of the release from which on documents without a reader are looked for
+INSERT INTO counter (name, value) VALUES ('documents_due', 0);
+
 -- a delta holds what differs from its base, at ordinals from first_ordinal on
 ALTER TABLE release ADD COLUMN base_id BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE release ADD COLUMN first_ordinal BIGINT NOT NULL DEFAULT 0;
