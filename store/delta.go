@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strings"
 )
 
 // A delta is a release that keeps only what differs from its base, a whole
@@ -105,8 +106,9 @@ func (p *plan) arrange(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := p.relations(ctx); err != nil {
-		return err
+	p.relations()
+	if p.delta != nil {
+		p.delta.mark(p)
 	}
 	included := p.included()
 	if p.delta != nil && !p.placeDelta(included) {
@@ -293,20 +295,21 @@ func (d *delta) markID(p *plan, id string) {
 	}
 }
 
-// mark has a product built anew that is a seed, or refers to one: its parent,
-// or a component.
-func (d *delta) mark(handle uint32, id, parent string, components []string) {
+// mark has the seeds built anew, the products that refer to one, as to their
+// parent or a component, and the parents of seeds, which show their children.
+func (d *delta) mark(p *plan) {
 	isSeed := func(id string) bool { return d.seeds[id] }
-	if isSeed(id) || isSeed(parent) || slices.ContainsFunc(components, isSeed) {
-		d.dirty[handle] = true
-	}
-}
-
-// markParents has the parents of seeds built anew, which show their children.
-func (d *delta) markParents(p *plan) {
 	for id := range d.seeds {
-		if handle, live := p.ids.find(id); live && p.parents[handle] >= 0 {
-			d.dirty[p.parents[handle]] = true
+		if handle, live := p.ids.find(id); live {
+			d.dirty[handle] = true
+			if parent := p.parents[handle]; parent >= 0 {
+				d.dirty[parent] = true
+			}
+		}
+	}
+	for _, r := range p.related {
+		if isSeed(r.parent) || slices.ContainsFunc(strings.Fields(r.components), isSeed) {
+			d.dirty[r.handle] = true
 		}
 	}
 }

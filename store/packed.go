@@ -40,6 +40,7 @@ type adjacency struct {
 }
 
 func (a *adjacency) add(to uint32) { a.to = append(a.to, to) }
+func (a *adjacency) len() int      { return len(a.ends) }
 func (a *adjacency) end()          { a.ends = append(a.ends, uint32(len(a.to))) }
 
 func (a *adjacency) of(i uint32) []uint32 {

@@ -105,8 +105,9 @@ type plan struct {
 
 	modifiers map[string]*modifierSource // by name
 
-	files      packed  // ids
-	ids        packed  // of the products, by handle
+	files      packed // ids
+	ids        packed // of the products, by handle
+	related    []related
 	created    []int64 // by handle
 	updated    []int64
 	parents    []int32 // handles, or -1
@@ -202,19 +203,24 @@ func (p *plan) hierarchy(ctx context.Context, id string) ([]*CatalogNode, error)
 		SELECT body, updated_at FROM node WHERE hierarchy_id = $1`, id)
 }
 
-// products gives every live product its handle.
+// products gives every live product its handle, and notes what it refers to.
 func (p *plan) products(ctx context.Context) error {
 	type product struct {
 		id               string
 		created, updated int64
+		related
 	}
 	scan := func(rows *sql.Rows) ([]any, product, error) {
 		var r product
-		err := rows.Scan(&r.id, &r.created, &r.updated)
+		err := rows.Scan(&r.id, &r.created, &r.updated, &r.parent, &r.components)
 		return []any{r.id}, r, err
 	}
-	return pages(ctx, p.in, liveProducts, "id, created_at, updated_at", []string{"id"}, scan, func(products []product) error {
+	return pages(ctx, p.in, liveProducts, "id, created_at, updated_at, parent_id, component_ids", []string{"id"}, scan, func(products []product) error {
 		for _, r := range products {
+			if r.parent != "" || r.components != "" {
+				r.handle = uint32(p.ids.len())
+				p.related = append(p.related, r.related)
+			}
 			p.ids.add(r.id)
 			p.created, p.updated = append(p.created, r.created), append(p.updated, r.updated)
 		}
@@ -222,45 +228,35 @@ func (p *plan) products(ctx context.Context) error {
 	})
 }
 
+// related is the products that a product refers to, live or not.
+type related struct {
+	handle     uint32
+	parent     string // empty for none
+	components string // separated by spaces
+}
+
 // liveProducts stands where a table's name does.
 const liveProducts = `(SELECT id, parent_id, component_ids, created_at, updated_at FROM product WHERE live) AS live_product`
 
 // relations connects live products: bundles with components, parents with
 // children.
-func (p *plan) relations(ctx context.Context) error {
-	type relation struct{ id, parent, components string }
-	p.parents = make([]int32, p.ids.len())
-	handle := uint32(0)
-	scan := func(rows *sql.Rows) ([]any, relation, error) {
-		var r relation
-		err := rows.Scan(&r.id, &r.parent, &r.components)
-		return []any{r.id}, r, err
-	}
-	err := pages(ctx, p.in, liveProducts, "id, parent_id, component_ids", []string{"id"}, scan, func(relations []relation) error {
-		for _, r := range relations {
-			p.parents[handle] = -1
-			if parent, live := p.ids.find(r.parent); live {
-				p.parents[handle] = int32(parent)
-			}
-			components := strings.Fields(r.components)
-			if p.delta != nil {
-				p.delta.mark(handle, r.id, r.parent, components)
-			}
-			for _, id := range components {
-				if component, live := p.ids.find(id); live {
-					p.components.add(component)
-				}
-			}
-			p.components.end()
-			handle++
+func (p *plan) relations() {
+	p.parents = slices.Repeat([]int32{-1}, p.ids.len())
+	for _, r := range p.related {
+		if parent, live := p.ids.find(r.parent); live {
+			p.parents[r.handle] = int32(parent)
 		}
-		return nil
-	})
-	p.children = reverse(p.parents)
-	if p.delta != nil {
-		p.delta.markParents(p)
+		for p.components.len() < int(r.handle) {
+			p.components.end()
+		}
+		for _, id := range strings.Fields(r.components) {
+			if component, live := p.ids.find(id); live {
+				p.components.add(component)
+			}
+		}
+		p.components.end()
 	}
-	return err
+	p.children = reverse(p.parents)
 }
 
 // attachments reads which live products hang from which node.

@@ -149,7 +149,7 @@ func (c *changing) step(t require.TestingT) {
 			require.NoError(t, err)
 		}
 	case 16:
-		fresh := fmt.Sprintf("node-%d", len(c.nodes))
+		fresh := fmt.Sprintf("node-%d", len(c.done))
 		_, err := c.CreateNode(ctx, actor, fresh, node, store.NodeChange{Name: ptr("Node " + c.name())})
 		require.NoError(t, err)
 		_, err = c.AttachProducts(ctx, actor, fresh, []string{id})
@@ -159,6 +159,9 @@ func (c *changing) step(t require.TestingT) {
 		_, err := c.MoveNode(ctx, actor, node, c.node())
 		require.True(t, err == nil || store.HasCode(err, store.Unprocessable), "%v", err)
 	case 18:
+		if len(c.nodes) == 1 {
+			return
+		}
 		if err := c.DeleteNode(ctx, actor, node); err == nil {
 			c.nodes = slices.DeleteFunc(c.nodes, func(id string) bool { return id == node })
 		}
