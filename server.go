@@ -2,7 +2,7 @@
 // the commands that fill it.
 package main
 
-//	args --> run --> cli.Main --+--> import, export, publish, codes, client, migrate, version, schema
+//	args --> run --> cli.Main --+--> import, export, publish, codes, client, rekey, migrate, version, schema
 //	                            |
 //	                            `--> serve
 //	                                   |      store.Open      SQLite or PostgreSQL
@@ -61,6 +61,7 @@ type commands struct {
 	Publish cli.Publish `cmd:"" help:"Publish catalogs."`
 	Codes   cli.Codes   `cmd:"" help:"Promotion codes."`
 	Client  cli.Client  `cmd:"" help:"API clients."`
+	Rekey   cli.Rekey   `cmd:"" help:"Seal the secrets in the database with a new key, while servers go on."`
 	Migrate cli.Migrate `cmd:"" help:"Bring the database to this version's schema."`
 	Schema  cli.Schema  `cmd:"" help:"Print the GraphQL schema."`
 	Version cli.Version `cmd:"" help:"Print the version."`

@@ -117,7 +117,11 @@ func (s *Store) scanGateway(rows *sql.Rows) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.PasswordSet, g.Fingerprint = true, s.config.Sealer.fingerprint(g.Slug.passwordField(), password)
+	key, err := s.config.Sealer.keyOf(g.Slug.passwordField(), sealed)
+	if err != nil {
+		return nil, err
+	}
+	g.PasswordSet, g.Fingerprint = true, key.fingerprint(g.Slug.passwordField(), password)
 	return g, nil
 }
 
@@ -141,6 +145,10 @@ func (s *Store) UpdateGateway(ctx context.Context, actor Actor, slug string, cha
 	}
 	var after *Gateway
 	err := s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		key, err := currentKey(ctx, t, s.config.Sealer)
+		if err != nil {
+			return err
+		}
 		// The row is made first, so that two changes of it come one by one.
 		if _, err := t.exec(ctx, `INSERT INTO gateway (slug, body) VALUES ($1, $2) ON CONFLICT (slug) DO UPDATE SET body = gateway.body`,
 			slug, string(encode(&gatewaySource{Type: "gateway", Slug: slug}))); err != nil {
@@ -155,7 +163,7 @@ func (s *Store) UpdateGateway(ctx context.Context, actor Actor, slug string, cha
 		}
 		if change.Password != nil {
 			if _, err := t.exec(ctx, `UPDATE gateway SET sealed = $2 WHERE slug = $1`,
-				slug, s.config.Sealer.Seal(g.Slug.passwordField(), []byte(change.Password.Reveal()))); err != nil {
+				slug, key.seal(g.Slug.passwordField(), []byte(change.Password.Reveal()))); err != nil {
 				return err
 			}
 		}
@@ -176,7 +184,7 @@ func (s *Store) SecretMark(secret *Secret) string {
 	if secret == nil || s.config.Sealer == nil {
 		return ""
 	}
-	return s.config.Sealer.fingerprint("mark", []byte(secret.Reveal()))
+	return s.config.Sealer.preferred().fingerprint("mark", []byte(secret.Reveal()))
 }
 
 // check finds what is wrong with a change whatever is there.

@@ -61,11 +61,15 @@ func (s *Store) insertSigningKey(ctx context.Context, t *tx, sealer *Sealer) err
 	if err != nil {
 		return err
 	}
+	sealing, err := currentKey(ctx, t, sealer)
+	if err != nil {
+		return err
+	}
 	id := newID()
 	if _, err := t.exec(ctx, `
 		INSERT INTO signing_key (id, public, sealed, created_at)
 		VALUES ($1, $2, $3, $4)`,
-		id, []byte(public), sealer.Seal(signingKeyField(id), private.Seed()), micros(t.now)); err != nil {
+		id, []byte(public), sealing.seal(signingKeyField(id), private.Seed()), micros(t.now)); err != nil {
 		return err
 	}
 	return s.changed(ctx, t, topicKeys)

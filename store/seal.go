@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 )
 
 // SealingKeySize is the length of a sealing key, in bytes.
@@ -25,18 +27,78 @@ const (
 // Sealer encrypts the secrets that are kept in the database (DESIGN 7). It
 // may be used from many goroutines.
 //
+// It holds one key or, while keys are changed (Store.Rekey), several: each
+// opens what it sealed, and the database names the one that seals.
+//
 // Sealed bytes are a version byte, the key's id (the first 4 bytes of its
 // SHA-256), a random nonce of 12 bytes, and the AES-256-GCM ciphertext. The
 // name of the field is the associated data, so that a sealed value opens only
 // where it was sealed.
 type Sealer struct {
-	id   [sealKeyIDSize]byte
+	again func() ([][]byte, error) // reads the keys anew; nil when they stay
+
+	mu   sync.RWMutex
+	keys []*sealingKey // the preferred one first; at least one
+}
+
+type sealingKey struct {
+	id   sealingKeyID
 	aead cipher.AEAD
 	mac  [sha256.Size]byte // the key of fingerprints
 }
 
-// NewSealer makes a sealer of a random key of SealingKeySize bytes.
-func NewSealer(key []byte) (*Sealer, error) {
+// sealingKeyID tells keys apart, and nothing else of them.
+type sealingKeyID [sealKeyIDSize]byte
+
+func (id sealingKeyID) String() string { return hex.EncodeToString(id[:]) }
+
+// NewSealer makes a sealer of random keys of SealingKeySize bytes, the
+// preferred one first.
+func NewSealer(keys ...[]byte) (*Sealer, error) {
+	s := &Sealer{}
+	return s, s.add(keys)
+}
+
+// NewSealerOf makes a sealer of the keys that read returns, which it calls
+// again when it meets a value that was sealed with another: so a server gets
+// to know a new key while it runs. Keys that were read once stay good for
+// opening.
+func NewSealerOf(read func() ([][]byte, error)) (*Sealer, error) {
+	keys, err := read()
+	if err != nil {
+		return nil, err
+	}
+	s, err := NewSealer(keys...)
+	if err == nil {
+		s.again = read
+	}
+	return s, err
+}
+
+// add puts keys in front of those that are there.
+func (s *Sealer) add(keys [][]byte) error {
+	if len(keys) == 0 {
+		return errors.New("there is no sealing key")
+	}
+	fresh := make([]*sealingKey, len(keys))
+	for i, key := range keys {
+		var err error
+		if fresh[i], err = newSealingKey(key); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, key := range s.keys {
+		if !slices.ContainsFunc(fresh, func(k *sealingKey) bool { return k.id == key.id }) {
+			fresh = append(fresh, key)
+		}
+	}
+	s.keys = fresh
+	return nil
+}
+
+func newSealingKey(key []byte) (*sealingKey, error) {
 	if len(key) != SealingKeySize {
 		return nil, fmt.Errorf("the sealing key must be %d bytes long, not %d", SealingKeySize, len(key))
 	}
@@ -51,42 +113,85 @@ func NewSealer(key []byte) (*Sealer, error) {
 	sum := sha256.Sum256(key)
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("fingerprints of secrets"))
-	return &Sealer{id: [sealKeyIDSize]byte(sum[:]), aead: aead, mac: [sha256.Size]byte(mac.Sum(nil))}, nil
+	return &sealingKey{id: sealingKeyID(sum[:sealKeyIDSize]), aead: aead, mac: [sha256.Size]byte(mac.Sum(nil))}, nil
 }
 
-// Seal encrypts plain for a field such as "signing_key/<id>". Sealing the same
-// twice gives different bytes.
-func (s *Sealer) Seal(field string, plain []byte) []byte {
-	header := append([]byte{sealVersion}, s.id[:]...)
-	return s.aead.Seal(header, nil, plain, []byte(field))
+// preferred is the key that seals where the database names none yet.
+func (s *Sealer) preferred() *sealingKey {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.keys[0]
+}
+
+// key finds a key by its id; nil when there is none, not even among those that
+// are there by now.
+func (s *Sealer) key(id sealingKeyID) *sealingKey {
+	if key := s.known(id); key != nil || s.again == nil {
+		return key
+	}
+	if keys, err := s.again(); err != nil || s.add(keys) != nil {
+		return nil
+	}
+	return s.known(id)
+}
+
+func (s *Sealer) known(id sealingKeyID) *sealingKey {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, key := range s.keys {
+		if key.id == id {
+			return key
+		}
+	}
+	return nil
+}
+
+// Seal encrypts plain for a field such as "signing_key/<id>" with the
+// preferred key. Sealing the same twice gives different bytes.
+func (s *Sealer) Seal(field string, plain []byte) []byte { return s.preferred().seal(field, plain) }
+
+func (k *sealingKey) seal(field string, plain []byte) []byte {
+	header := append([]byte{sealVersion}, k.id[:]...)
+	return k.aead.Seal(header, nil, plain, []byte(field))
 }
 
 // Open decrypts what Seal made for the same field. The error is ErrSealingKey
 // when it was sealed with another key; no error holds anything of the secret.
 func (s *Sealer) Open(field string, sealed []byte) ([]byte, error) {
-	const header = 1 + sealKeyIDSize
-	if len(sealed) < header+s.aead.Overhead() || sealed[0] != sealVersion {
-		return nil, fmt.Errorf("the sealed value of %s is damaged, or of a newer version", field)
+	key, err := s.keyOf(field, sealed)
+	if err != nil {
+		return nil, err
 	}
-	if id := [sealKeyIDSize]byte(sealed[1:header]); id != s.id {
-		return nil, fmt.Errorf("%s: %w (sealed with key %x, opened with key %x)", field, ErrSealingKey, id, s.id)
-	}
-	plain, err := s.aead.Open(nil, nil, sealed[header:], []byte(field))
+	plain, err := key.aead.Open(nil, nil, sealed[1+sealKeyIDSize:], []byte(field))
 	if err != nil {
 		return nil, fmt.Errorf("the sealed value of %s is damaged, or belongs to another field", field)
 	}
 	return plain, nil
 }
 
-// fingerprint is the same for the same secret in the same field, and tells
-// nothing of it to those without the key: 8 bytes of HMAC-SHA256, in
-// hexadecimal.
-func (s *Sealer) fingerprint(field string, plain []byte) string {
-	mac := hmac.New(sha256.New, s.mac[:])
+// keyOf is the key that a value was sealed with.
+func (s *Sealer) keyOf(field string, sealed []byte) (*sealingKey, error) {
+	if len(sealed) < 1+sealKeyIDSize+s.preferred().aead.Overhead() || sealed[0] != sealVersion {
+		return nil, fmt.Errorf("the sealed value of %s is damaged, or of a newer version", field)
+	}
+	id := sealingKeyID(sealed[1 : 1+sealKeyIDSize])
+	key := s.key(id)
+	if key == nil {
+		return nil, fmt.Errorf("%s: %w (sealed with key %s, opened with %s)", field, ErrSealingKey, id, s)
+	}
+	return key, nil
+}
+
+// fingerprint is the same for the same secret in the same field under the same
+// key, and tells nothing of it to those without the key: 8 bytes of
+// HMAC-SHA256, in hexadecimal.
+func (k *sealingKey) fingerprint(field string, plain []byte) string {
+	mac := hmac.New(sha256.New, k.mac[:])
 	mac.Write([]byte(field + "\x00"))
 	mac.Write(plain)
 	return hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
-// String names the key by its id, so that a printed sealer shows no secret.
-func (s *Sealer) String() string { return fmt.Sprintf("sealing key %x", s.id) }
+// String names the preferred key by its id, so that a printed sealer shows no
+// secret.
+func (s *Sealer) String() string { return "sealing key " + s.preferred().id.String() }

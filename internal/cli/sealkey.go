@@ -10,14 +10,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"portico/store"
 )
 
 // Sealing says where the key is that seals the secrets in the database.
 type Sealing struct {
-	SealKey string `placeholder:"KEY" help:"The key that seals the secrets in the database: 32 bytes in base64, as openssl rand -base64 32 makes it. Better given by the environment, since others see a command line. Default: the one in --key-file."`
-	KeyFile string `type:"path" placeholder:"FILE" help:"The file that holds the key in base64. Default: beside the SQLite database (portico.db has portico.key), made on the first start; PostgreSQL needs a key to be given."`
+	SealKey string `placeholder:"KEY" help:"The key that seals the secrets in the database: 32 bytes in base64, as openssl rand -base64 32 makes it; while keys are changed, the new one, a comma, and the present one. Better given by the environment, since others see a command line. Default: the one in --key-file."`
+	KeyFile string `type:"path" placeholder:"FILE" help:"The file that holds the key in base64; while keys are changed, both, the new one first. Default: beside the SQLite database (portico.db has portico.key), made on the first start; PostgreSQL needs a key to be given."`
 }
 
 // errNoKey is what a server on PostgreSQL says without a key: one that it made
@@ -26,25 +27,38 @@ const errNoKey = "a server on PostgreSQL needs the key that seals secrets, the s
 	"make one with `openssl rand -base64 32`, and give it by PORTICO_SEAL_KEY or --key-file"
 
 // Sealer is the key's. The file of a SQLite database is made on the first
-// start, readable by its owner only.
+// start, readable by its owner only. A file is read again when a value turns
+// up that was sealed with another key.
 func (k *Sealing) Sealer(databaseURL string, log *slog.Logger) (*store.Sealer, error) {
 	if k.SealKey != "" {
-		return parseKey("--seal-key", k.SealKey)
+		keys, err := parseKeys("--seal-key", k.SealKey)
+		if err != nil {
+			return nil, err
+		}
+		return store.NewSealer(keys...)
 	}
-	path := k.KeyFile
-	database, embedded := store.SQLiteFile(databaseURL)
-	switch {
-	case path == "" && !embedded:
-		return nil, usage("%s", errNoKey)
-	case path == "":
-		path = strings.TrimSuffix(database, filepath.Ext(database)) + ".key"
+	path, err := k.path(databaseURL)
+	if err != nil {
+		return nil, err
 	}
-	if embedded {
+	if _, embedded := store.SQLiteFile(databaseURL); embedded {
 		if err := makeKey(path, log); err != nil {
 			return nil, fmt.Errorf("make the key file: %w", err)
 		}
 	}
-	return readKey(path, log)
+	return store.NewSealerOf(func() ([][]byte, error) { return readKeys(path, log) })
+}
+
+// path is where the key's file is.
+func (k *Sealing) path(databaseURL string) (string, error) {
+	database, embedded := store.SQLiteFile(databaseURL)
+	switch {
+	case k.KeyFile != "":
+		return k.KeyFile, nil
+	case embedded:
+		return strings.TrimSuffix(database, filepath.Ext(database)) + ".key", nil
+	}
+	return "", usage("%s", errNoKey)
 }
 
 // makeKey makes the file unless it is there. It appears whole, so that of two
@@ -56,18 +70,7 @@ func makeKey(path string, log *slog.Logger) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	key := make([]byte, store.SealingKeySize)
-	rand.Read(key) // never fails
-	_, err = fmt.Fprintln(file, base64.StdEncoding.EncodeToString(key))
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	err = os.Link(file.Name(), path)
+	err := writeKeys(path, os.Link, newKey())
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
@@ -77,7 +80,31 @@ func makeKey(path string, log *slog.Logger) error {
 	return err
 }
 
-func readKey(path string, log *slog.Logger) (*store.Sealer, error) {
+func newKey() []byte {
+	key := make([]byte, store.SealingKeySize)
+	rand.Read(key) // never fails
+	return key
+}
+
+// writeKeys writes a file of keys, readable by its owner only, and puts it in
+// its place at once.
+func writeKeys(path string, put func(from, to string) error, keys ...[]byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	for _, key := range keys {
+		_, writing := fmt.Fprintln(file, base64.StdEncoding.EncodeToString(key))
+		err = errors.Join(err, writing)
+	}
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return put(file.Name(), path)
+}
+
+func readKeys(path string, log *slog.Logger) ([][]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the key that seals secrets: %w", err)
@@ -85,19 +112,26 @@ func readKey(path string, log *slog.Logger) (*store.Sealer, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 		log.Warn("others can read the key that seals secrets; take the right from them", "file", path, "mode", info.Mode().Perm().String())
 	}
-	return parseKey(path, string(text))
+	return parseKeys(path, string(text))
 }
 
-// parseKey reads base64, padded or not, of either alphabet. No error holds
-// anything of the key.
-func parseKey(from, text string) (*store.Sealer, error) {
-	text = strings.TrimRight(strings.TrimSpace(text), "=")
-	key, err := base64.RawStdEncoding.DecodeString(text)
-	if err != nil {
-		key, err = base64.RawURLEncoding.DecodeString(text)
+// parseKeys reads keys in base64, padded or not, of either alphabet, between
+// commas or spaces; at least one. No error holds anything of them.
+func parseKeys(from, text string) (keys [][]byte, err error) {
+	fields := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	if len(fields) == 0 {
+		fields = []string{""}
 	}
-	if err != nil || len(key) != store.SealingKeySize {
-		return nil, usage("%s must hold %d bytes in base64, as openssl rand -base64 %[2]d makes them", from, store.SealingKeySize)
+	for _, field := range fields {
+		field = strings.TrimRight(field, "=")
+		key, err := base64.RawStdEncoding.DecodeString(field)
+		if err != nil {
+			key, err = base64.RawURLEncoding.DecodeString(field)
+		}
+		if err != nil || len(key) != store.SealingKeySize {
+			return nil, usage("%s must hold %d bytes in base64, as openssl rand -base64 %[2]d makes them", from, store.SealingKeySize)
+		}
+		keys = append(keys, key)
 	}
-	return store.NewSealer(key)
+	return keys, nil
 }

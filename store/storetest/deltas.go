@@ -181,8 +181,11 @@ func deltaAsWhole(e Engine) func(*testing.T) {
 				plain := e.Open(t, open, withoutDeltas)
 				bare := e.Open(t, open, func(config *store.Config) { config.NoCache = true })
 				imported(t, s, shop)
-				publish(t, s, "main")
 				c := newChanging(t, s, seed)
+				c.write(t, "product", "brush", func(_, r map[string]any) { // a file that is not there yet
+					r["main_image"] = map[string]any{"data": map[string]any{"type": "main_image", "id": "photo-3"}}
+				})
+				publish(t, s, "main")
 				deltas := 0
 				for round := range 9 {
 					c.done = append(c.done, "publish")
