@@ -149,14 +149,6 @@ func (v *View) prices(ctx context.Context) (*currencyPrices, error) {
 	if c.sales, err = v.saleOffers(ctx, c.base); err != nil {
 		return nil, err
 	}
-	dead, err := v.dead(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c.sales = slices.DeleteFunc(c.sales, func(s saleOffer) bool {
-		_, isDead := slices.BinarySearch(dead, s.ordinal)
-		return isDead
-	})
 	for _, s := range c.sales {
 		for _, sale := range s.Sales {
 			c.edges = append(c.edges, sale.From, sale.To)

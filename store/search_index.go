@@ -257,7 +257,7 @@ func (v *View) wordChunks(ctx context.Context, numbers []int) (map[int]wordChunk
 type hits struct{ all, named ordinalSet }
 
 // hits finds the products of each token of a search, in two statements for
-// each layer.
+// each layer. Dead ones are among them, which no list has.
 func (v *View) hits(ctx context.Context, search Search) ([]hits, error) {
 	found := make([]hits, len(search.tokens))
 	for i := range found {
@@ -266,16 +266,6 @@ func (v *View) hits(ctx context.Context, search Search) ([]hits, error) {
 	if base := v.base(); base != nil {
 		if err := base.hitsHere(ctx, search, found); err != nil {
 			return nil, err
-		}
-		dead, err := v.dead(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, place := range dead {
-			for _, h := range found {
-				h.all.drop(place)
-				h.named.drop(place)
-			}
 		}
 	}
 	return found, v.hitsHere(ctx, search, found)
@@ -344,7 +334,6 @@ type ordinalSet []uint64
 func newOrdinalSet(ordinals int) ordinalSet { return make(ordinalSet, (ordinals+63)/64) }
 
 func (s ordinalSet) add(ordinal uint32)      { s[ordinal/64] |= 1 << (ordinal % 64) }
-func (s ordinalSet) drop(ordinal uint32)     { s[ordinal/64] &^= 1 << (ordinal % 64) }
 func (s ordinalSet) has(ordinal uint32) bool { return s[ordinal/64]&(1<<(ordinal%64)) != 0 }
 
 // keep drops what the other has not.

@@ -88,7 +88,7 @@ func (c *changing) name() string {
 // step changes one thing.
 func (c *changing) step(t require.TestingT) {
 	ctx, id, node := context.Background(), c.product(), c.node()
-	kind := c.IntN(20)
+	kind := c.IntN(21)
 	c.done = append(c.done, fmt.Sprint(kind, " ", id, " ", node))
 	onProduct := func(change func(attributes, relationships map[string]any)) { c.write(t, "product", id, change) }
 	switch kind {
@@ -164,6 +164,18 @@ func (c *changing) step(t require.TestingT) {
 		}
 		if err := c.DeleteNode(ctx, actor, node); err == nil {
 			c.nodes = slices.DeleteFunc(c.nodes, func(id string) bool { return id == node })
+		}
+	case 20:
+		// Into another hierarchy, of no catalog for one; what was attached by hand stays or goes with it.
+		resource := c.lines["node/"+c.either("tools", "hand-tools", "paints", "sale", "box")]
+		relationships := resource["relationships"].(map[string]any)
+		delete(relationships, "parent")
+		relationships["hierarchy"] = map[string]any{"data": map[string]any{"type": "hierarchy", "id": c.either("workshop", "seasons", "attic")}}
+		text, err := json.Marshal(resource)
+		require.NoError(t, err)
+		imported(t, c.Store, string(text)+"\n")
+		if id := resource["id"].(string); !slices.Contains(c.nodes, id) {
+			c.nodes = append(c.nodes, id)
 		}
 	case 19:
 		_, err := c.CurateProducts(ctx, actor, node, []string{id})
