@@ -323,7 +323,7 @@ func publishNodes(v *store.View) func(*testing.T) {
 			{"by id, last updated first, whatever the order asked", store.NodeFilter{IDs: []string{"tools", "box", "empty", "tools"}}, "empty tools"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				slice, err := v.Nodes(t.Context(), c.filter, store.Page{First: ptr(1)})
+				slice, err := v.Nodes(t.Context(), store.NodeQuery{Filter: c.filter, Page: store.Page{First: ptr(1)}})
 				require.NoError(t, err)
 				total, err := slice.Total(t.Context())
 				require.NoError(t, err)
@@ -335,7 +335,7 @@ func publishNodes(v *store.View) func(*testing.T) {
 					if !slice.HasNext {
 						break
 					}
-					slice, err = v.Nodes(t.Context(), c.filter, store.Page{First: ptr(1), After: &slice.Cursors[0]})
+					slice, err = v.Nodes(t.Context(), store.NodeQuery{Filter: c.filter, Page: store.Page{First: ptr(1), After: &slice.Cursors[0]}})
 					require.NoError(t, err)
 				}
 				require.Equal(t, strings.Fields(c.want), ids)
@@ -352,7 +352,7 @@ func publishNodes(v *store.View) func(*testing.T) {
 		require.Len(t, found, 2)
 		require.Equal(t, store.KindHierarchy, found["workshop"].Kind)
 		require.True(t, found["tools"].HasChildren())
-		_, err = v.Nodes(t.Context(), store.NodeFilter{ParentID: "box"}, store.Page{})
+		_, err = v.Nodes(t.Context(), store.NodeQuery{Filter: store.NodeFilter{ParentID: "box"}})
 		requireFault(t, err, store.NotFound, "", "box")
 	}
 }
