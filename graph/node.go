@@ -217,7 +217,7 @@ func (r hierarchyResolver) Children(ctx context.Context, obj *model.Hierarchy, f
 	return nodesOf(ctx, r.Resolver, obj.Group, obj.ID, childrenOf, nodeQuery{filter, orderBy, page(first, after, last, before, offset)})
 }
 
-func (r hierarchyResolver) Nodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
+func (r hierarchyResolver) AllNodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
 	return nodesOf(ctx, r.Resolver, obj.Group, obj.ID, nodesIn, nodeQuery{filter, orderBy, page(first, after, last, before, offset)})
 }
 

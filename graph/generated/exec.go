@@ -333,6 +333,7 @@ type ComplexityRoot struct {
 	}
 
 	Hierarchy struct {
+		AllNodes    func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Children    func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Description func(childComplexity int) int
 		GlobalID    func(childComplexity int) int
@@ -340,7 +341,6 @@ type ComplexityRoot struct {
 		ID          func(childComplexity int) int
 		Language    func(childComplexity int) int
 		Name        func(childComplexity int) int
-		Nodes       func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Products    func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PublishedAt func(childComplexity int) int
 		Slug        func(childComplexity int) int
@@ -906,7 +906,7 @@ type CatalogReleaseResolver interface {
 }
 type HierarchyResolver interface {
 	Children(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
-	Nodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
+	AllNodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type JobResolver interface {
@@ -2121,6 +2121,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.GatewayUpdatePayload.UserErrors(childComplexity), true
 
+	case "Hierarchy.allNodes":
+		if e.ComplexityRoot.Hierarchy.AllNodes == nil {
+			break
+		}
+
+		args, err := ec.field_Hierarchy_allNodes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Hierarchy.AllNodes(childComplexity, args["filter"].(*model.CatalogNodeFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Hierarchy.children":
 		if e.ComplexityRoot.Hierarchy.Children == nil {
 			break
@@ -2168,17 +2179,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Hierarchy.Name(childComplexity), true
-	case "Hierarchy.nodes":
-		if e.ComplexityRoot.Hierarchy.Nodes == nil {
-			break
-		}
-
-		args, err := ec.field_Hierarchy_nodes_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Hierarchy.Nodes(childComplexity, args["filter"].(*model.CatalogNodeFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Hierarchy.products":
 		if e.ComplexityRoot.Hierarchy.Products == nil {
 			break
@@ -5652,7 +5652,7 @@ type Hierarchy implements Node {
     offset: Int
   ): CatalogNodeConnection!
   "All its nodes, however deep, by name, then id, unless sorted otherwise."
-  nodes(
+  allNodes(
     "Which nodes; null means all of them."
     filter: CatalogNodeFilter
     "The order; null means by name, then id, or by last update where the filter names ids."
@@ -8234,8 +8234,8 @@ func (ec *executionContext) childFields_Hierarchy(ctx context.Context, field gra
 		return ec.fieldContext_Hierarchy_hasChildren(ctx, field)
 	case "children":
 		return ec.fieldContext_Hierarchy_children(ctx, field)
-	case "nodes":
-		return ec.fieldContext_Hierarchy_nodes(ctx, field)
+	case "allNodes":
+		return ec.fieldContext_Hierarchy_allNodes(ctx, field)
 	case "products":
 		return ec.fieldContext_Hierarchy_products(ctx, field)
 	}
@@ -9436,7 +9436,7 @@ func (ec *executionContext) field_CatalogNode_products_args(ctx context.Context,
 	return args, nil
 }
 
-func (ec *executionContext) field_Hierarchy_children_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+func (ec *executionContext) field_Hierarchy_allNodes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
@@ -9498,7 +9498,7 @@ func (ec *executionContext) field_Hierarchy_children_args(ctx context.Context, r
 	return args, nil
 }
 
-func (ec *executionContext) field_Hierarchy_nodes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+func (ec *executionContext) field_Hierarchy_children_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
@@ -16136,17 +16136,17 @@ func (ec *executionContext) fieldContext_Hierarchy_children(ctx context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _Hierarchy_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
+func (ec *executionContext) _Hierarchy_allNodes(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Hierarchy_nodes(ctx, field)
+			return ec.fieldContext_Hierarchy_allNodes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Hierarchy().Nodes(ctx, obj, fc.Args["filter"].(*model.CatalogNodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Hierarchy().AllNodes(ctx, obj, fc.Args["filter"].(*model.CatalogNodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.CatalogNode]) graphql.Marshaler {
@@ -16156,7 +16156,7 @@ func (ec *executionContext) _Hierarchy_nodes(ctx context.Context, field graphql.
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Hierarchy_nodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Hierarchy_allNodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Hierarchy",
 		Field:      field,
@@ -16173,7 +16173,7 @@ func (ec *executionContext) fieldContext_Hierarchy_nodes(ctx context.Context, fi
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Hierarchy_nodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Hierarchy_allNodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -33265,7 +33265,7 @@ func (ec *executionContext) _Hierarchy(ctx context.Context, sel ast.SelectionSet
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "nodes":
+		case "allNodes":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -33274,7 +33274,7 @@ func (ec *executionContext) _Hierarchy(ctx context.Context, sel ast.SelectionSet
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._Hierarchy_nodes(ctx, field, obj)
+				res = ec._Hierarchy_allNodes(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
