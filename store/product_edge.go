@@ -44,7 +44,7 @@ func (v *View) ProductsOfEdge(ctx context.Context, ids []string, query ProductQu
 	if err := query.Filter.check(); err != nil {
 		return nil, err
 	}
-	if len(ids) > 1 && query.Page.After == nil && query.Page.Before == nil {
+	if query.Page.After == nil && query.Page.Before == nil {
 		v = v.ahead()
 		if err := v.fetchEdge(ctx, ids, query); err != nil {
 			return nil, err
