@@ -15,8 +15,8 @@ import (
 type known struct {
 	nodes, products []string
 	hierarchies     []string
-	live            []string // products that everyone sees, listed or not
-	texts           []string // names and slugs of nodes
+	live            []string            // products that everyone sees, listed or not
+	texts           []string            // names and slugs of nodes
 	values          map[string][]string // of products, by the filter's attributes
 	times           []string
 }

@@ -245,4 +245,3 @@ func drawTransaction(d *dice) *twin {
 	}
 	return q
 }
-

@@ -48,8 +48,12 @@ func (f *facet) size() int {
 // same number by value, byte by byte. Values that no product of the list has
 // are left out, unless they are selected.
 func (v *View) Facet(ctx context.Context, query FacetQuery) ([]FacetValue, error) {
-	lists, err := v.FacetOfNodes(ctx, []string{query.List.NodeID}, query)
-	return lists[query.List.NodeID], err
+	id := query.List.NodeID
+	if query.List.Edge != "" {
+		id = query.List.Of
+	}
+	lists, err := v.FacetOfNodes(ctx, []string{id}, query)
+	return lists[id], err
 }
 
 // FacetOfNodes counts for each of several nodes, whose queries differ in
