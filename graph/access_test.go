@@ -17,6 +17,7 @@ func rootFields() map[string]string {
 	return map[string]string{
 		"Query.catalogNode":  `{ catalogNode(id: "tools") { uuid } }`,
 		"Query.catalogNodes": `{ catalogNodes { totalCount } }`,
+		"Query.hierarchy":    `{ hierarchy(id: "workshop") { uuid } }`,
 		"Query.hierarchies":  `{ hierarchies { totalCount } }`,
 		"Query.product":      `{ product(id: "anvil") { uuid } }`,
 		"Query.products":     `{ products { totalCount } }`,
@@ -24,6 +25,7 @@ func rootFields() map[string]string {
 		"Query.nodes":        `{ nodes(ids: [` + global("Product", "anvil") + `]) { id } }`,
 		"Query.stock":        `{ stock(productId: "anvil") { total } }`,
 		"Query.stocks":       `{ stocks { totalCount } }`,
+		"Query.stocksById":   `{ stocksById(productIds: ["anvil"]) { total } }`,
 		"Query.settings":     `{ settings { pageLength } }`,
 		"Query.gateway":      `{ gateway(slug: "manual") { name } }`,
 		"Query.gateways":     `{ gateways { slug } }`,
@@ -83,6 +85,9 @@ func rootFields() map[string]string {
 		"Mutation.promotionCodeRedeem":  `mutation { promotionCodeRedeem(input: {code: "HI", reference: "order-1"}) { unitsApplied usage { uuid createdAt } userErrors { message } } }`,
 		"Mutation.promotionCodeRelease": `mutation { promotionCodeRelease(input: {reference: "order-0"}) { usages { uuid releasedAt } userErrors { message } } }`,
 
+		"Query.stockTransactions": `{ stockTransactions(productId: "anvil") { totalCount } }`,
+		"Query.stockTransaction":  `{ stockTransaction(productId: "anvil", id: "ledger-5") { quantity } }`,
+		"Mutation.stockCreate":    `mutation { stockCreate(input: {productId: "glue", quantity: 7}) { stock { total } userErrors { message } } }`,
 		"Mutation.stockTransact":  `mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 7}]}) { transactions { id } userErrors { message } } }`,
 		"Mutation.settingsUpdate": `mutation { settingsUpdate(input: {pageLength: 25}) { settings { pageLength } userErrors { message } } }`,
 	}

@@ -153,7 +153,8 @@ func (m *measure) rows(field *ast.Field) int {
 		return store.DefaultPageLength
 	}
 	switch field.Name { // lists without the arguments have the default page
-	case "products", "stocks", "catalogNodes", "hierarchies", "children", "componentProducts",
+	case "products", "stocks", "stocksById", "stockTransactions", "catalogNodes", "hierarchies", "allNodes", "curatedProducts",
+		"children", "childrenConnection", "componentProducts", "componentProductsConnection",
 		"catalogs", "catalogRules", "authoredHierarchies", "authoredNodes", "promotionCodeUsages":
 		return store.DefaultPageLength
 	}

@@ -1,9 +1,11 @@
 package graph
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
 
-	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
@@ -18,41 +20,66 @@ func (r queryResolver) CatalogNode(ctx context.Context, id string) (*model.Catal
 	return orNull(single(node, err, model.NewNodes))
 }
 
-func (r queryResolver) CatalogNodes(ctx context.Context, filter *generated.CatalogNodeFilter, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
+func (r queryResolver) CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
 	v, err := r.catalog(ctx, "Query.catalogNodes")
 	if err != nil {
 		return nil, err
 	}
-	var wanted store.NodeFilter
-	if filter != nil {
-		if filter.ParentID != nil {
-			wanted.ParentID = store.LocalID(*filter.ParentID)
-		}
-		if filter.Ids != nil {
-			wanted.IDs = []string{}
-		}
-		for _, id := range filter.Ids {
-			wanted.IDs = append(wanted.IDs, store.LocalID(id))
-		}
+	query, err := nodeQuery{filter, orderBy, page(first, after, last, before, offset)}.query(store.NodeFilter{})
+	if err != nil {
+		return nil, err
 	}
-	return nodes(ctx, v, wanted, page(first, after, last, before, offset))
+	return nodes(ctx, v, query)
 }
 
-func (r queryResolver) Hierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.HierarchyConnection, error) {
+func (r queryResolver) Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error) {
+	v, err := r.catalog(ctx, "Query.hierarchy")
+	if err != nil {
+		return nil, err
+	}
+	root, err := v.Hierarchy(ctx, store.LocalID(id))
+	return orNull(single(root, err, model.NewHierarchies))
+}
+
+func (r queryResolver) Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.HierarchyConnection, error) {
 	v, err := r.catalog(ctx, "Query.hierarchies")
 	if err != nil {
 		return nil, err
 	}
-	slice, err := v.Nodes(ctx, store.NodeFilter{Kind: store.KindHierarchy}, page(first, after, last, before, offset))
+	query, err := nodeQuery{filter, orderBy, page(first, after, last, before, offset)}.query(store.NodeFilter{Kind: store.KindHierarchy})
+	if err != nil {
+		return nil, err
+	}
+	slice, err := v.Nodes(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	return model.NewConnection(slice, dressed(slice.Items, model.NewHierarchies)), nil
 }
 
+// nodeQuery are the arguments of a list of nodes.
+type nodeQuery struct {
+	filter *model.CatalogNodeFilter
+	order  *model.ListOrder
+	page   store.Page
+}
+
+// key is the same for siblings that were asked alike.
+func (q nodeQuery) key() string { return argumentsKey(q.filter, q.order, q.page) }
+
+// query is the list in the store's words, of what is wanted besides.
+func (q nodeQuery) query(within store.NodeFilter) (store.NodeQuery, error) {
+	filter, err := q.filter.Filter()
+	if within.ParentID != "" && filter.ParentID != "" && filter.ParentID != within.ParentID {
+		filter.IDs = []string{} // no node has two parents
+	}
+	filter.Kind, filter.HierarchyID, filter.ParentID = within.Kind, within.HierarchyID, cmp.Or(within.ParentID, filter.ParentID)
+	return store.NodeQuery{Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
+}
+
 // nodes is a page of nodes, as siblings.
-func nodes(ctx context.Context, v *store.View, filter store.NodeFilter, page store.Page) (*model.CatalogNodeConnection, error) {
-	slice, err := v.Nodes(ctx, filter, page)
+func nodes(ctx context.Context, v *store.View, query store.NodeQuery) (*model.CatalogNodeConnection, error) {
+	slice, err := v.Nodes(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -103,39 +130,73 @@ func breadcrumbs(ctx context.Context, v *store.View, ids []string) ([]*model.Bre
 	return crumbs, err
 }
 
-func (r catalogNodeResolver) Children(ctx context.Context, obj *model.CatalogNode, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
-	return childrenOf(ctx, r.Resolver, obj.Group, obj.ID, func(n *model.CatalogNode) string { return n.ID }, page(first, after, last, before, offset))
+func (r catalogNodeResolver) Children(ctx context.Context, obj *model.CatalogNode, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
+	return nodesOf(ctx, r.Resolver, obj.Group, obj.ID, childrenOf, nodeQuery{filter, orderBy, page(first, after, last, before, offset)})
 }
 
-// childrenOf lists the nodes below sibling nodes, which become siblings of
-// each other, whichever node they came with.
-func childrenOf[T any](ctx context.Context, r *Resolver, group *model.Group[T], id string, idOf func(T) string, page store.Page) (*model.CatalogNodeConnection, error) {
+func (r catalogNodeResolver) CuratedProducts(ctx context.Context, obj *model.CatalogNode) ([]*model.Product, error) {
+	return model.Load(ctx, obj.Group, "curatedProducts", obj.ID, func(ctx context.Context, all []*model.CatalogNode) (map[string][]*model.Product, error) {
+		v, err := r.view(ctx)
+		if err != nil {
+			return nil, err
+		}
+		ids := idsOf(all, func(n *model.CatalogNode) []string { return one(n.ID) })
+		curated, err := v.CuratedByNode(ctx, ids)
+		dress := dressed(slices.Concat(pick(ids, curated)...), model.NewProducts)
+		products := make(map[string][]*model.Product, len(ids))
+		for _, id := range ids {
+			products[id] = []*model.Product{}
+			for _, product := range curated[id] {
+				products[id] = append(products[id], dress(product))
+			}
+		}
+		return products, err
+	})
+}
+
+// childrenOf are the nodes right below one, and nodesIn all of a hierarchy.
+func childrenOf(id string) store.NodeFilter { return store.NodeFilter{ParentID: id} }
+func nodesIn(id string) store.NodeFilter {
+	return store.NodeFilter{Kind: store.KindNode, HierarchyID: id}
+}
+
+// nodesOf lists the nodes of sibling nodes or hierarchies, which become
+// siblings of each other, whichever one they came with.
+func nodesOf[T interface{ GlobalID() string }](ctx context.Context, r *Resolver, group *model.Group[T], id string, of func(id string) store.NodeFilter, q nodeQuery) (*model.CatalogNodeConnection, error) {
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if page.After != nil || page.Before != nil {
-		return nodes(ctx, v, store.NodeFilter{ParentID: id}, page)
+	if q.page.After != nil || q.page.Before != nil {
+		query, err := q.query(of(id))
+		if err != nil {
+			return nil, err
+		}
+		return nodes(ctx, v, query)
 	}
-	return model.Load(ctx, group, "children"+pageKey(page), id, func(ctx context.Context, all []T) (map[string]*model.CatalogNodeConnection, error) {
-		slices := make([]*store.Slice[*store.CatalogNode], len(all))
+	edge := fmt.Sprintf("nodes %v %s", of("*"), q.key())
+	return model.Load(ctx, group, edge, id, func(ctx context.Context, all []T) (map[string]*model.CatalogNodeConnection, error) {
+		slices := make(map[string]*store.Slice[*store.CatalogNode], len(all))
 		var below []*store.CatalogNode
-		for i, parent := range all {
-			if slices[i], err = v.Nodes(ctx, store.NodeFilter{ParentID: idOf(parent)}, page); err != nil {
+		ids := idsOf(all, func(n T) []string { return one(store.LocalID(n.GlobalID())) })
+		for _, id := range ids {
+			query, err := q.query(of(id))
+			if err != nil {
 				return nil, err
 			}
-			below = append(below, slices[i].Items...)
+			if slices[id], err = v.Nodes(ctx, query); err != nil {
+				return nil, err
+			}
+			below = append(below, slices[id].Items...)
 		}
 		dress := dressed(below, model.NewNodes)
 		connections := make(map[string]*model.CatalogNodeConnection, len(all))
-		for i, parent := range all {
-			connections[idOf(parent)] = model.NewConnection(slices[i], dress)
+		for _, id := range ids {
+			connections[id] = model.NewConnection(slices[id], dress)
 		}
 		return connections, nil
 	})
 }
-
-func pageKey(page store.Page) string { return productQuery{page: page}.key() }
 
 func (r catalogNodeResolver) Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
 	return productsOfSiblings(ctx, r.Resolver, obj.Group, obj.ID, func(n *model.CatalogNode) string { return n.ID }, productQuery{filter, orderBy, page(first, after, last, before, offset)})
@@ -152,8 +213,12 @@ func productsOfSiblings[T any](ctx context.Context, r *Resolver, group *model.Gr
 	})
 }
 
-func (r hierarchyResolver) Children(ctx context.Context, obj *model.Hierarchy, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
-	return childrenOf(ctx, r.Resolver, obj.Group, obj.ID, func(h *model.Hierarchy) string { return h.ID }, page(first, after, last, before, offset))
+func (r hierarchyResolver) Children(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
+	return nodesOf(ctx, r.Resolver, obj.Group, obj.ID, childrenOf, nodeQuery{filter, orderBy, page(first, after, last, before, offset)})
+}
+
+func (r hierarchyResolver) AllNodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
+	return nodesOf(ctx, r.Resolver, obj.Group, obj.ID, nodesIn, nodeQuery{filter, orderBy, page(first, after, last, before, offset)})
 }
 
 func (r hierarchyResolver) Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {

@@ -48,8 +48,10 @@ type productQuery struct {
 }
 
 // key is the same for siblings that were asked alike.
-func (q productQuery) key() string {
-	text, err := json.Marshal([]any{q.filter, q.order, q.page})
+func (q productQuery) key() string { return argumentsKey(q.filter, q.order, q.page) }
+
+func argumentsKey(arguments ...any) string {
+	text, err := json.Marshal(arguments)
 	if err != nil {
 		panic(err) // arguments came as JSON
 	}
@@ -80,8 +82,7 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 	return model.NewProductConnections(pages, q.filter, q.page, v.FacetOfNodes)[nodeID], nil
 }
 
-// productsOfNodes lists the products of sibling nodes; all of them become
-// siblings of each other, whichever node they came with.
+// productsOfNodes lists the products of sibling nodes.
 func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q productQuery) (map[string]*model.ProductConnection, error) {
 	v, err := r.view(ctx)
 	if err != nil {
@@ -95,16 +96,54 @@ func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q prod
 	if err != nil {
 		return nil, err
 	}
+	return connections(nodeIDs, lists, q, v.FacetOfNodes), nil
+}
+
+// productsOfEdge lists what a product refers to with what its siblings do;
+// only what follows a cursor is asked of one product alone.
+func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge store.Edge, q productQuery) (*model.ProductConnection, error) {
+	if q.page.After != nil || q.page.Before != nil {
+		pages, err := r.edgePages(ctx, []string{obj.ID()}, edge, q)
+		return pages[obj.ID()], err
+	}
+	return model.Load(ctx, obj.Group, string(edge)+q.key(), obj.ID(), func(ctx context.Context, all []*model.Product) (map[string]*model.ProductConnection, error) {
+		return r.edgePages(ctx, idsOf(all, func(p *model.Product) []string { return one(p.ID()) }), edge, q)
+	})
+}
+
+func (r *Resolver) edgePages(ctx context.Context, ids []string, edge store.Edge, q productQuery) (map[string]*model.ProductConnection, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	query, err := q.query("")
+	if err != nil {
+		return nil, err
+	}
+	query.Edge = edge
+	lists, err := v.ProductsOfEdge(ctx, ids, query)
+	if err != nil {
+		return nil, err
+	}
+	return connections(ids, lists, q, func(ctx context.Context, ids []string, query store.FacetQuery) (map[string][]store.FacetValue, error) {
+		query.List.Edge = edge
+		return v.FacetOfNodes(ctx, ids, query)
+	}), nil
+}
+
+// connections are pages of products, which all become siblings of each other,
+// whichever list they came with.
+func connections(ids []string, lists map[string]*store.Slice[*store.Product], q productQuery, count model.CountFacets) map[string]*model.ProductConnection {
 	var all []*store.Product
-	for _, id := range nodeIDs {
+	for _, id := range ids {
 		all = append(all, lists[id].Items...)
 	}
 	dress := dressed(all, model.NewProducts)
 	pages := make(map[string]*model.Connection[*model.Product], len(lists))
-	for _, id := range nodeIDs {
+	for _, id := range ids {
 		pages[id] = model.NewConnection(lists[id], dress)
 	}
-	return model.NewProductConnections(pages, q.filter, q.page, v.FacetOfNodes), nil
+	return model.NewProductConnections(pages, q.filter, q.page, count)
 }
 
 // The edges: each fetches for all siblings at once.
@@ -154,6 +193,14 @@ func (r productResolver) Children(ctx context.Context, obj *model.Product) ([]*m
 
 func (r productResolver) ComponentProducts(ctx context.Context, obj *model.Product) ([]*model.Product, error) {
 	return r.related(ctx, obj, "componentProducts", func(p *model.Product) []string { return p.ComponentProductIDs() })
+}
+
+func (r productResolver) ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+	return r.productsOfEdge(ctx, obj, store.EdgeChildren, productQuery{filter, orderBy, page(first, after, last, before, offset)})
+}
+
+func (r productResolver) ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+	return r.productsOfEdge(ctx, obj, store.EdgeComponents, productQuery{filter, orderBy, page(first, after, last, before, offset)})
 }
 
 func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*store.File, error) {

@@ -107,7 +107,7 @@ const everyMember = `id uuid name description sku slug status commodityType upcE
 	originalPrice { amount } originalDisplayPrice { withTax { amount } } saleId saleExpires tiers { name minimumQuantity price { amount } } modifiers { name modifierType amounts { amount } } components { key name min max sortOrder options { id type quantity } }
 	bundleConfiguration { selectedOptions } customInputs extensions shopperAttributes variations { id name } childVariations { id } variationMatrix childOptionIds`
 
-const everyEdge = everyMember + ` translations { language name } childByOptions(optionIds: ["oak"]) { uuid } parent { uuid sku } children { uuid sku } files { attachedAt file { uuid href } } mainImage { uuid href }
+const everyEdge = everyMember + ` translations { language name } childByOptions(optionIds: ["oak"]) { uuid } childrenConnection(first: 2) { totalCount nodes { uuid } } componentProductsConnection { nodes { uuid } } parent { uuid sku } children { uuid sku } files { attachedAt file { uuid href } } mainImage { uuid href }
 	componentProducts { uuid sku } nodes { uuid name } breadcrumbs { node { uuid } ancestors { uuid name } } stock { total available allocated }`
 
 func TestTheCostOfAQueryDoesNotDependOnThePage(t *testing.T) {
@@ -130,6 +130,10 @@ func TestTheCostOfAQueryDoesNotDependOnThePage(t *testing.T) {
 			{"stock of components, files of children", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { componentProducts { uuid stock { total } } children { uuid files { file { href } } } } } } }`, 1, 100},
 			{"four edges deep", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { children { parent { componentProducts { mainImage { href } stock { transactions(first: 2) { quantity } } } } } } } } }`, 1, 100},
 			{"stock with products, images and ledgers", `query($n: Int) { stocks(first: $n, filter: {id: {ge: "whole-"}}) { nodes { total product { sku mainImage { href } } transactions(first: 3) { quantity } } } }`, 1, 100},
+			{"children and components in pages, filtered, sorted, with facets", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { childrenConnection(first: 2, filter: {bounds: {id: {ge: "a"}}, productTypes: {in: ["standard", "child"]}}, orderBy: {field: NAME}) { totalCount facets { productTypes { value } } nodes { uuid mainImage { href } } } componentProductsConnection(last: 1) { nodes { uuid stock { total } } } } } } }`, 1, 100},
+			{"a ledger", `query($n: Int) { stockTransactions(productId: "whole-000", first: $n) { totalCount nodes { quantity } } }`, 1, 100},
+			{"nodes by id with curated products", `query($n: Int) { catalogNodes(first: $n, orderBy: {field: ID}, filter: {parentId: "more-00", bounds: {id: {ge: "shelf"}}}) { nodes { name curatedProducts { uuid mainImage { href } } } } }`, 1, 60},
+			{"all nodes of hierarchies", `query($n: Int) { hierarchies(first: $n) { nodes { name allNodes(first: 2, orderBy: {field: UPDATED_AT}) { totalCount nodes { name products(first: 1) { nodes { sku } } curatedProducts { uuid } } } } } }`, 1, 12},
 			{"stock from an offset", `query($n: Int) { stocks(first: $n, offset: 100) { nodes { total product { sku } } } }`, 1, 100},
 			{"nodes with products", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { name breadcrumbs { name } hierarchy { name } parent { name } children { nodes { name } } products(first: 2) { totalCount nodes { sku } } } } }`, 1, 60},
 			{"nodes with products with every edge", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(first: 2) { nodes { ` + everyEdge + ` } } } } }`, 1, 60},

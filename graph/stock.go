@@ -31,6 +31,21 @@ func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, ord
 	return &model.StockConnection{Connection: connection, Times: r.stockTimes}, nil
 }
 
+// maxStocks bounds what one call of stocksById asks for.
+const maxStocks = store.MaxPageLength
+
+func (r queryResolver) StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error) {
+	if err := auth.Require(ctx, "Query.stocksById"); err != nil {
+		return nil, err
+	}
+	if len(productIds) > maxStocks {
+		return nil, tooMany("productIds", len(productIds), maxStocks)
+	}
+	ids := idsOf(productIds, func(id string) []string { return one(store.LocalID(id)) })
+	found, err := r.store.StocksByID(ctx, ids)
+	return model.NewStocks(pick(ids, found)), err
+}
+
 func (r queryResolver) stockTimes(ctx context.Context) (*model.StockTimestamps, error) {
 	created, updated, err := r.store.StockTimes(ctx)
 	return &model.StockTimestamps{CreatedAt: known(created), UpdatedAt: known(updated)}, err
@@ -65,6 +80,20 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 		return r.store.StockTransactionsByProduct(ctx, idsOf(all, func(s *model.Stock) []string { return one(s.ProductID) }), first)
 	})
 	return ledger(lines), err
+}
+
+func (r mutationResolver) StockCreate(ctx context.Context, input generated.StockCreateInput) (*generated.StockCreatePayload, error) {
+	ctx, err := begin(ctx, "Mutation.stockCreate", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	stock, err := r.store.CreateStock(ctx, auth.From(ctx).Actor(), store.LocalID(input.ProductID), input.Quantity)
+	faults, err := userErrors(err)
+	payload := &generated.StockCreatePayload{UserErrors: faults}
+	if stock != nil {
+		payload.Stock = model.NewStocks([]*store.Stock{stock})[0]
+	}
+	return payload, err
 }
 
 func (r mutationResolver) StockTransact(ctx context.Context, input generated.StockTransactInput) (*generated.StockTransactPayload, error) {

@@ -55,6 +55,43 @@ func stockLists() []scenario {
 	}
 }
 
+func TestLedgers(t *testing.T) {
+	onTheHandmadeShop(t, []scenario{
+		{name: "newest first", query: `{ stockTransactions(productId: ` + global("Product", "anvil") + `, first: 2) { totalCount pageInfo { hasNextPage } nodes { id action quantity stock { total } } } }`,
+			data: `{"stockTransactions":{"totalCount":4,"pageInfo":{"hasNextPage":true},"nodes":[{"id":"ledger-5","action":"DEALLOCATE","quantity":2,"stock":null},{"id":"ledger-4","action":"DECREMENT","quantity":1,"stock":null}]}}`},
+		{name: "oldest first", query: `{ stockTransactions(productId: "anvil", first: 1, orderBy: {field: CREATED_AT}) { nodes { id } } }`, data: `{"stockTransactions":{"nodes":[{"id":"ledger-1"}]}}`},
+		{name: "bounded", query: `{ stockTransactions(productId: "anvil", filter: {createdAt: {gt: "2023-03-03T00:00:00Z"}}) { totalCount nodes { id } } }`, data: `{"stockTransactions":{"totalCount":1,"nodes":[{"id":"ledger-5"}]}}`},
+		{name: "by id", query: `{ stockTransactions(productId: "anvil", orderBy: {field: ID}) { totalCount } }`, codes: invalid},
+		{name: "of nobody", query: `{ stockTransactions(productId: "nobody") { totalCount } }`, codes: notFound, data: "null"},
+		{name: "one line", query: `{ stockTransaction(productId: "anvil", id: "ledger-1") { action reason reference } none: stockTransaction(productId: "brush", id: "ledger-1") { action } }`,
+			data: `{"stockTransaction":{"action":"SET","reason":"count","reference":"sheet 1"},"none":null}`},
+	})
+}
+
+func TestStockByIDs(t *testing.T) {
+	onTheHandmadeShop(t, []scenario{
+		{name: "in the order of the ids, each once", query: `{ stocksById(productIds: ["chalk", "nobody", ` + global("Product", "anvil") + `, "chalk", "a b"]) { uuid total product { sku } } }`,
+			data: `{"stocksById":[{"uuid":"chalk","total":0,"product":{"sku":"CHALK"}},{"uuid":"anvil","total":9,"product":{"sku":"ANVIL"}}]}`},
+		{name: "none", query: `{ stocksById(productIds: []) { uuid } }`, data: `{"stocksById":[]}`},
+		{name: "101", query: `query($ids: [ID!]!) { stocksById(productIds: $ids) { uuid } }`, variables: variables{"ids": repeated("anvil", 101)}, codes: unprocessable, argument: "productIds", holds: []string{"at most 100, not 101"}},
+	})
+}
+
+func TestNewStock(t *testing.T) {
+	create := func(product, quantity string) string {
+		return `mutation { stockCreate(input: {productId: ` + product + `, quantity: ` + quantity + `}) { stock { uuid total available transactions { action quantity actor } } userErrors { field code message } } }`
+	}
+	onTheHandmadeShop(t, []scenario{
+		{name: "of a product", query: create(global("Product", "glue"), "12"),
+			data: `{"stockCreate":{"stock":{"uuid":"glue","total":12,"available":12,"transactions":[{"action":"INCREMENT","quantity":12,"actor":"client:tester"}]},"userErrors":[]}}`},
+		{name: "once more", query: create(`"glue"`, "12"),
+			data: `{"stockCreate":{"stock":null,"userErrors":[{"field":["input","productId"],"code":"CONFLICT","message":"productId has a stock record already: \"glue\"; change it by a transaction."}]}}`},
+		{name: "less than nothing", query: create(`"new"`, "-1"),
+			data: `{"stockCreate":{"stock":null,"userErrors":[{"field":["input","quantity"],"code":"UNPROCESSABLE","message":"quantity must be between 0 and 2147483647, not -1."}]}}`},
+		{name: "nothing half-written", query: `{ stock(productId: "new") { total } stocks { totalCount } }`, data: `{"stock":null,"stocks":{"totalCount":5}}`},
+	})
+}
+
 func TestStockTransactions(t *testing.T) {
 	transact := func(changes string) string {
 		return `mutation { stockTransact(input: {changes: [` + changes + `]}) { transactions { productId action quantity availableDelta allocatedDelta reason reference actor stock { uuid total available allocated } } userErrors { field code message } } }`
@@ -78,7 +115,7 @@ func TestStockTransactions(t *testing.T) {
 		{name: "too little stock spoils the whole batch", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 1}, {productId: "chalk", action: DECREMENT, quantity: 5}`),
 			data: failed(`{"field":["input","changes","1","quantity"],"code":"UNPROCESSABLE","message":"changes.1.quantity must be at most the 4 available units of chalk, not 5."}`)},
 		{name: "a product without a record", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 1}, {productId: "glue", action: SET, quantity: 5}`),
-			data: failed(`{"field":["input","changes","1","productId"],"code":"NOT_FOUND","message":"changes.1.productId has no stock record: \"glue\"; import one first."}`)},
+			data: failed(`{"field":["input","changes","1","productId"],"code":"NOT_FOUND","message":"changes.1.productId has no stock record: \"glue\"; create one first."}`)},
 		{name: "another write came first", query: transact(`{productId: "anvil", action: ALLOCATE, quantity: 1, expectedAvailable: 7}`),
 			data: failed(`{"field":["input","changes","0","expectedAvailable"],"code":"CONFLICT","message":"changes.0.expectedAvailable was 7, but 12 are available; read the stock again and decide anew."}`)},
 		{name: "more than was allocated", query: transact(`{productId: "anvil", action: DEALLOCATE, quantity: 3}`),

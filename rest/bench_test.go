@@ -134,7 +134,7 @@ func bigNode(b *testing.B, s *surface) string {
 	require.NoError(b, err)
 	first, one, longest, id := store.MaxPageLength, 1, -1, ""
 	for page := (store.Page{First: &first}); ; {
-		nodes, err := v.Nodes(b.Context(), store.NodeFilter{}, page)
+		nodes, err := v.Nodes(b.Context(), store.NodeQuery{Page: page})
 		require.NoError(b, err)
 		for _, node := range nodes.Items {
 			slice, err := v.Products(b.Context(), store.ProductQuery{NodeID: node.ID, Page: store.Page{First: &one}})

@@ -20,6 +20,16 @@ const maxBody = 4 << 20
 // readData reads the resource of a body, wrapped in {"data": …} or not, as
 // clients send both. Unknown members are passed over.
 func readData(w http.ResponseWriter, r *http.Request, into any) error {
+	return readBody(w, r, "{", "must be an object", into)
+}
+
+// readList reads the resources of a body: {"data": […]}.
+func readList(w http.ResponseWriter, r *http.Request, into any) error {
+	return readBody(w, r, "[", "must be an array", into)
+}
+
+// readBody reads what a body holds under data, which must begin so.
+func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into any) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
@@ -36,8 +46,8 @@ func readData(w http.ResponseWriter, r *http.Request, into any) error {
 	if data, wrapped := members["data"]; wrapped {
 		body = data
 	}
-	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
-		return badParameter("data", "must be an object")
+	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte(begin)) {
+		return badParameter("data", "%s", rule)
 	}
 	var mistyped *json.UnmarshalTypeError
 	if err := json.Unmarshal(body, into); errors.As(err, &mistyped) {

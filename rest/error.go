@@ -118,6 +118,8 @@ func member(path []string) string {
 		switch path[0] {
 		case "first", "last":
 			return "page[limit]"
+		case "productIds":
+			return "data"
 		case "idempotencyKey":
 			return "Idempotency-Key"
 		case "offset", "after", "before":

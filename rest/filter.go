@@ -191,11 +191,7 @@ func (c condition) productFilter() (*model.ProductFilter, error) {
 	if c.attribute == "id" {
 		return &model.ProductFilter{ID: &model.IDFilter{In: c.values}}, nil
 	}
-	text := &model.TextFilter{In: c.values}
-	if c.operator == "eq" {
-		text = &model.TextFilter{Eq: &c.values[0]}
-	}
-	filter := &model.ProductFilter{}
+	text, filter := c.text(), &model.ProductFilter{}
 	switch c.attribute {
 	case "name":
 		filter.Name = text
@@ -211,6 +207,51 @@ func (c condition) productFilter() (*model.ProductFilter, error) {
 		filter.ProductTypes = text
 	case "tags":
 		filter.Tags = text
+	}
+	return filter, nil
+}
+
+// text is a condition on a text, which was checked.
+func (c condition) text() *model.TextFilter {
+	if c.operator == "eq" {
+		return &model.TextFilter{Eq: &c.values[0]}
+	}
+	return &model.TextFilter{In: c.values}
+}
+
+// nodeFilter is a filter of nodes as GraphQL takes it; nil for none.
+func nodeFilter(text string) (*model.CatalogNodeFilter, error) {
+	if text == "" {
+		return nil, nil
+	}
+	conditions, err := parseFilter(text)
+	if err != nil {
+		return nil, err
+	}
+	filter, bounds := &model.CatalogNodeFilter{}, &model.ListBounds{}
+	for _, c := range conditions {
+		if c.isRange() {
+			filter.Bounds = bounds
+			if err := c.addTo(bounds); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if _, err := store.NewNodeTerm(c.attribute, c.operator, c.values); err != nil {
+			return nil, err
+		}
+		twice := false
+		switch c.attribute {
+		case "id":
+			twice, filter.Ids = filter.Ids != nil, c.values
+		case "name":
+			twice, filter.Name = filter.Name != nil, c.text()
+		case "slug":
+			twice, filter.Slug = filter.Slug != nil, c.text()
+		}
+		if twice {
+			return nil, badFilter("has two conditions on %s; this list takes one", c.attribute)
+		}
 	}
 	return filter, nil
 }

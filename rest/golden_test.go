@@ -82,6 +82,104 @@ func TestTheDocumentedExamples(t *testing.T) {
 	})
 }
 
+func TestTheNeighboursOfTheCatalog(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		for _, g := range []golden{
+			{"catalog", "GET", "/catalog", "", nil, 200},
+			{"hierarchies", "GET", "/catalog/hierarchies", "", nil, 200},
+			{"hierarchies_none", "GET", "/catalog/hierarchies?filter=eq(name,Nobody)", "", nil, 200},
+			{"hierarchy", "GET", "/catalog/hierarchies/workshop", "", nil, 200},
+			{"hierarchy_children", "GET", "/catalog/hierarchies/workshop/children?page[limit]=1", "", nil, 200},
+			{"hierarchy_nodes", "GET", "/catalog/hierarchies/workshop/nodes/", "", nil, 200},
+			{"hierarchy_products", "GET", "/catalog/hierarchies/seasons/products", "", nil, 200},
+			{"nodes", "GET", "/catalog/nodes?page%5Blimit%5D=2&page%5Boffset%5D=1", "", nil, 200},
+			{"nodes_filter_ids", "GET", "/catalog/nodes?filter=in(id,tools,nowhere,workshop)", "", nil, 200},
+			{"nodes_sorted", "GET", "/catalog/nodes?sort=-name&page[limit]=1", "", nil, 200},
+			{"node", "GET", "/catalog/nodes/hand-tools", "", nil, 200},
+			{"node_children", "GET", "/catalog/nodes/tools/relationships/children", "", nil, 200},
+			{"node_children_none", "GET", "/catalog/nodes/empty/relationships/children", "", nil, 200},
+			{"products", "GET", "/catalog/products?page[limit]=2", "", nil, 200},
+			{"product", "GET", "/catalog/products/kit?include=component_products,main_image,files", "", nil, 200},
+			{"product_children", "GET", "/catalog/products/easel/relationships/children", "", nil, 200},
+			{"product_children_none", "GET", "/catalog/products/anvil/relationships/children?include=files", "", nil, 200},
+			{"product_component_products", "GET", "/catalog/products/kit/relationships/component_products", "", nil, 200},
+			{"error_catalog_400_nodes", "GET", "/catalog/nodes?filter=eq(sku,A)", "", nil, 400},
+			{"error_catalog_400_nodes_sort", "GET", "/catalog/nodes?sort=created_at", "", nil, 400},
+			{"error_catalog_404_hierarchy", "GET", "/catalog/hierarchies/tools", "", nil, 404},
+			{"error_catalog_404_product", "GET", "/catalog/products/drill-draft", "", nil, 404},
+			{"error_catalog_405_products", "DELETE", "/catalog/products/kit", "", nil, 405},
+			{"error_catalog_422_nodes", "GET", "/catalog/nodes?page[limit]=0", "", nil, 422},
+		} {
+			g.run(t, s)
+		}
+	})
+}
+
+func TestTheNeighboursOfStock(t *testing.T) {
+	locations := []string{"EP-Inventories-Multi-Location", "true"}
+	const anvil = "/v2/inventories/anvil"
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		for _, g := range []golden{
+			{"stock", "GET", anvil + "/", "", nil, 200},
+			{"stock_locations", "GET", anvil, "", locations, 200},
+			{"stocks_locations", "GET", "/v2/inventories?page[limit]=2", "", locations, 200},
+			{"stocks_multiple", "POST", "/v2/inventories/multiple", `{"data":[{"id":"chalk"},{"id":"nobody"},{"id":"anvil"},{"id":"chalk"}]}`, nil, 200},
+			{"stocks_multiple_locations", "POST", "/v2/inventories/multiple", `{"data":[{"id":"brush"}]}`, locations, 200},
+			{"stocks_multiple_none", "POST", "/v2/inventories/multiple", `{"data":[]}`, nil, 200},
+			{"stock_post", "POST", "/v2/inventories/glue", `{"data":{"quantity":10}}`, nil, 201},
+			{"stock_post_locations", "POST", "/v2/inventories", `{"data":{"type":"stock","id":"nails","attributes":{"locations":{"default":{"available":10}}}}}`, locations, 201},
+			{"stock_transactions", "GET", anvil + "/transactions?page[limit]=2", "", nil, 200},
+			{"stock_transactions_locations", "GET", anvil + "/transactions?page[limit]=1&sort=created_at", "", locations, 200},
+			{"stock_transactions_none", "GET", "/v2/inventories/chalk/transactions?filter=gt(created_at,2100-01-01)", "", nil, 200},
+			{"stock_transaction", "GET", anvil + "/transactions/ledger-5", "", nil, 200},
+			{"error_400_multiple", "POST", "/v2/inventories/multiple", `{"data":{"id":"anvil"}}`, nil, 400},
+			{"error_400_transaction", "POST", anvil + "/transactions", `{"data":{"action":"eat","quantity":1}}`, nil, 400},
+			{"error_400_transaction_quantity", "POST", anvil + "/transactions", `{"data":{"action":"set"}}`, nil, 400},
+			{"error_404_stock", "GET", "/v2/inventories/nobody", "", nil, 404},
+			{"error_404_transactions", "GET", "/v2/inventories/nobody/transactions", "", nil, 404},
+			{"error_404_transaction", "GET", anvil + "/transactions/none", "", nil, 404},
+			{"error_404_transact", "POST", "/v2/inventories/nobody/transactions", `{"data":{"action":"increment","quantity":1}}`, nil, 404},
+			{"error_405_stock", "DELETE", anvil, "", nil, 405},
+			{"error_409_stock", "POST", anvil, `{"data":{"quantity":10}}`, nil, 409},
+			{"error_422_stock", "POST", "/v2/inventories/screws", `{"data":{"quantity":-1}}`, nil, 422},
+			{"error_422_transaction", "POST", anvil + "/transactions", `{"data":{"type":"stock-transaction","action":"decrement","quantity":1000}}`, nil, 422},
+			{"error_422_transaction_location", "POST", anvil + "/transactions", `{"data":{"attributes":{"action":"increment","quantity":1,"location":"attic"}}}`, locations, 422},
+			{"error_422_multiple", "POST", "/v2/inventories/multiple", `{"data":[` + strings.TrimSuffix(strings.Repeat(`{"id":"a"},`, 101), ",") + `]}`, nil, 422},
+		} {
+			g.run(t, s)
+		}
+	})
+}
+
+// A transaction's id is made up, so that its answer is held by its members.
+func TestAStockTransactionAnswersAsTheClientsReadIt(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		var plain, located struct{ Data map[string]any }
+		w := s.send(t, "POST", "/v2/inventories/anvil/transactions", `{"data":{"type":"stock-transaction","action":"allocate","quantity":5,"reference":"order-1"}}`)
+		require.Equal(t, 201, w.Code, "%s", w.Body)
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &plain))
+		require.NotEmpty(t, plain.Data["id"])
+		delete(plain.Data, "id")
+		require.Equal(t, map[string]any{"type": "stock-transaction", "action": "allocate", "product_id": "anvil", "quantity": 5.0, "reason": "", "reference": "order-1",
+			"timestamps": map[string]any{"created_at": "2024-05-30T12:00:00.000Z"}}, plain.Data)
+
+		w = s.send(t, "POST", "/v2/inventories/anvil/transactions", `{"data":{"attributes":{"type":"stock-transaction","action":"set","quantity":0,"product_id":"anvil","location":"default"}}}`,
+			"EP-Inventories-Multi-Location", "true")
+		require.Equal(t, 201, w.Code, "%s", w.Body)
+		require.Contains(t, w.Header().Values("Vary"), "EP-Inventories-Multi-Location")
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &located))
+		delete(located.Data, "id")
+		require.Equal(t, map[string]any{"type": "stock-transaction", "attributes": map[string]any{"action": "set", "product_id": "anvil", "quantity": 0.0, "reason": "", "reference": "", "location": "default"},
+			"meta": map[string]any{"timestamps": map[string]any{"created_at": "2024-05-30T12:00:00.000Z"}}}, located.Data)
+		stock, err := s.store.Stock(t.Context(), "anvil")
+		require.NoError(t, err)
+		require.Equal(t, []int{0, 7}, []int{stock.Available, stock.Allocated})
+	})
+}
+
 func TestAStoreWithoutStockListsNone(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, "", at(storetest.NewClock(noon)))

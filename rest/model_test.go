@@ -27,6 +27,9 @@ type model struct {
 	listed  map[string][]row // the live products of each node and hierarchy, in its own order
 	curated map[string][]string
 	stock   []row // by id
+
+	hierarchies []string
+	all         []row // the live products of all nodes, by last update
 }
 
 // line is as much of a line of the file as the model wants.
@@ -93,6 +96,15 @@ func newModel(t require.TestingT, shop string) *model {
 		}
 		m.curated[node.ID] = node.Attributes.Curated
 	}
+	for _, node := range nodes {
+		hierarchy := node.Relationships.Hierarchy.Data.ID
+		if !slices.Contains(m.hierarchies, hierarchy) {
+			m.hierarchies = append(m.hierarchies, hierarchy)
+			m.all = append(m.all, m.listed[hierarchy]...)
+		}
+	}
+	slices.SortFunc(m.all, byUpdate)
+	m.all = slices.CompactFunc(m.all, func(a, b row) bool { return a.id == b.id })
 	for list, rows := range m.listed {
 		slices.SortFunc(rows, func(a, b row) int {
 			return cmp.Or(cmp.Compare(m.rank(list, a.id), m.rank(list, b.id)), byUpdate(a, b))

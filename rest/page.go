@@ -220,3 +220,24 @@ func appendLink(dst []byte, name, prefix, query string) []byte {
 	}
 	return store.AppendString(dst, prefix+query)
 }
+
+// appendCatalogPage appends a page as the paths under /catalog have it; included
+// is nil where nothing is.
+func appendCatalogPage[T any](rows []T, g *page, path string, row func([]byte, T) []byte, included *included) []byte {
+	dst := append(make([]byte, 0, 1024+4096*len(rows)), `{"meta":{`...)
+	dst = g.appendMeta(dst)
+	dst = append(dst, `},"data":[`...)
+	for i, item := range rows {
+		dst = row(comma(dst, i), item)
+	}
+	dst = append(dst, `],"links":{`...)
+	dst = appendLink(dst, "self", path, g.self())
+	for _, link := range []struct{ name, query string }{{"first", g.first()}, {"last", g.last()}, {"prev", g.prev()}, {"next", g.next()}} {
+		dst = appendLink(append(dst, ','), link.name, path, link.query)
+	}
+	dst = append(dst, '}')
+	if included != nil {
+		dst = included.append(append(dst, `,"included":`...))
+	}
+	return append(dst, '}')
+}

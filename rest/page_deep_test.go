@@ -40,7 +40,7 @@ func TestLinksLeadBeyondTheBoundOfOffsets(t *testing.T) {
 		node := m.biggest()
 		s := open(t, e, file)
 		seedDeepStock(t, e, m.listed[node])
-		deep := map[string][]row{productsOf(node): m.listed[node], "/v2/inventories": slices.SortedFunc(slices.Values(m.listed[node]), byID)}
+		deep := map[string][]row{productsOf(node): m.listed[node], "/catalog/products": m.all, "/v2/inventories": slices.SortedFunc(slices.Values(m.listed[node]), byID)}
 		for _, path := range slices.Sorted(maps.Keys(deep)) {
 			require.Greater(t, len(deep[path]), store.MaxOffset+300)
 			for _, q := range []query{{}, {sort: "-updated_at"}, {filters: []filter{compare("gt", "created_at", "2018-01-01T12:00:00.000Z")}}} {

@@ -27,7 +27,10 @@ type lists struct {
 func openLists(t *testing.T, e storetest.Engine) *lists {
 	file := generate(t, 70)
 	m := newModel(t, file)
-	l := &lists{open(t, e, file), m, map[string][]row{"/v2/inventories": m.stock}}
+	l := &lists{open(t, e, file), m, map[string][]row{"/v2/inventories": m.stock, "/catalog/products": m.all}}
+	for _, hierarchy := range m.hierarchies {
+		l.paths["/catalog/hierarchies/"+hierarchy+"/products"] = m.listed[hierarchy]
+	}
 	for node, rows := range m.listed {
 		l.paths[productsOf(node)] = rows
 	}

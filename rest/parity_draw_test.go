@@ -17,10 +17,12 @@ type drawn struct {
 	declared   []string       // variables of the document
 	variables  map[string]any // and their values
 	where      string         // names the list, its order and filter: whom a cursor belongs to
+	orderKind  string         // GraphQL's type of orders
+	keys       []string       // what it can be sorted by
 }
 
 func (d *dice) list(coordinate string) *drawn {
-	return &drawn{dice: d, coordinate: coordinate, query: url.Values{}, variables: map[string]any{}}
+	return &drawn{dice: d, coordinate: coordinate, query: url.Values{}, variables: map[string]any{}, orderKind: "ListOrder", keys: []string{"id", "created_at", "updated_at"}}
 }
 
 // argument adds an argument, as a variable or as a literal.
@@ -158,7 +160,7 @@ func (l *drawn) badPage() {
 		bad("page[after]", "e30", `after: "e30"`)
 		l.number("page[offset]", "offset", 3)
 	case 7:
-		bad("sort", pick(l.dice, "name", "--id", "ID", "updated_at,id", "-"), `orderBy: {field: COLOUR}`)
+		bad("sort", pick(l.dice, "colour", "--id", "ID", "updated_at,id", "-"), `orderBy: {field: COLOUR}`)
 	default:
 		p, found := l.kept(false)
 		if !found {
@@ -177,14 +179,10 @@ func (l *drawn) order() {
 	if l.chance(50) {
 		return
 	}
-	key, direction := pick(l.dice, "id", "created_at", "updated_at"), pick(l.dice, "ASC", "DESC")
+	key, direction := pick(l.dice, l.keys...), pick(l.dice, "ASC", "DESC")
 	l.query.Set("sort", map[string]string{"ASC": "", "DESC": "-"}[direction]+key)
 	field := strings.ToUpper(key)
-	kind := "ListOrder"
-	if strings.HasSuffix(l.coordinate, "/products") {
-		kind = "ProductOrder"
-	}
-	l.argument("orderBy", kind, fmt.Sprintf("{field: %s, direction: %s}", field, direction), map[string]any{"field": field, "direction": direction})
+	l.argument("orderBy", l.orderKind, fmt.Sprintf("{field: %s, direction: %s}", field, direction), map[string]any{"field": field, "direction": direction})
 	l.where += " by " + direction + key
 }
 

@@ -14,6 +14,9 @@ import (
 // known is what a shop's file holds, for requests that find something.
 type known struct {
 	nodes, products []string
+	hierarchies     []string
+	live            []string            // products that everyone sees, listed or not
+	texts           []string            // names and slugs of nodes
 	values          map[string][]string // of products, by the filter's attributes
 	times           []string
 }
@@ -44,8 +47,10 @@ func knownOf(t *testing.T, shop string) known {
 		switch resource.Type {
 		case "hierarchy":
 			inHierarchy[resource.ID] = resource.ID
+			k.texts = append(k.texts, a.Name, a.Slug)
 		case "node":
 			inHierarchy[resource.ID] = resource.Relationships.Hierarchy.Data.ID
+			k.texts = append(k.texts, a.Name, a.Slug)
 		case "catalog":
 			if served == nil {
 				served = a.Hierarchies
@@ -65,10 +70,33 @@ func knownOf(t *testing.T, shop string) known {
 		}
 	}
 	slices.Sort(k.nodes)
+	for _, node := range k.nodes {
+		if inHierarchy[node] == node {
+			k.hierarchies = append(k.hierarchies, node)
+		}
+	}
 	for attribute := range k.values {
 		k.values[attribute] = slices.DeleteFunc(k.values[attribute], func(value string) bool { return value == "" })
 	}
 	return k
+}
+
+// liveOf are the products of the shop that everyone sees, those with children
+// or components several times, so that they are drawn more often.
+func liveOf(t *testing.T, s *surface, k known) (live []string) {
+	v, err := s.store.View(t.Context(), store.ShopperContext{})
+	require.NoError(t, err)
+	found, err := v.ProductsByID(t.Context(), k.products)
+	require.NoError(t, err)
+	for _, id := range k.products {
+		if product := found[id]; product != nil {
+			live = append(live, id)
+			if len(product.ChildIDs())+len(product.ComponentProductIDs()) > 0 {
+				live = append(live, slices.Repeat([]string{id}, 10)...)
+			}
+		}
+	}
+	return live
 }
 
 // id spells an id in one of the ways that are taken.

@@ -11,58 +11,146 @@ import (
 	"portico/store"
 )
 
-// drawNodeProducts makes up a request for a node's products. At most one
-// thing is wrong with it: which of two faults is told is nobody's promise.
-func drawNodeProducts(d *dice) *twin {
-	l := d.list("GET /catalog/nodes/:id/relationships/products")
-	q := &twin{method: "GET", headers: l.shopper()}
-	node := l.id(store.TypeCatalogNode, pick(d, d.known.nodes...))
-	var resume *place
-	request := func(l *drawn) {
-		l.where = store.LocalID(node)
-		l.order()
-		l.productFilter()
+// source is a list, or a single thing, in both languages: at a path, and at an
+// edge of a field.
+type source struct {
+	coordinate string
+	root, edge string               // GraphQL's: root is a field with an id, or empty
+	id         func(*dice) string   // one that is there
+	unknown    func(d *dice) string // one that is not
+}
+
+// path is REST's, for an id.
+func (s source) path(id string) string {
+	_, path, _ := strings.Cut(s.coordinate, " ")
+	return strings.Replace(path, ":id", url.PathEscape(id), 1)
+}
+
+// field is the field that a document asks for; %s takes the edge's arguments.
+func (s source) field(members string) string {
+	if s.root == "" {
+		return "{ " + s.edge + "%s { " + members + " } }"
 	}
-	if places := d.cursors[l.coordinate]; len(places) > 0 && d.chance(35) {
-		p := pick(d, places...)
-		resume, request = &p, p.repeat
-		node = strings.Fields(p.where)[0]
+	return "{ " + s.root + "(id: $id) { " + s.edge + "%s { " + members + " } } }"
+}
+
+// list is what GraphQL answered.
+func (s source) list(data map[string]any) map[string]any {
+	if s.root != "" {
+		data = data[s.root].(map[string]any)
 	}
-	again := l.replayable(request)
-	fault := ""
-	if d.chance(25) {
-		fault = pick(d, "page", "page", "page", "filter", "filter", "include", "node", "node", "who")
+	return data[s.edge].(map[string]any)
+}
+
+// productSources are the lists of products.
+func productSources() []source {
+	node := func(d *dice) string { return d.id(store.TypeCatalogNode, pick(d, d.known.nodes...)) }
+	root := func(d *dice) string { return d.id(store.TypeHierarchy, pick(d, d.known.hierarchies...)) }
+	product := func(d *dice) string { return d.id(store.TypeProduct, pick(d, d.known.live...)) }
+	return []source{
+		{"GET /catalog/nodes/:id/relationships/products", "catalogNode", "products", node, (*dice).unknownNode},
+		{"GET /catalog/hierarchies/:id/products", "hierarchy", "products", root, (*dice).unknownNode},
+		{"GET /catalog/products", "", "products", nil, nil},
+		{"GET /catalog/products/:id/relationships/children", "product", "childrenConnection", product, (*dice).unknownProduct},
+		{"GET /catalog/products/:id/relationships/component_products", "product", "componentProductsConnection", product, (*dice).unknownProduct},
 	}
-	switch fault {
-	case "":
-		q.headers = append(q.headers, d.catalog()...)
-		l.page(resume)
-	case "page":
-		l.badPage()
-	case "filter":
-		l.badProductFilter()
-	case "node":
-		node = d.unknownNode()
-		l.page(nil)
-	default:
-		l.page(resume)
-	}
-	if fault == "who" {
-		q.who = d.stranger()
-	}
-	include := l.includes(fault == "include")
-	l.declared, l.variables["id"] = append(l.declared, "$id: ID!"), node
-	q.target = l.address("/catalog/nodes/" + url.PathEscape(node) + "/relationships/products")
-	q.document = l.document(`%s { catalogNode(id: $id) { products%s { totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor } nodes { ` + productMembers(include) + ` } } } }`)
-	q.variables = l.variables
-	q.same = func(t require.TestingT, rest, data map[string]any) {
-		list := data["catalogNode"].(map[string]any)["products"].(map[string]any)
-		l.samePage(t, rest, list, again)
-		rows, products := rest["data"].([]any), list["nodes"].([]any)
-		for i := range products {
-			require.Equal(t, wireProduct(products[i].(map[string]any)), withoutRESTOnly(rows[i].(map[string]any)))
+}
+
+// unknownProduct is an id that no product of the catalog has.
+func (d *dice) unknownProduct() string {
+	return pick(d, "nobody", "drill-draft", "00000000-0000-4000-8000-000000000000", "a b", "é", "*", strings.Repeat("x", 65), store.GlobalID(store.TypeProduct, "nobody"))
+}
+
+// drawProducts makes up a request for a list of products. At most one thing
+// is wrong with it: which of two faults is told is nobody's promise.
+func drawProducts(of source) func(*dice) *twin {
+	return func(d *dice) *twin {
+		l := d.list(of.coordinate)
+		l.orderKind = "ProductOrder"
+		q := &twin{method: "GET", headers: l.shopper()}
+		id := "all"
+		if of.id != nil {
+			id = of.id(d)
 		}
-		sameIncluded(t, rest, products, include)
+		var resume *place
+		request := func(l *drawn) {
+			l.where = store.LocalID(id)
+			l.order()
+			l.productFilter()
+		}
+		if places := d.cursors[l.coordinate]; len(places) > 0 && d.chance(35) {
+			p := pick(d, places...)
+			resume, request = &p, p.repeat
+			id = strings.Fields(p.where)[0]
+		}
+		again := l.replayable(request)
+		fault := ""
+		if d.chance(25) {
+			fault = pick(d, "page", "page", "page", "filter", "filter", "include", "id", "id", "who")
+		}
+		switch {
+		case fault == "":
+			q.headers = append(q.headers, d.catalog()...)
+			l.page(resume)
+		case fault == "page":
+			l.badPage()
+		case fault == "filter":
+			l.badProductFilter()
+		case fault == "id" && of.id != nil:
+			id = of.unknown(d)
+			l.page(nil)
+		default:
+			l.page(resume)
+		}
+		if fault == "who" {
+			q.who = d.stranger()
+		}
+		include := l.includes(fault == "include")
+		if of.id != nil {
+			l.declared, l.variables["id"] = append(l.declared, "$id: ID!"), id
+		}
+		q.target = l.address(of.path(id))
+		q.document = l.document("%s " + of.field("totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor } nodes { "+productMembers(include)+" }"))
+		q.variables = l.variables
+		q.same = func(t require.TestingT, rest, data map[string]any) {
+			list := of.list(data)
+			l.samePage(t, rest, list, again)
+			rows, products := rest["data"].([]any), list["nodes"].([]any)
+			for i := range products {
+				if strings.HasSuffix(of.coordinate, "/component_products") {
+					require.Equal(t, map[string]any{"type": "product", "id": products[i].(map[string]any)["uuid"]}, rows[i])
+					continue
+				}
+				require.Equal(t, wireProduct(products[i].(map[string]any)), withoutRESTOnly(rows[i].(map[string]any)))
+			}
+			sameIncluded(t, rest, products, include)
+		}
+		return q
+	}
+}
+
+// drawProduct makes up a request for one product.
+func drawProduct(d *dice) *twin {
+	l := d.list("GET /catalog/products/:id")
+	q := &twin{method: "GET", headers: append(l.shopper(), d.catalog()...)}
+	id := l.id(store.TypeProduct, pick(d, d.known.live...))
+	bad := false
+	switch {
+	case d.chance(10):
+		id = d.unknownProduct()
+	case d.chance(10):
+		q.who = d.stranger()
+	case d.chance(10):
+		bad = true
+	}
+	include := l.includes(bad)
+	l.declared, l.variables["id"] = []string{"$id: ID!"}, id
+	q.target = l.address("/catalog/products/" + url.PathEscape(id))
+	q.document, q.variables = "query($id: ID!) { product(id: $id) { "+productMembers(include)+" } }", l.variables
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		product := data["product"].(map[string]any)
+		require.Equal(t, wireProduct(product), withoutRESTOnly(rest["data"].(map[string]any)))
+		sameIncluded(t, rest, []any{product}, include)
 	}
 	return q
 }

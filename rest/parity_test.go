@@ -31,9 +31,19 @@ type parity struct {
 
 // parities has an entry for every route.
 func parities() []parity {
-	return []parity{
-		{"GET /catalog/nodes/:id/relationships/products", 55, drawNodeProducts},
+	list := []parity{
+		{"GET /catalog", 3, drawCatalog},
+		{"GET /catalog/products/:id", 10, drawProduct},
+		{"GET /catalog/nodes/:id", 6, drawNode},
+		{"GET /catalog/hierarchies/:id", 6, drawHierarchy},
 		{"GET /v2/inventories", 30, drawStocks},
+		{"GET /v2/inventories/:id", 6, drawStock},
+		{"POST /v2/inventories/multiple", 6, drawStocksByID},
+		{"POST /v2/inventories", 4, drawStockCreate("POST /v2/inventories")},
+		{"POST /v2/inventories/:id", 6, drawStockCreate("POST /v2/inventories/:id")},
+		{"POST /v2/inventories/:id/transactions", 20, drawTransact},
+		{"GET /v2/inventories/:id/transactions", 12, drawTransactions},
+		{"GET /v2/inventories/:id/transactions/:transaction", 5, drawTransaction},
 		{"GET /v2/promotions", 10, drawPromotions},
 		{"POST /v2/promotions", 5, drawPromotionCreate},
 		{"GET /v2/promotions/:id", 4, drawPromotion},
@@ -51,6 +61,13 @@ func parities() []parity {
 		{"PUT /v2/gateways/:slug", 6, drawGatewayUpdate},
 		{"PUT /v2/settings", 12, drawSettingsUpdate},
 	}
+	for i, of := range productSources() {
+		list = append(list, parity{of.coordinate, []int{45, 12, 25, 15, 12}[i], drawProducts(of)})
+	}
+	for _, of := range nodeSources() {
+		list = append(list, parity{of.coordinate, 12, drawNodes(of)})
+	}
+	return list
 }
 
 // twin is one request in both languages.
@@ -99,11 +116,12 @@ func TestBothSurfacesSayTheSame(t *testing.T) {
 		for _, run := range []struct {
 			name, shop string
 			requests   int
-		}{{"handmade", offers(), 1_500}, {"generated", generate(t, 220), 600}} {
+		}{{"handmade", offers(), 2_000}, {"generated", generate(t, 220), 900}} {
 			t.Run(run.name, func(t *testing.T) {
 				s := open(t, e, run.shop, at(storetest.NewClock(noon)))
 				redeemed(t, s)
 				d := newDice(t, seed, run.shop)
+				d.known.live = liveOf(t, s, d.known)
 				statuses := map[int]int{}
 				for n := range run.requests {
 					q := d.parity().draw(d)
@@ -238,6 +256,8 @@ type dice struct {
 
 	promotions []string    // that were made, by either surface in turn
 	codes      [][3]string // that were made: the promotion, REST's code and GraphQL's
+	stocks     [][2]string // that were made: REST's product and GraphQL's
+	lines      [][2]string // of ledgers: the product and the transaction
 }
 
 func newDice(t *testing.T, seed uint64, shop string) *dice {

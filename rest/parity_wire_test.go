@@ -86,7 +86,7 @@ func wireProduct(p map[string]any) map[string]any {
 			"main_image": map[string]any{"data": orNull(p["mainImage"], func(f map[string]any) any {
 				return map[string]any{"id": f["uuid"], "type": "main_image"}
 			})},
-			"component_products": map[string]any{"data": each(p["componentProducts"], product), "links": self("component-products")},
+			"component_products": map[string]any{"data": each(p["componentProducts"], product), "links": self("component_products")},
 		},
 		"meta": map[string]any{
 			"language": p["language"], "catalog_id": p["catalogId"], "catalog_source": p["catalogSource"], "pricebook_id": orEmpty(p["pricebookId"]),

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -13,9 +12,114 @@ import (
 // includes are what include can ask for.
 var includes = []string{"component_products", "main_image", "files"}
 
+// productList asks a resolver for a page of products.
+type productList func(p *params, filter *model.ProductFilter) (*model.ProductConnection, error)
+
 // nodeProducts lists the live products of a node or hierarchy (spec: Get a
 // node's products).
 func (a *API) nodeProducts(w http.ResponseWriter, r *http.Request) error {
+	return a.writeProducts(w, r, appendProduct, func(p *params, filter *model.ProductFilter) (*model.ProductConnection, error) {
+		node, err := a.findNode(r)
+		if err != nil {
+			return nil, err
+		}
+		return a.resolver.CatalogNode().Products(r.Context(), node, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+	})
+}
+
+// hierarchyProducts lists the live products of all nodes of a hierarchy.
+func (a *API) hierarchyProducts(w http.ResponseWriter, r *http.Request) error {
+	return a.writeProducts(w, r, appendProduct, func(p *params, filter *model.ProductFilter) (*model.ProductConnection, error) {
+		hierarchy, err := a.findHierarchy(r)
+		if err != nil {
+			return nil, err
+		}
+		return a.resolver.Hierarchy().Products(r.Context(), hierarchy, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+	})
+}
+
+// products lists every product that a node lists.
+func (a *API) products(w http.ResponseWriter, r *http.Request) error {
+	return a.writeProducts(w, r, appendProduct, func(p *params, filter *model.ProductFilter) (*model.ProductConnection, error) {
+		return a.resolver.Query().Products(r.Context(), filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+	})
+}
+
+// productChildren lists the live children of a parent.
+func (a *API) productChildren(w http.ResponseWriter, r *http.Request) error {
+	return a.writeProducts(w, r, appendProduct, func(p *params, filter *model.ProductFilter) (*model.ProductConnection, error) {
+		product, err := a.findProduct(r)
+		if err != nil {
+			return nil, err
+		}
+		return a.resolver.Product().ChildrenConnection(r.Context(), product, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+	})
+}
+
+// componentProducts lists the live products that a bundle is made of, by
+// reference; ?include=component_products has them whole on the bundle.
+func (a *API) componentProducts(w http.ResponseWriter, r *http.Request) error {
+	return a.writeProducts(w, r, appendReference, func(p *params, filter *model.ProductFilter) (*model.ProductConnection, error) {
+		product, err := a.findProduct(r)
+		if err != nil {
+			return nil, err
+		}
+		return a.resolver.Product().ComponentProductsConnection(r.Context(), product, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+	})
+}
+
+func appendProduct(dst []byte, product *model.Product) []byte { return product.AppendJSON(dst) }
+
+func appendReference(dst []byte, product *model.Product) []byte {
+	dst = store.AppendString(append(dst, `{"type":"product","id":`...), product.ID())
+	return append(dst, '}')
+}
+
+// product returns one live product, listed or not.
+func (a *API) product(w http.ResponseWriter, r *http.Request) error {
+	p, err := parseParams(r)
+	if err != nil {
+		return err
+	}
+	if err := checkInclude(p.include); err != nil {
+		return err
+	}
+	product, err := a.findProduct(r)
+	if err != nil {
+		return err
+	}
+	one := []*model.Product{product}
+	included, err := a.included(r, p, one)
+	if err != nil {
+		return err
+	}
+	tellLanguages(w, one)
+	dst := product.AppendJSON(append(make([]byte, 0, 8192), `{"data":`...))
+	if dst = appendSelf(dst, r); included != nil {
+		dst = included.append(append(dst, `,"included":`...))
+	}
+	writeJSON(w, http.StatusOK, append(dst, '}'))
+	return nil
+}
+
+// appendSelf appends the link of a single resource.
+func appendSelf(dst []byte, r *http.Request) []byte {
+	dst = store.AppendString(append(dst, `,"links":{"self":`...), r.URL.EscapedPath())
+	return append(dst, '}')
+}
+
+// findProduct is the product of the path.
+func (a *API) findProduct(r *http.Request) (*model.Product, error) {
+	id := r.PathValue("id")
+	product, err := a.resolver.Query().Product(r.Context(), &id, nil, nil)
+	if err == nil && product == nil {
+		err = &store.Error{Code: store.NotFound, Detail: "There is no product " + id + " in this shopper's catalog."}
+	}
+	return product, err
+}
+
+// writeProducts answers with a page of products, each written by row.
+func (a *API) writeProducts(w http.ResponseWriter, r *http.Request, row func([]byte, *model.Product) []byte, list productList) error {
 	p, err := parseParams(r)
 	if err != nil {
 		return err
@@ -27,19 +131,11 @@ func (a *API) nodeProducts(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx := r.Context()
-	node, err := a.resolver.Query().CatalogNode(ctx, r.PathValue("id"))
+	products, err := list(p, filter)
 	if err != nil {
 		return err
 	}
-	if node == nil {
-		return &store.Error{Code: store.NotFound, Detail: "There is no node " + r.PathValue("id") + " in this shopper's catalog."}
-	}
-	products, err := a.resolver.CatalogNode().Products(ctx, node, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
-	if err != nil {
-		return err
-	}
-	page, err := newPage(ctx, p, products.Connection)
+	page, err := newPage(r.Context(), p, products.Connection)
 	if err != nil {
 		return err
 	}
@@ -48,8 +144,7 @@ func (a *API) nodeProducts(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	tellLanguages(w, products.Nodes)
-	path := "/catalog/nodes/" + url.PathEscape(r.PathValue("id")) + "/relationships/products"
-	writeJSON(w, http.StatusOK, appendProducts(products.Nodes, page, path, included))
+	writeJSON(w, http.StatusOK, appendCatalogPage(products.Nodes, page, r.URL.EscapedPath(), row, included))
 	return nil
 }
 
@@ -65,28 +160,6 @@ func tellLanguages(w http.ResponseWriter, products []*model.Product) {
 	if len(languages) > 0 {
 		w.Header().Set("Content-Language", strings.Join(languages, ", "))
 	}
-}
-
-// appendProducts is the page's body.
-func appendProducts(products []*model.Product, g *page, path string, included *included) []byte {
-	dst := make([]byte, 0, 1024+4096*len(products))
-	dst = append(dst, `{"meta":{`...)
-	dst = g.appendMeta(dst)
-	dst = append(dst, `},"data":[`...)
-	for i, product := range products {
-		dst = comma(dst, i)
-		dst = product.AppendJSON(dst)
-	}
-	dst = append(dst, `],"links":{`...)
-	dst = appendLink(dst, "self", path, g.self())
-	for _, link := range []struct{ name, query string }{{"first", g.first()}, {"last", g.last()}, {"prev", g.prev()}, {"next", g.next()}} {
-		dst = appendLink(append(dst, ','), link.name, path, link.query)
-	}
-	dst = append(dst, '}')
-	if included != nil {
-		dst = included.append(append(dst, `,"included":`...))
-	}
-	return append(dst, '}')
 }
 
 // checkInclude is INVALID for a resource that cannot be included.

@@ -37,8 +37,28 @@ func (r route) coordinate() string { return r.method + " " + r.path }
 // routes lists every operation.
 func routes() []route {
 	return []route{
+		{"GET", "/catalog", (*API).catalog},
+		{"GET", "/catalog/hierarchies", (*API).hierarchies},
+		{"GET", "/catalog/hierarchies/:id", (*API).hierarchy},
+		{"GET", "/catalog/hierarchies/:id/children", (*API).hierarchyChildren},
+		{"GET", "/catalog/hierarchies/:id/nodes", (*API).hierarchyNodes},
+		{"GET", "/catalog/hierarchies/:id/products", (*API).hierarchyProducts},
+		{"GET", "/catalog/nodes", (*API).nodes},
+		{"GET", "/catalog/nodes/:id", (*API).node},
+		{"GET", "/catalog/nodes/:id/relationships/children", (*API).nodeChildren},
 		{"GET", "/catalog/nodes/:id/relationships/products", (*API).nodeProducts},
+		{"GET", "/catalog/products", (*API).products},
+		{"GET", "/catalog/products/:id", (*API).product},
+		{"GET", "/catalog/products/:id/relationships/children", (*API).productChildren},
+		{"GET", "/catalog/products/:id/relationships/component_products", (*API).componentProducts},
 		{"GET", "/v2/inventories", (*API).stocks},
+		{"POST", "/v2/inventories", (*API).createStock},
+		{"POST", "/v2/inventories/multiple", (*API).stocksByID},
+		{"GET", "/v2/inventories/:id", (*API).stock},
+		{"POST", "/v2/inventories/:id", (*API).createStock},
+		{"GET", "/v2/inventories/:id/transactions", (*API).stockTransactions},
+		{"POST", "/v2/inventories/:id/transactions", (*API).transactStock},
+		{"GET", "/v2/inventories/:id/transactions/:transaction", (*API).stockTransaction},
 		{"GET", "/v2/promotions", (*API).promotions},
 		{"POST", "/v2/promotions", (*API).createPromotion},
 		{"GET", "/v2/promotions/:id", (*API).promotion},
@@ -127,8 +147,11 @@ func (a *API) methods(methods map[string]route) http.Handler {
 				Err: &store.Error{Code: store.Invalid, Detail: "This path takes " + allow + ", not " + r.Method + "."}})
 			return
 		}
-		if strings.HasPrefix(found.path, "/catalog/") {
+		switch {
+		case strings.HasPrefix(found.path, "/catalog"):
 			w.Header().Add("Vary", graph.Vary)
+		case strings.HasPrefix(found.path, "/v2/inventories"):
+			w.Header().Add("Vary", multiLocationHeader)
 		}
 		err := auth.Require(r.Context(), found.coordinate())
 		if err == nil {

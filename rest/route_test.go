@@ -21,8 +21,18 @@ import (
 func allow() map[string]string {
 	return map[string]string{
 		productsOf("tools"): "GET, HEAD, OPTIONS",
-		"/v2/inventories":   "GET, HEAD, OPTIONS",
+		"/v2/inventories":   "GET, HEAD, POST, OPTIONS",
 		"/v2/settings":      "GET, HEAD, PUT, OPTIONS",
+
+		"/catalog":                               "GET, HEAD, OPTIONS",
+		"/catalog/hierarchies":                   "GET, HEAD, OPTIONS",
+		"/catalog/hierarchies/workshop/nodes":    "GET, HEAD, OPTIONS",
+		"/catalog/nodes/tools":                   "GET, HEAD, OPTIONS",
+		"/catalog/products/anvil":                "GET, HEAD, OPTIONS",
+		"/v2/inventories/multiple":               "POST, OPTIONS",
+		"/v2/inventories/anvil":                  "GET, HEAD, POST, OPTIONS",
+		"/v2/inventories/anvil/transactions":     "GET, HEAD, POST, OPTIONS",
+		"/v2/inventories/anvil/transactions/one": "GET, HEAD, OPTIONS",
 
 		"/v2/promotions":                        "GET, HEAD, POST, OPTIONS",
 		"/v2/promotions/ten-off":                "GET, HEAD, PUT, DELETE, OPTIONS",
@@ -51,7 +61,7 @@ func TestPaths(t *testing.T) {
 			{name: "two slashes in the middle", path: "/catalog//nodes/tools/relationships/products", ids: tools},
 			{name: "encoded characters", path: "/catalog/nodes/%74ools/relationships/products", ids: tools},
 			{name: "unknown under /v2", path: "/v2/inventories/nowhere/at/all", status: 404, holds: []string{"/v2/inventories/nowhere/at/all"}},
-			{name: "unknown under /catalog", path: "/catalog/nodes/tools", status: 404, holds: []string{`"status":"404"`}},
+			{name: "unknown under /catalog", path: "/catalog/nodes/tools/nowhere", status: 404, holds: []string{`"status":"404"`}},
 			{name: "unknown elsewhere", path: "/nowhere", status: 404, holds: []string{`"status":404`, "/catalog/ and /v2/"}},
 			{name: "the root", path: "/", status: 404},
 			{name: "unknown with a method that nothing takes", method: "PATCH", path: "/v2/nowhere", status: 404},

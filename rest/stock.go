@@ -1,10 +1,14 @@
 package rest
 
 import (
+	"cmp"
+	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
+	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
 )
@@ -32,36 +36,175 @@ func (a *API) stocks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, appendStocks(stocks.Nodes, page, times))
+	writeJSON(w, http.StatusOK, appendStocks(stocks.Nodes, page, times, stockShape(r)))
 	return nil
 }
 
-func appendStocks(stocks []*model.Stock, g *page, times *model.StockTimestamps) []byte {
+// multiLocationHeader asks for stock by location. There is one, "default",
+// which holds everything.
+const (
+	multiLocationHeader = "EP-Inventories-Multi-Location"
+	onlyLocation        = "default"
+)
+
+// byLocation tells whether stock is asked for in the shape with locations.
+func byLocation(r *http.Request) bool {
+	return strings.EqualFold(strings.TrimSpace(r.Header.Get(multiLocationHeader)), "true")
+}
+
+// stockShape is how a stock record is written: plain (spec: Stock record), or
+// in attributes, with its locations.
+func stockShape(r *http.Request) func([]byte, *model.Stock) []byte {
+	if byLocation(r) {
+		return appendStockByLocation
+	}
+	return appendStock
+}
+
+// stock returns the stock of one product.
+func (a *API) stock(w http.ResponseWriter, r *http.Request) error {
+	stock, err := a.resolver.Query().Stock(r.Context(), r.PathValue("id"))
+	if err == nil && stock == nil {
+		err = &store.Error{Code: store.NotFound, Detail: "There is no stock record for the product " + strconv.Quote(r.PathValue("id")) + "."}
+	}
+	if err != nil {
+		return err
+	}
+	return writeStock(w, r, http.StatusOK, stock)
+}
+
+// stocksByID lists the stock of some products, in the order of the request;
+// unknown ones are left out, and there are no pages.
+func (a *API) stocksByID(w http.ResponseWriter, r *http.Request) error {
+	var products []struct {
+		ID string `json:"id"`
+	}
+	if err := readList(w, r, &products); err != nil {
+		return err
+	}
+	ids := make([]string, len(products))
+	for i, product := range products {
+		ids[i] = product.ID
+	}
+	stocks, err := a.resolver.Query().StocksByID(r.Context(), ids)
+	if err != nil {
+		return err
+	}
+	dst := append(make([]byte, 0, 64+128*len(stocks)), `{"data":[`...)
+	for i, stock := range stocks {
+		dst = stockShape(r)(comma(dst, i), stock)
+	}
+	writeJSON(w, http.StatusOK, append(dst, "]}"...))
+	return nil
+}
+
+// stockBody is a new stock record as clients send it: with a quantity, or
+// with what is available in attributes or at the one location.
+type stockBody struct {
+	ID         string `json:"id"`
+	Quantity   *int   `json:"quantity"`
+	Attributes struct {
+		Available *int                     `json:"available"`
+		Locations map[string]stockLocation `json:"locations"`
+	} `json:"attributes"`
+}
+
+type stockLocation struct {
+	Available *int `json:"available"`
+}
+
+// quantity is what is to be available, from wherever it stands.
+func (b *stockBody) quantity() (int, error) {
+	for location := range b.Attributes.Locations {
+		if err := checkLocation(location); err != nil {
+			return 0, err
+		}
+	}
+	for _, given := range []*int{b.Quantity, b.Attributes.Available, b.Attributes.Locations[onlyLocation].Available} {
+		if given != nil {
+			return *given, nil
+		}
+	}
+	return 0, badParameter("quantity", "must be given: the units available, 0 to %d", store.MaxStock)
+}
+
+// checkLocation is UNPROCESSABLE for another location than the one there is.
+func checkLocation(location string) error {
+	if location == "" || location == onlyLocation {
+		return nil
+	}
+	return &store.Error{Code: store.Unprocessable, Path: []string{"location"}, Detail: fmt.Sprintf("must be %q or be left out, not %q; there are no others", onlyLocation, location)}
+}
+
+// createStock makes the stock record of the product in the path or, without
+// one there, in the body.
+func (a *API) createStock(w http.ResponseWriter, r *http.Request) error {
+	var b stockBody
+	if err := readData(w, r, &b); err != nil {
+		return err
+	}
+	quantity, err := b.quantity()
+	if err != nil {
+		return err
+	}
+	payload, err := a.resolver.Mutation().StockCreate(r.Context(), generated.StockCreateInput{ProductID: cmp.Or(r.PathValue("id"), b.ID), Quantity: quantity})
+	if err == nil {
+		err = asError(payload.UserErrors)
+	}
+	if err != nil {
+		return err
+	}
+	return writeStock(w, r, http.StatusCreated, payload.Stock)
+}
+
+func writeStock(w http.ResponseWriter, r *http.Request, status int, stock *model.Stock) error {
+	writeJSON(w, status, append(stockShape(r)([]byte(`{"data":`), stock), '}'))
+	return nil
+}
+
+func appendStocks(stocks []*model.Stock, g *page, times *model.StockTimestamps, row func([]byte, *model.Stock) []byte) []byte {
 	dst := make([]byte, 0, 512+128*len(stocks))
 	dst = append(dst, `{"data":[`...)
 	for i, stock := range stocks {
-		dst = appendStock(comma(dst, i), stock.Stock)
+		dst = row(comma(dst, i), stock)
 	}
 	dst = append(dst, `],"links":{`...)
 	dst = appendLink(dst, "current", "", g.self())
 	for _, link := range []struct{ name, query string }{{"first", g.first()}, {"last", g.last()}, {"prev", g.prev()}, {"next", g.next()}} {
 		dst = appendLink(append(dst, ','), link.name, "", link.query)
 	}
-	dst = append(dst, `},"meta":{"timestamps":{"created_at":`...)
-	dst = appendTime(dst, times.CreatedAt)
-	dst = append(dst, `,"updated_at":`...)
-	dst = append(appendTime(dst, times.UpdatedAt), "},"...)
-	return append(g.appendMeta(dst), "}}"...)
+	dst = appendTimestamps(append(dst, `},"meta":{`...), times.CreatedAt, times.UpdatedAt)
+	return append(g.appendMeta(append(dst, ',')), "}}"...)
 }
 
-func appendStock(dst []byte, s *store.Stock) []byte {
+func appendStock(dst []byte, s *model.Stock) []byte {
 	dst = store.AppendString(append(dst, `{"id":`...), s.ProductID)
-	dst = append(dst, `,"type":"stock","total":`...)
-	dst = strconv.AppendInt(dst, int64(s.Total()), 10)
-	dst = append(dst, `,"available":`...)
-	dst = strconv.AppendInt(dst, int64(s.Available), 10)
-	dst = append(dst, `,"allocated":`...)
-	return append(strconv.AppendInt(dst, int64(s.Allocated), 10), '}')
+	return append(appendCounts(append(dst, `,"type":"stock",`...), s), '}')
+}
+
+func appendStockByLocation(dst []byte, s *model.Stock) []byte {
+	dst = store.AppendString(append(dst, `{"id":`...), s.ProductID)
+	dst = appendCounts(append(dst, `,"type":"stock","attributes":{`...), s)
+	dst = appendCounts(append(dst, `,"locations":{"`+onlyLocation+`":{`...), s)
+	dst = store.AppendString(append(dst, `}}},"meta":{"stock_id":`...), s.ProductID)
+	return append(appendTimestamps(append(dst, ','), &s.CreatedAt, &s.UpdatedAt), "}}"...)
+}
+
+func appendCounts(dst []byte, s *model.Stock) []byte {
+	for i, count := range []struct {
+		name  string
+		units int
+	}{{"total", s.Total()}, {"available", s.Available}, {"allocated", s.Allocated}} {
+		dst = append(append(append(comma(dst, i), '"'), count.name...), `":`...)
+		dst = strconv.AppendInt(dst, int64(count.units), 10)
+	}
+	return dst
+}
+
+// appendTimestamps appends "timestamps":{…}.
+func appendTimestamps(dst []byte, created, updated *time.Time) []byte {
+	dst = appendTime(append(dst, `"timestamps":{"created_at":`...), created)
+	return append(appendTime(append(dst, `,"updated_at":`...), updated), '}')
 }
 
 // appendTime appends a time with its zone, or null.

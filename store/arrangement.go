@@ -12,6 +12,7 @@ type arrangement struct {
 	*View
 	list   string
 	head   *listHead
+	named  ordinals // the whole list, where the release does not keep it; nil where it does
 	filter ProductFilter
 	sort   Sort
 	epoch  int // of the prices it is sorted by
@@ -37,7 +38,7 @@ func (a *arrangement) arrange(ctx context.Context) (total int, places reads, err
 // picked tells whether the list has to be worked out: its products are picked
 // by more than a bound of its sort key, or its order is not stored.
 func (a *arrangement) picked() bool {
-	return a.filter.picks() || !a.sort.By.stored() ||
+	return a.named != nil || a.filter.picks() || !a.sort.By.stored() ||
 		slices.ContainsFunc(a.filter.Ranges, func(r Range) bool { return a.sort.By == SortDefault || r.Attribute != a.sort.By })
 }
 
@@ -184,6 +185,9 @@ func (a *arrangement) filtered(ctx context.Context) (ordinals, error) {
 
 // members are all products of the list, by ordinal.
 func (a *arrangement) members(ctx context.Context) (ordinals, error) {
+	if a.named != nil {
+		return slices.Clone(a.named), nil
+	}
 	rest, err := a.stored(ctx, SortDefault, 0, a.head.total-len(a.head.curated))
 	if err != nil {
 		return nil, err

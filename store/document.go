@@ -148,7 +148,7 @@ func (p *ProductSource) appendRelationships(dst []byte, l links) []byte {
 	dst = append(appendName(dst, "component_products"), `{"data":`...)
 	components := slices.DeleteFunc(p.componentIDs(), func(id string) bool { return !l.components[id] })
 	dst = appendReferences(dst, components)
-	return append(appendSelf(dst, p.ID, "component-products"), '}')
+	return append(appendSelf(dst, p.ID, "component_products"), '}')
 }
 
 // bareTime is a canonical time as the contract shows it, or null.

@@ -48,13 +48,18 @@ func (f *facet) size() int {
 // same number by value, byte by byte. Values that no product of the list has
 // are left out, unless they are selected.
 func (v *View) Facet(ctx context.Context, query FacetQuery) ([]FacetValue, error) {
-	lists, err := v.FacetOfNodes(ctx, []string{query.List.NodeID}, query)
-	return lists[query.List.NodeID], err
+	id := query.List.NodeID
+	if query.List.Edge != "" {
+		id = query.List.Of
+	}
+	lists, err := v.FacetOfNodes(ctx, []string{id}, query)
+	return lists[id], err
 }
 
 // FacetOfNodes counts for each of several nodes, whose queries differ in
 // nothing else, in as many statements as for one. The id "" is all products.
-// NOT_FOUND for an unknown node.
+// NOT_FOUND for an unknown node. Where the query names an edge, the ids are of
+// the products that it leads from.
 func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQuery) (map[string][]FacetValue, error) {
 	if err := checkLimit("first", query.First); err != nil {
 		return nil, err
@@ -71,7 +76,7 @@ func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQu
 	if err != nil {
 		return nil, err
 	}
-	lists, err := v.arrangements(ctx, nodeIDs, query.List.Filter, Sort{})
+	lists, err := v.arrangementsOf(ctx, nodeIDs, query.List)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +92,15 @@ func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQu
 		found[id] = countFacet(layers, places, query.Selected, query.First)
 	}
 	return found, nil
+}
+
+// arrangementsOf are the lists of nodes, or of what products refer to.
+func (v *View) arrangementsOf(ctx context.Context, ids []string, query ProductQuery) (map[string]*arrangement, error) {
+	query.Sort = Sort{}
+	if query.Edge != "" {
+		return v.arrangementsOfEdge(ctx, ids, query)
+	}
+	return v.arrangements(ctx, ids, query.Filter, query.Sort)
 }
 
 // count adds, by value, the products of the layer among those at some places.

@@ -37,10 +37,14 @@ const (
 // NewTerm checks a term: INVALID for an unknown attribute or operator, for eq
 // with id or with other than one value, and for in without a value.
 func NewTerm(attribute, operator string, values []string) (Term, error) {
+	return newTerm(FilterAttributes(), attribute, operator, values)
+}
+
+func newTerm(known []string, attribute, operator string, values []string) (Term, error) {
 	term := Term{attribute, operator, slices.Clone(values)}
 	path := []string{"filter"}
-	if !slices.Contains(FilterAttributes(), attribute) {
-		return term, invalid(path, "names the unknown attribute %q; known are %s", short(attribute), strings.Join(FilterAttributes(), ", "))
+	if !slices.Contains(known, attribute) {
+		return term, invalid(path, "names the unknown attribute %q; known are %s", short(attribute), strings.Join(known, ", "))
 	}
 	switch {
 	case operator != "eq" && operator != "in":

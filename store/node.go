@@ -32,6 +32,8 @@ type CatalogNode struct {
 	ParentID    string   // the node or hierarchy above; empty for a hierarchy
 	Ancestors   []string // ids from the hierarchy down to the parent
 	UpdatedAt   time.Time
+	PublishedAt time.Time // of the release
+	Language    string    // of the texts, which is the release's base language
 
 	children []*CatalogNode
 	curated  []string // while publishing
@@ -126,7 +128,7 @@ func (v *View) readTree(ctx context.Context) (*tree, error) {
 		return kept, nil
 	}
 	nodes, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (*CatalogNode, error) {
-		n := &CatalogNode{}
+		n := &CatalogNode{PublishedAt: v.Release.PublishedAt, Language: v.Release.Locale}
 		var updated int64
 		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &updated)
 		n.UpdatedAt = fromMicros(updated)
@@ -152,7 +154,17 @@ func (v *View) Node(ctx context.Context, id string) (*CatalogNode, error) {
 	if node := t.byID[id]; node != nil {
 		return node, nil
 	}
-	return nil, notFound(nil, "There is no node %q in this catalog.", id)
+	return nil, noNode(id)
+}
+
+// Hierarchy returns a hierarchy of the catalog; NOT_FOUND when it has none
+// with that id.
+func (v *View) Hierarchy(ctx context.Context, id string) (*CatalogNode, error) {
+	root, err := v.Node(ctx, id)
+	if err == nil && root.Kind != KindHierarchy {
+		err = notFound(nil, "There is no hierarchy %q in this catalog.", short(id))
+	}
+	return root, err
 }
 
 // NodesByID returns several nodes; an unknown one is left out.
@@ -171,17 +183,117 @@ func (v *View) NodesByID(ctx context.Context, ids []string) (map[string]*Catalog
 }
 
 // NodeFilter narrows a list of nodes; the zero value keeps all of a catalog.
+// Conditions given together must all hold.
 type NodeFilter struct {
-	Kind     NodeKind // hierarchies or nodes only
-	IDs      []string // these nodes, which come by last update, newest first
-	ParentID string   // the children of this node or hierarchy
+	Kind        NodeKind // hierarchies or nodes only
+	IDs         []string // these nodes, which come by last update, newest first
+	ParentID    string   // the children of this node or hierarchy
+	HierarchyID string   // all nodes of this hierarchy, however deep
+	Terms       []Term   // on the attributes of NodeFilterAttributes but id
+	Ranges      []Range  // on id or updated_at
+}
+
+// NodeFilterAttributes are what nodes and hierarchies can be filtered by.
+func NodeFilterAttributes() []string { return []string{"id", "name", "slug"} }
+
+// NewNodeTerm checks a term as NewTerm does.
+func NewNodeTerm(attribute, operator string, values []string) (Term, error) {
+	return newTerm(NodeFilterAttributes(), attribute, operator, values)
+}
+
+// NodeQuery asks for a page of nodes.
+type NodeQuery struct {
+	Filter NodeFilter
+	Sort   Sort // by id, name or updated_at; the default is by name, or by last update where the filter names ids
+	Page   Page
+}
+
+func (q NodeQuery) check() error {
+	if n := len(q.Filter.Terms) + len(q.Filter.Ranges); n > MaxFilterTerms {
+		return invalid([]string{"filter"}, "joins %d conditions; at most %d can be joined", n, MaxFilterTerms)
+	}
+	for _, r := range q.Filter.Ranges {
+		if r.Attribute == SortCreatedAt {
+			return invalid([]string{"filter"}, "compares created_at, which released nodes have none of; compare id or updated_at")
+		}
+		if err := r.check(); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains([]SortBy{SortDefault, SortID, SortName, SortUpdatedAt}, q.Sort.By) {
+		return invalid([]string{"sort"}, "must be id, name or updated_at, not %s", q.Sort.By)
+	}
+	return nil
+}
+
+// keeps tells whether a node is in the list.
+func (f NodeFilter) keeps(n *CatalogNode) bool {
+	if f.Kind != "" && n.Kind != f.Kind || f.IDs != nil && !slices.Contains(f.IDs, n.ID) || f.HierarchyID != "" && n.HierarchyID != f.HierarchyID {
+		return false
+	}
+	for _, term := range f.Terms {
+		text := map[string]string{"name": n.Name, "slug": n.Slug}[term.Attribute]
+		if !slices.Contains(term.Values, text) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(f.Ranges, func(r Range) bool { return !n.within(r) })
+}
+
+func (n *CatalogNode) within(r Range) bool {
+	order := n.UpdatedAt.Compare(r.Time)
+	if r.Attribute == SortID {
+		order = cmp.Compare(n.ID, r.ID)
+	}
+	switch r.Operator {
+	case "gt":
+		return order > 0
+	case "ge":
+		return order >= 0
+	case "lt":
+		return order < 0
+	}
+	return order <= 0
+}
+
+// sort puts nodes that are by name into the query's order.
+func (q NodeQuery) sort(nodes []*CatalogNode) {
+	switch {
+	case q.Sort.By == SortDefault && q.Filter.IDs != nil:
+		slices.SortFunc(nodes, func(a, b *CatalogNode) int {
+			return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ID, b.ID))
+		})
+	case q.Sort.By == SortID:
+		slices.SortFunc(nodes, func(a, b *CatalogNode) int { return cmp.Compare(a.ID, b.ID) })
+	case q.Sort.By == SortUpdatedAt:
+		slices.SortFunc(nodes, func(a, b *CatalogNode) int {
+			return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.ID, b.ID))
+		})
+	}
+	if q.Sort.Descending {
+		slices.Reverse(nodes)
+	}
+}
+
+// name tells the list apart from others.
+func (q NodeQuery) name() string {
+	f := q.Filter
+	parts := append([]string{"nodes", string(f.Kind), f.ParentID, f.HierarchyID, q.Sort.String()}, rangeNames(f.Ranges)...)
+	for _, term := range f.Terms {
+		parts = append(parts, term.String())
+	}
+	return listName(append(parts, f.IDs...)...)
 }
 
 // Nodes lists the catalog's nodes, without hierarchies unless the filter asks
-// for them, or names them by their ids, as those who follow breadcrumbs do: by
-// name, then id, or by last update where the filter names ids.
-func (v *View) Nodes(ctx context.Context, filter NodeFilter, page Page) (*Slice[*CatalogNode], error) {
-	v, err := v.follow(ctx, page)
+// for them, or names them by their ids, as those who follow breadcrumbs do.
+// NOT_FOUND for an unknown parent or hierarchy; INVALID to sort or bound by
+// created_at, which a release does not hold of nodes.
+func (v *View) Nodes(ctx context.Context, query NodeQuery) (*Slice[*CatalogNode], error) {
+	if err := query.check(); err != nil {
+		return nil, err
+	}
+	v, err := v.follow(ctx, query.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -189,27 +301,57 @@ func (v *View) Nodes(ctx context.Context, filter NodeFilter, page Page) (*Slice[
 	if err != nil {
 		return nil, err
 	}
-	nodes := t.nodes
+	filter, nodes := &query.Filter, t.nodes
 	if filter.ParentID != "" {
 		parent := t.byID[filter.ParentID]
 		if parent == nil {
-			return nil, notFound(nil, "There is no node %q in this catalog.", filter.ParentID)
+			return nil, noNode(filter.ParentID)
 		}
 		nodes = parent.children
+	}
+	if root := t.byID[filter.HierarchyID]; filter.HierarchyID != "" && (root == nil || root.Kind != KindHierarchy) {
+		return nil, noNode(filter.HierarchyID)
 	}
 	if filter.Kind == "" && filter.IDs == nil {
 		filter.Kind = KindNode
 	}
-	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n *CatalogNode) bool {
-		return filter.Kind != "" && n.Kind != filter.Kind || filter.IDs != nil && !slices.Contains(filter.IDs, n.ID)
-	})
-	if filter.IDs != nil {
-		slices.SortStableFunc(nodes, func(a, b *CatalogNode) int {
-			return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ID, b.ID))
-		})
-	}
-	name := listName(append([]string{"nodes", string(filter.Kind), filter.ParentID}, filter.IDs...)...)
-	return positioned(v, cursor{List: name}, page, len(nodes), func(start, end int) ([]*CatalogNode, error) {
+	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n *CatalogNode) bool { return !filter.keeps(n) })
+	query.sort(nodes)
+	return positioned(v, cursor{List: query.name()}, query.Page, len(nodes), func(start, end int) ([]*CatalogNode, error) {
 		return nodes[start:end], nil
 	})
+}
+
+func noNode(id string) error {
+	return notFound(nil, "There is no node %q in this catalog.", short(id))
+}
+
+// CuratedByNode returns the live curated products of several nodes, in the
+// merchant's order, by node.
+func (v *View) CuratedByNode(ctx context.Context, nodeIDs []string) (map[string][]*Product, error) {
+	names := make([]string, len(nodeIDs))
+	for i, id := range nodeIDs {
+		names[i] = listOfNode(id)
+	}
+	heads, err := v.listHeads(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	var places []uint32
+	for _, name := range names {
+		if head := heads[name]; head != nil {
+			places = append(places, head.curated...)
+		}
+	}
+	shown, err := v.show(ctx, places, places)
+	if err != nil {
+		return nil, err
+	}
+	curated := make(map[string][]*Product, len(nodeIDs))
+	for i, name := range names {
+		if head := heads[name]; head != nil {
+			curated[nodeIDs[i]], shown = shown[:len(head.curated)], shown[len(head.curated):]
+		}
+	}
+	return curated, nil
 }

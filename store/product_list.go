@@ -10,6 +10,8 @@ import (
 // of them.
 type ProductQuery struct {
 	NodeID string // of one node or hierarchy; empty is every listed product
+	Edge   Edge   // in place of a node: the products that one product refers to
+	Of     string // that product's id
 	Filter ProductFilter
 	Sort   Sort // the default: curated first, then by last update, newest first, then id
 	Page   Page
@@ -24,17 +26,10 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*Slice[*Produc
 	if err != nil {
 		return nil, err
 	}
-	if query.NodeID != "" {
-		if _, err := v.Node(ctx, query.NodeID); err != nil {
-			return nil, err
-		}
-	}
-	list := listOfProducts(query.NodeID)
-	head, err := v.listHead(ctx, list)
+	a, err := v.arrangement(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	a := &arrangement{View: v, list: list, head: head, filter: query.Filter}
 	if a.sort, a.epoch, err = v.sorting(ctx, query.Sort, query.Page); err != nil {
 		return nil, err
 	}
@@ -42,14 +37,29 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*Slice[*Produc
 	if err != nil {
 		return nil, err
 	}
-	row := cursor{List: listName("products", list, a.name(), query.Sort.String()), Epoch: a.epoch}
+	row := cursor{List: listName("products", a.list, a.name(), query.Sort.String()), Epoch: a.epoch}
 	return positioned(v, row, query.Page, total, func(start, end int) ([]*Product, error) {
 		at, err := places(ctx, start, end)
 		if err != nil {
 			return nil, err
 		}
-		return v.show(ctx, at, head.curated)
+		return v.show(ctx, at, a.head.curated)
 	})
+}
+
+// arrangement is the list that a query is about, not sorted yet.
+func (v *View) arrangement(ctx context.Context, query ProductQuery) (*arrangement, error) {
+	if query.Edge != "" {
+		return v.arrangementOfEdge(ctx, query)
+	}
+	if query.NodeID != "" {
+		if _, err := v.Node(ctx, query.NodeID); err != nil {
+			return nil, err
+		}
+	}
+	list := listOfProducts(query.NodeID)
+	head, err := v.listHead(ctx, list)
+	return &arrangement{View: v, list: list, head: head, filter: query.Filter}, err
 }
 
 // listOfProducts is the list of a node or, without one, of all products.

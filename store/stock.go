@@ -63,6 +63,46 @@ func (s *Store) StocksByID(ctx context.Context, productIDs []string) (map[string
 	return byID, err
 }
 
+// CreateStock makes the stock record of a product, which need not be imported
+// yet, with so many units available, and enters them in the ledger.
+//
+// INVALID for a malformed id; UNPROCESSABLE for a quantity out of bounds;
+// CONFLICT when the product has a record already: it is changed by
+// transactions only, so that none that were made meanwhile are lost.
+func (s *Store) CreateStock(ctx context.Context, actor Actor, productID string, available int) (*Stock, error) {
+	opening := StockChange{ProductID: productID, Action: StockSet, Quantity: available}
+	if faults := opening.check(); len(faults) > 0 {
+		return nil, faults
+	}
+	var made *Stock
+	err := s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {
+		var fresh bool
+		made, fresh, err = one(ctx, t.session, scanStock, `
+			INSERT INTO stock (`+stockColumns+`) VALUES ($1, $2, 0, $3, $3)
+			ON CONFLICT (product_id) DO NOTHING
+			RETURNING `+stockColumns, productID, available, micros(t.now))
+		if err != nil {
+			return err
+		}
+		if !fresh {
+			return &Error{Code: Conflict, Path: []string{"productId"}, Detail: "has a stock record already: \"" + productID + "\"; change it by a transaction"}
+		}
+		if _, err := t.exec(ctx, `UPDATE counter SET value = value + 1 WHERE name = 'stock'`); err != nil {
+			return err
+		}
+		if available == 0 {
+			return nil // nothing to enter
+		}
+		opening.Action = StockIncrement // from nothing
+		_, err = t.writeLedger(ctx, opening, made, available, 0)
+		return err
+	}, &made)
+	if err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
 // Stocks lists the stock of all products, drafts too, by product id unless
 // the query sorts otherwise.
 func (s *Store) Stocks(ctx context.Context, query ListQuery) (*Slice[*Stock], error) {
@@ -308,7 +348,7 @@ func (c *StockChange) fits(now *Stock) bool {
 func (t *tx) stock(ctx context.Context, productID string) (*Stock, error) {
 	stock, found, err := one(ctx, t.session, scanStock, `SELECT `+stockColumns+` FROM stock WHERE product_id = $1`, productID)
 	if err == nil && !found {
-		return nil, notFound([]string{"productId"}, "has no stock record: %q; import one first", productID)
+		return nil, notFound([]string{"productId"}, "has no stock record: %q; create one first", productID)
 	}
 	return stock, err
 }

@@ -159,18 +159,21 @@ type ComplexityRoot struct {
 	}
 
 	CatalogNode struct {
-		Breadcrumbs func(childComplexity int) int
-		Children    func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
-		Description func(childComplexity int) int
-		GlobalID    func(childComplexity int) int
-		HasChildren func(childComplexity int) int
-		Hierarchy   func(childComplexity int) int
-		ID          func(childComplexity int) int
-		Name        func(childComplexity int) int
-		Parent      func(childComplexity int) int
-		Products    func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Slug        func(childComplexity int) int
-		UpdatedAt   func(childComplexity int) int
+		Breadcrumbs     func(childComplexity int) int
+		Children        func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		CuratedProducts func(childComplexity int) int
+		Description     func(childComplexity int) int
+		GlobalID        func(childComplexity int) int
+		HasChildren     func(childComplexity int) int
+		Hierarchy       func(childComplexity int) int
+		ID              func(childComplexity int) int
+		Language        func(childComplexity int) int
+		Name            func(childComplexity int) int
+		Parent          func(childComplexity int) int
+		Products        func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		PublishedAt     func(childComplexity int) int
+		Slug            func(childComplexity int) int
+		UpdatedAt       func(childComplexity int) int
 	}
 
 	CatalogNodeConnection struct {
@@ -330,12 +333,16 @@ type ComplexityRoot struct {
 	}
 
 	Hierarchy struct {
-		Children    func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		AllNodes    func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Children    func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Description func(childComplexity int) int
 		GlobalID    func(childComplexity int) int
+		HasChildren func(childComplexity int) int
 		ID          func(childComplexity int) int
+		Language    func(childComplexity int) int
 		Name        func(childComplexity int) int
 		Products    func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		PublishedAt func(childComplexity int) int
 		Slug        func(childComplexity int) int
 		UpdatedAt   func(childComplexity int) int
 	}
@@ -423,6 +430,7 @@ type ComplexityRoot struct {
 		PromotionDelete        func(childComplexity int, input PromotionDeleteInput) int
 		PromotionUpdate        func(childComplexity int, input PromotionUpdateInput) int
 		SettingsUpdate         func(childComplexity int, input SettingsUpdateInput) int
+		StockCreate            func(childComplexity int, input StockCreateInput) int
 		StockTransact          func(childComplexity int, input StockTransactInput) int
 	}
 
@@ -494,57 +502,59 @@ type ComplexityRoot struct {
 	}
 
 	Product struct {
-		BaseProduct          func(childComplexity int) int
-		BaseProductID        func(childComplexity int) int
-		Breadcrumbs          func(childComplexity int) int
-		BundleConfiguration  func(childComplexity int) int
-		CatalogID            func(childComplexity int) int
-		CatalogSource        func(childComplexity int) int
-		ChildByOptions       func(childComplexity int, optionIds []string) int
-		ChildOptionIDs       func(childComplexity int) int
-		ChildVariations      func(childComplexity int) int
-		Children             func(childComplexity int) int
-		CommodityType        func(childComplexity int) int
-		ComponentProducts    func(childComplexity int) int
-		Components           func(childComplexity int) int
-		CreatedAt            func(childComplexity int) int
-		CuratedProduct       func(childComplexity int) int
-		CustomInputs         func(childComplexity int) int
-		Description          func(childComplexity int) int
-		DisplayPrice         func(childComplexity int) int
-		Extensions           func(childComplexity int) int
-		ExternalRef          func(childComplexity int) int
-		Files                func(childComplexity int) int
-		GlobalID             func(childComplexity int) int
-		ID                   func(childComplexity int) int
-		Language             func(childComplexity int) int
-		MainImage            func(childComplexity int) int
-		ManufacturerPartNum  func(childComplexity int) int
-		Modifiers            func(childComplexity int) int
-		Name                 func(childComplexity int) int
-		Nodes                func(childComplexity int) int
-		OriginalDisplayPrice func(childComplexity int) int
-		OriginalPrice        func(childComplexity int) int
-		Parent               func(childComplexity int) int
-		Price                func(childComplexity int) int
-		PriceModifiers       func(childComplexity int) int
-		PricebookID          func(childComplexity int) int
-		ProductTypes         func(childComplexity int) int
-		PublishedAt          func(childComplexity int) int
-		SKU                  func(childComplexity int) int
-		SaleExpires          func(childComplexity int) int
-		SaleID               func(childComplexity int) int
-		ShopperAttributes    func(childComplexity int) int
-		Slug                 func(childComplexity int) int
-		Status               func(childComplexity int) int
-		Stock                func(childComplexity int) int
-		Tags                 func(childComplexity int) int
-		Tiers                func(childComplexity int) int
-		Translations         func(childComplexity int) int
-		UPCEAN               func(childComplexity int) int
-		UpdatedAt            func(childComplexity int) int
-		VariationMatrix      func(childComplexity int) int
-		Variations           func(childComplexity int) int
+		BaseProduct                 func(childComplexity int) int
+		BaseProductID               func(childComplexity int) int
+		Breadcrumbs                 func(childComplexity int) int
+		BundleConfiguration         func(childComplexity int) int
+		CatalogID                   func(childComplexity int) int
+		CatalogSource               func(childComplexity int) int
+		ChildByOptions              func(childComplexity int, optionIds []string) int
+		ChildOptionIDs              func(childComplexity int) int
+		ChildVariations             func(childComplexity int) int
+		Children                    func(childComplexity int) int
+		ChildrenConnection          func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		CommodityType               func(childComplexity int) int
+		ComponentProducts           func(childComplexity int) int
+		ComponentProductsConnection func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Components                  func(childComplexity int) int
+		CreatedAt                   func(childComplexity int) int
+		CuratedProduct              func(childComplexity int) int
+		CustomInputs                func(childComplexity int) int
+		Description                 func(childComplexity int) int
+		DisplayPrice                func(childComplexity int) int
+		Extensions                  func(childComplexity int) int
+		ExternalRef                 func(childComplexity int) int
+		Files                       func(childComplexity int) int
+		GlobalID                    func(childComplexity int) int
+		ID                          func(childComplexity int) int
+		Language                    func(childComplexity int) int
+		MainImage                   func(childComplexity int) int
+		ManufacturerPartNum         func(childComplexity int) int
+		Modifiers                   func(childComplexity int) int
+		Name                        func(childComplexity int) int
+		Nodes                       func(childComplexity int) int
+		OriginalDisplayPrice        func(childComplexity int) int
+		OriginalPrice               func(childComplexity int) int
+		Parent                      func(childComplexity int) int
+		Price                       func(childComplexity int) int
+		PriceModifiers              func(childComplexity int) int
+		PricebookID                 func(childComplexity int) int
+		ProductTypes                func(childComplexity int) int
+		PublishedAt                 func(childComplexity int) int
+		SKU                         func(childComplexity int) int
+		SaleExpires                 func(childComplexity int) int
+		SaleID                      func(childComplexity int) int
+		ShopperAttributes           func(childComplexity int) int
+		Slug                        func(childComplexity int) int
+		Status                      func(childComplexity int) int
+		Stock                       func(childComplexity int) int
+		Tags                        func(childComplexity int) int
+		Tiers                       func(childComplexity int) int
+		Translations                func(childComplexity int) int
+		UPCEAN                      func(childComplexity int) int
+		UpdatedAt                   func(childComplexity int) int
+		VariationMatrix             func(childComplexity int) int
+		Variations                  func(childComplexity int) int
 	}
 
 	ProductComponent struct {
@@ -746,7 +756,7 @@ type ComplexityRoot struct {
 		AuthoredNodes       func(childComplexity int, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) int
 		Catalog             func(childComplexity int, id string) int
 		CatalogNode         func(childComplexity int, id string) int
-		CatalogNodes        func(childComplexity int, filter *CatalogNodeFilter, first *int, after *string, last *int, before *string, offset *int) int
+		CatalogNodes        func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		CatalogReleases     func(childComplexity int, catalogID string) int
 		CatalogResolution   func(childComplexity int, context *model.ShopperContextInput, at *time.Time) int
 		CatalogRule         func(childComplexity int, id string) int
@@ -754,7 +764,8 @@ type ComplexityRoot struct {
 		Catalogs            func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		Gateway             func(childComplexity int, slug string) int
 		Gateways            func(childComplexity int) int
-		Hierarchies         func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Hierarchies         func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Hierarchy           func(childComplexity int, id string) int
 		Job                 func(childComplexity int, id string) int
 		Jobs                func(childComplexity int, first int) int
 		Node                func(childComplexity int, id string) int
@@ -769,7 +780,10 @@ type ComplexityRoot struct {
 		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Settings            func(childComplexity int) int
 		Stock               func(childComplexity int, productID string) int
+		StockTransaction    func(childComplexity int, productID string, id string) int
+		StockTransactions   func(childComplexity int, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Stocks              func(childComplexity int, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		StocksByID          func(childComplexity int, productIds []string) int
 	}
 
 	Settings struct {
@@ -803,6 +817,11 @@ type ComplexityRoot struct {
 		TotalCount func(childComplexity int) int
 	}
 
+	StockCreatePayload struct {
+		Stock      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
 	StockEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
@@ -830,6 +849,18 @@ type ComplexityRoot struct {
 		Reason         func(childComplexity int) int
 		Reference      func(childComplexity int) int
 		Stock          func(childComplexity int) int
+	}
+
+	StockTransactionConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	StockTransactionEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	UserError struct {
@@ -866,14 +897,16 @@ type CatalogNodeResolver interface {
 	Hierarchy(ctx context.Context, obj *model.CatalogNode) (*model.Hierarchy, error)
 	Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.CatalogNode) ([]*model.Breadcrumb, error)
-	Children(ctx context.Context, obj *model.CatalogNode, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
+	Children(ctx context.Context, obj *model.CatalogNode, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
+	CuratedProducts(ctx context.Context, obj *model.CatalogNode) ([]*model.Product, error)
 	Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type CatalogReleaseResolver interface {
 	Served(ctx context.Context, obj *store.Release) (bool, error)
 }
 type HierarchyResolver interface {
-	Children(ctx context.Context, obj *model.Hierarchy, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
+	Children(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
+	AllNodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type JobResolver interface {
@@ -888,6 +921,7 @@ type MutationResolver interface {
 	PromotionCodeRedeem(ctx context.Context, input PromotionCodeRedeemInput) (*PromotionCodeRedeemPayload, error)
 	PromotionCodeRelease(ctx context.Context, input PromotionCodeReleaseInput) (*PromotionCodeReleasePayload, error)
 	GatewayUpdate(ctx context.Context, input GatewayUpdateInput) (*GatewayUpdatePayload, error)
+	StockCreate(ctx context.Context, input StockCreateInput) (*StockCreatePayload, error)
 	StockTransact(ctx context.Context, input StockTransactInput) (*StockTransactPayload, error)
 	CatalogCreate(ctx context.Context, input CatalogCreateInput) (*CatalogCreatePayload, error)
 	CatalogUpdate(ctx context.Context, input CatalogUpdateInput) (*CatalogUpdatePayload, error)
@@ -917,21 +951,27 @@ type ProductResolver interface {
 	ChildByOptions(ctx context.Context, obj *model.Product, optionIds []string) (*model.Product, error)
 	Parent(ctx context.Context, obj *model.Product) (*model.Product, error)
 	Children(ctx context.Context, obj *model.Product) ([]*model.Product, error)
+	ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error)
 	MainImage(ctx context.Context, obj *model.Product) (*store.File, error)
 	ComponentProducts(ctx context.Context, obj *model.Product) ([]*model.Product, error)
+	ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error)
 	Stock(ctx context.Context, obj *model.Product) (*model.Stock, error)
 }
 type QueryResolver interface {
 	CatalogNode(ctx context.Context, id string) (*model.CatalogNode, error)
-	CatalogNodes(ctx context.Context, filter *CatalogNodeFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
-	Hierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
+	CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
+	Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error)
+	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
 	Product(ctx context.Context, id *string, sku *string, slug *string) (*model.Product, error)
 	Products(ctx context.Context, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
 	Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
+	StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error)
+	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
+	StockTransaction(ctx context.Context, productID string, id string) (*model.StockTransaction, error)
 	Settings(ctx context.Context) (*store.Settings, error)
 	Gateway(ctx context.Context, slug string) (*model.Gateway, error)
 	Gateways(ctx context.Context) ([]*model.Gateway, error)
@@ -1417,7 +1457,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.CatalogNode.Children(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.CatalogNode.Children(childComplexity, args["filter"].(*model.CatalogNodeFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "CatalogNode.curatedProducts":
+		if e.ComplexityRoot.CatalogNode.CuratedProducts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogNode.CuratedProducts(childComplexity), true
 	case "CatalogNode.description":
 		if e.ComplexityRoot.CatalogNode.Description == nil {
 			break
@@ -1448,6 +1494,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogNode.ID(childComplexity), true
+	case "CatalogNode.language":
+		if e.ComplexityRoot.CatalogNode.Language == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogNode.Language(childComplexity), true
 	case "CatalogNode.name":
 		if e.ComplexityRoot.CatalogNode.Name == nil {
 			break
@@ -1471,6 +1523,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogNode.Products(childComplexity, args["filter"].(*model.ProductFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "CatalogNode.publishedAt":
+		if e.ComplexityRoot.CatalogNode.PublishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogNode.PublishedAt(childComplexity), true
 	case "CatalogNode.slug":
 		if e.ComplexityRoot.CatalogNode.Slug == nil {
 			break
@@ -2063,6 +2121,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.GatewayUpdatePayload.UserErrors(childComplexity), true
 
+	case "Hierarchy.allNodes":
+		if e.ComplexityRoot.Hierarchy.AllNodes == nil {
+			break
+		}
+
+		args, err := ec.field_Hierarchy_allNodes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Hierarchy.AllNodes(childComplexity, args["filter"].(*model.CatalogNodeFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Hierarchy.children":
 		if e.ComplexityRoot.Hierarchy.Children == nil {
 			break
@@ -2073,7 +2142,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Hierarchy.Children(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Hierarchy.Children(childComplexity, args["filter"].(*model.CatalogNodeFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Hierarchy.description":
 		if e.ComplexityRoot.Hierarchy.Description == nil {
 			break
@@ -2086,12 +2155,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Hierarchy.GlobalID(childComplexity), true
+	case "Hierarchy.hasChildren":
+		if e.ComplexityRoot.Hierarchy.HasChildren == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Hierarchy.HasChildren(childComplexity), true
 	case "Hierarchy.uuid":
 		if e.ComplexityRoot.Hierarchy.ID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Hierarchy.ID(childComplexity), true
+	case "Hierarchy.language":
+		if e.ComplexityRoot.Hierarchy.Language == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Hierarchy.Language(childComplexity), true
 	case "Hierarchy.name":
 		if e.ComplexityRoot.Hierarchy.Name == nil {
 			break
@@ -2109,6 +2190,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Hierarchy.Products(childComplexity, args["filter"].(*model.ProductFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Hierarchy.publishedAt":
+		if e.ComplexityRoot.Hierarchy.PublishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Hierarchy.PublishedAt(childComplexity), true
 	case "Hierarchy.slug":
 		if e.ComplexityRoot.Hierarchy.Slug == nil {
 			break
@@ -2623,6 +2710,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.SettingsUpdate(childComplexity, args["input"].(SettingsUpdateInput)), true
+	case "Mutation.stockCreate":
+		if e.ComplexityRoot.Mutation.StockCreate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_stockCreate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.StockCreate(childComplexity, args["input"].(StockCreateInput)), true
 	case "Mutation.stockTransact":
 		if e.ComplexityRoot.Mutation.StockTransact == nil {
 			break
@@ -2898,6 +2996,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.Children(childComplexity), true
+	case "Product.childrenConnection":
+		if e.ComplexityRoot.Product.ChildrenConnection == nil {
+			break
+		}
+
+		args, err := ec.field_Product_childrenConnection_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Product.ChildrenConnection(childComplexity, args["filter"].(*model.ProductFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Product.commodityType":
 		if e.ComplexityRoot.Product.CommodityType == nil {
 			break
@@ -2910,6 +3019,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.ComponentProducts(childComplexity), true
+	case "Product.componentProductsConnection":
+		if e.ComplexityRoot.Product.ComponentProductsConnection == nil {
+			break
+		}
+
+		args, err := ec.field_Product_componentProductsConnection_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Product.ComponentProductsConnection(childComplexity, args["filter"].(*model.ProductFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Product.components":
 		if e.ComplexityRoot.Product.Components == nil {
 			break
@@ -3924,7 +4044,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.CatalogNodes(childComplexity, args["filter"].(*CatalogNodeFilter), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Query.CatalogNodes(childComplexity, args["filter"].(*model.CatalogNodeFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.catalogReleases":
 		if e.ComplexityRoot.Query.CatalogReleases == nil {
 			break
@@ -4007,7 +4127,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Hierarchies(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Query.Hierarchies(childComplexity, args["filter"].(*model.CatalogNodeFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.hierarchy":
+		if e.ComplexityRoot.Query.Hierarchy == nil {
+			break
+		}
+
+		args, err := ec.field_Query_hierarchy_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Hierarchy(childComplexity, args["id"].(string)), true
 
 	case "Query.job":
 		if e.ComplexityRoot.Query.Job == nil {
@@ -4158,6 +4289,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Stock(childComplexity, args["productId"].(string)), true
+	case "Query.stockTransaction":
+		if e.ComplexityRoot.Query.StockTransaction == nil {
+			break
+		}
+
+		args, err := ec.field_Query_stockTransaction_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.StockTransaction(childComplexity, args["productId"].(string), args["id"].(string)), true
+	case "Query.stockTransactions":
+		if e.ComplexityRoot.Query.StockTransactions == nil {
+			break
+		}
+
+		args, err := ec.field_Query_stockTransactions_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.StockTransactions(childComplexity, args["productId"].(string), args["filter"].(*model.ListBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.stocks":
 		if e.ComplexityRoot.Query.Stocks == nil {
 			break
@@ -4169,6 +4322,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Stocks(childComplexity, args["filter"].(*model.ListBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.stocksById":
+		if e.ComplexityRoot.Query.StocksByID == nil {
+			break
+		}
+
+		args, err := ec.field_Query_stocksById_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.StocksByID(childComplexity, args["productIds"].([]string)), true
 
 	case "Settings.currency":
 		if e.ComplexityRoot.Settings.Currency == nil {
@@ -4293,6 +4457,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.StockConnection.TotalCount(childComplexity), true
 
+	case "StockCreatePayload.stock":
+		if e.ComplexityRoot.StockCreatePayload.Stock == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockCreatePayload.Stock(childComplexity), true
+	case "StockCreatePayload.userErrors":
+		if e.ComplexityRoot.StockCreatePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockCreatePayload.UserErrors(childComplexity), true
+
 	case "StockEdge.cursor":
 		if e.ComplexityRoot.StockEdge.Cursor == nil {
 			break
@@ -4399,6 +4576,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.StockTransaction.Stock(childComplexity), true
 
+	case "StockTransactionConnection.edges":
+		if e.ComplexityRoot.StockTransactionConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockTransactionConnection.Edges(childComplexity), true
+	case "StockTransactionConnection.nodes":
+		if e.ComplexityRoot.StockTransactionConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockTransactionConnection.Nodes(childComplexity), true
+	case "StockTransactionConnection.pageInfo":
+		if e.ComplexityRoot.StockTransactionConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockTransactionConnection.PageInfo(childComplexity), true
+	case "StockTransactionConnection.totalCount":
+		if e.ComplexityRoot.StockTransactionConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockTransactionConnection.TotalCount(childComplexity), true
+
+	case "StockTransactionEdge.cursor":
+		if e.ComplexityRoot.StockTransactionEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockTransactionEdge.Cursor(childComplexity), true
+	case "StockTransactionEdge.node":
+		if e.ComplexityRoot.StockTransactionEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockTransactionEdge.Node(childComplexity), true
+
 	case "UserError.code":
 		if e.ComplexityRoot.UserError.Code == nil {
 			break
@@ -4485,6 +4700,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCatalogCreateInput,
 		ec.unmarshalInputCatalogDeleteInput,
 		ec.unmarshalInputCatalogNodeFilter,
+		ec.unmarshalInputCatalogNodeOrder,
 		ec.unmarshalInputCatalogPricebookInput,
 		ec.unmarshalInputCatalogPublishInput,
 		ec.unmarshalInputCatalogReleaseServeInput,
@@ -4529,6 +4745,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputSettingsUpdateInput,
 		ec.unmarshalInputShopperContextInput,
 		ec.unmarshalInputStockChangeInput,
+		ec.unmarshalInputStockCreateInput,
 		ec.unmarshalInputStockTransactInput,
 		ec.unmarshalInputTextFilter,
 	)
@@ -4660,10 +4877,12 @@ type Query {
   "A node of the shopper's catalog, or a hierarchy's root as a node, by id: null when the catalog has none with that id. Example: ` + "`" + `catalogNode(id: \"node-coffee\") { name }` + "`" + `."
   catalogNode("The global id, or the service's own; a hierarchy's id serves too." id: ID!): CatalogNode
 
-  "The nodes of the shopper's catalog: by name, then id; or, where the filter names ids, by last update, newest first."
+  "The nodes of the shopper's catalog: by name, then id, unless sorted otherwise; or, where the filter names ids, by last update, newest first."
   catalogNodes(
     "Which nodes; null means all of them."
     filter: CatalogNodeFilter
+    "The order; null means by name, then id, or by last update where the filter names ids."
+    orderBy: CatalogNodeOrder
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
     first: Int
     "A cursor: rows after it."
@@ -4676,8 +4895,15 @@ type Query {
     offset: Int
   ): CatalogNodeConnection!
 
-  "The hierarchies of the shopper's catalog, by name, then id: the roots of its trees of nodes."
+  "A hierarchy of the shopper's catalog, by id: null when the catalog has none with that id."
+  hierarchy("The global id, or the service's own." id: ID!): Hierarchy
+
+  "The hierarchies of the shopper's catalog, by name, then id, unless sorted otherwise: the roots of its trees of nodes."
   hierarchies(
+    "Which hierarchies; null means all of them."
+    filter: CatalogNodeFilter
+    "The order; null means by name, then id, or by last update where the filter names ids."
+    orderBy: CatalogNodeOrder
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
     first: Int
     "A cursor: rows after it."
@@ -4738,6 +4964,37 @@ type Query {
     "Rows to pass over, 0 to 10000."
     offset: Int
   ): StockConnection!
+
+  "The stock of several products, drafts too, in the order of the ids, each once; those without a stock record are left out."
+  stocksById("The products' global ids, or the service's own; at most 100." productIds: [ID!]!): [Stock!]!
+
+  "The ledger of a product's stock, newest first unless sorted otherwise. NOT_FOUND for a product without a stock record."
+  stockTransactions(
+    "The product's global id, or the service's own."
+    productId: ID!
+    "Bounds on id or time of creation; null means the whole ledger."
+    filter: ListBounds
+    "The order, which can only be by CREATED_AT; null means newest first."
+    orderBy: ListOrder
+    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    first: Int
+    "A cursor: rows after it."
+    after: String
+    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    last: Int
+    "A cursor: rows before it."
+    before: String
+    "Rows to pass over, 0 to 10000."
+    offset: Int
+  ): StockTransactionConnection!
+
+  "A line of the ledger of a product's stock; null when there is none."
+  stockTransaction(
+    "The product's global id, or the service's own."
+    productId: ID!
+    "The transaction's own id."
+    id: ID!
+  ): StockTransaction
 
   "The store's settings."
   settings: Settings!
@@ -4952,6 +5209,9 @@ type Mutation {
   "Configures a payment gateway. Members left out keep their value; the card processor needs merchant id, username and password by the time it is first configured. The password is sealed, and never shown again."
   gatewayUpdate("What to change." input: GatewayUpdateInput!): GatewayUpdatePayload!
 
+  "Makes the stock record of a product, imported or not. What is there already is CONFLICT: change it by ` + "`" + `stockTransact` + "`" + `."
+  stockCreate("The record." input: StockCreateInput!): StockCreatePayload!
+
   "Changes stock: all the changes or none, each with its line in the ledger. The same product twice is changed twice, in order."
   stockTransact("The changes." input: StockTransactInput!): StockTransactPayload!
 
@@ -5061,6 +5321,30 @@ input CatalogNodeFilter {
   ids: [ID!]
   "The nodes right below this node or hierarchy."
   parentId: ID
+  "By name."
+  name: TextFilter
+  "By slug."
+  slug: TextFilter
+  "By bounds on a sort key. Released nodes have no time of creation."
+  bounds: ListBounds
+}
+
+"An order of a list of nodes. Ties are broken by id, in the same direction, so that paging sees every node once."
+input CatalogNodeOrder {
+  "The sort key."
+  field: CatalogNodeOrderField!
+  "Which way."
+  direction: OrderDirection! = ASC
+}
+
+"What a list of nodes can be sorted by."
+enum CatalogNodeOrderField {
+  "By id, byte by byte."
+  ID
+  "By name, in the order of the alphabet, then id."
+  NAME
+  "By time of the last change, then id."
+  UPDATED_AT
 }
 
 "A text condition: exactly one of its members. Texts are compared as written, in the catalog's base language."
@@ -5302,6 +5586,26 @@ type StockEdge {
   node: Stock!
 }
 
+"A page of a ledger."
+type StockTransactionConnection {
+  "The rows with their cursors."
+  edges: [StockTransactionEdge!]!
+  "The rows."
+  nodes: [StockTransaction!]!
+  "Where the page stands in the list."
+  pageInfo: PageInfo!
+  "How many rows the whole list has, after filters."
+  totalCount: Int!
+}
+
+"A line of a ledger in a list."
+type StockTransactionEdge {
+  "Where it stands in the list."
+  cursor: String!
+  "The line."
+  node: StockTransaction!
+}
+
 "Times over a whole list of stock."
 type StockTimestamps {
   "The earliest creation; null while there is no stock."
@@ -5324,8 +5628,35 @@ type Hierarchy implements Node {
   description: String!
   "When it was last changed."
   updatedAt: DateTime!
-  "The nodes right below, by name, then id."
+  "When the catalog was published."
+  publishedAt: DateTime!
+  "The language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
+  language: String!
+  "Whether there are nodes below."
+  hasChildren: Boolean!
+  "The nodes right below, by name, then id, unless sorted otherwise."
   children(
+    "Which nodes; null means all of them."
+    filter: CatalogNodeFilter
+    "The order; null means by name, then id, or by last update where the filter names ids."
+    orderBy: CatalogNodeOrder
+    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    first: Int
+    "A cursor: rows after it."
+    after: String
+    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    last: Int
+    "A cursor: rows before it."
+    before: String
+    "Rows to pass over, 0 to 10000."
+    offset: Int
+  ): CatalogNodeConnection!
+  "All its nodes, however deep, by name, then id, unless sorted otherwise."
+  allNodes(
+    "Which nodes; null means all of them."
+    filter: CatalogNodeFilter
+    "The order; null means by name, then id, or by last update where the filter names ids."
+    orderBy: CatalogNodeOrder
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
     first: Int
     "A cursor: rows after it."
@@ -5370,6 +5701,10 @@ type CatalogNode implements Node {
   description: String!
   "When it was last changed."
   updatedAt: DateTime!
+  "When the catalog was published."
+  publishedAt: DateTime!
+  "The language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
+  language: String!
   "Whether there are nodes below."
   hasChildren: Boolean!
   "The hierarchy it belongs to."
@@ -5378,8 +5713,12 @@ type CatalogNode implements Node {
   parent: CatalogNode
   "The way from the hierarchy to this node's parent, the hierarchy first."
   breadcrumbs: [Breadcrumb!]!
-  "The nodes right below, by name, then id."
+  "The nodes right below, by name, then id, unless sorted otherwise."
   children(
+    "Which nodes; null means all of them."
+    filter: CatalogNodeFilter
+    "The order; null means by name, then id, or by last update where the filter names ids."
+    orderBy: CatalogNodeOrder
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
     first: Int
     "A cursor: rows after it."
@@ -5391,6 +5730,8 @@ type CatalogNode implements Node {
     "Rows to pass over, 0 to 10000."
     offset: Int
   ): CatalogNodeConnection!
+  "The live products that the merchant put first, in that order."
+  curatedProducts: [Product!]!
   "The live products attached to this node: curated first in the merchant's order, then by last update, newest first, then id, unless sorted otherwise."
   products(
     "Which products; null means all."
@@ -5520,12 +5861,46 @@ type Product implements Node {
   parent: Product
   "The live children of this parent."
   children: [Product!]!
+  "The live children of this parent, a page of them: by last update, newest first, then id, unless sorted otherwise."
+  childrenConnection(
+    "Which products; null means all."
+    filter: ProductFilter
+    "The order; null means by last update, newest first, then id."
+    orderBy: ProductOrder
+    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    first: Int
+    "A cursor: rows after it."
+    after: String
+    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    last: Int
+    "A cursor: rows before it."
+    before: String
+    "Rows to pass over, 0 to 10000."
+    offset: Int
+  ): ProductConnection!
   "The files of this product, in the merchant's order."
   files: [ProductFile!]!
   "Its main image; null when it has none."
   mainImage: File
   "The live products that this bundle is made of."
   componentProducts: [Product!]!
+  "The live products that this bundle is made of, a page of them: by last update, newest first, then id, unless sorted otherwise."
+  componentProductsConnection(
+    "Which products; null means all."
+    filter: ProductFilter
+    "The order; null means by last update, newest first, then id."
+    orderBy: ProductOrder
+    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    first: Int
+    "A cursor: rows after it."
+    after: String
+    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    last: Int
+    "A cursor: rows before it."
+    before: String
+    "Rows to pass over, 0 to 10000."
+    offset: Int
+  ): ProductConnection!
   "The nodes it is attached to, the newest attachment first; a child's are its parent's too."
   nodes: [CatalogNode!]!
   "A trail for each of its nodes, in the same order."
@@ -5790,6 +6165,24 @@ input SettingsUpdateInput {
 type SettingsUpdatePayload {
   "The settings; null when nothing was changed for the errors' sake."
   settings: Settings
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"A new stock record."
+input StockCreateInput {
+  "The product's global id, or the service's own."
+  productId: ID!
+  "Units available, 0 to 2147483647."
+  quantity: Int!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
+}
+
+"The new stock record."
+type StockCreatePayload {
+  "The record; null when none was made for the errors' sake."
+  stock: Stock
   "What is to be mended; empty when it worked."
   userErrors: [UserError!]!
 }
@@ -7485,6 +7878,10 @@ func (ec *executionContext) childFields_CatalogNode(ctx context.Context, field g
 		return ec.fieldContext_CatalogNode_description(ctx, field)
 	case "updatedAt":
 		return ec.fieldContext_CatalogNode_updatedAt(ctx, field)
+	case "publishedAt":
+		return ec.fieldContext_CatalogNode_publishedAt(ctx, field)
+	case "language":
+		return ec.fieldContext_CatalogNode_language(ctx, field)
 	case "hasChildren":
 		return ec.fieldContext_CatalogNode_hasChildren(ctx, field)
 	case "hierarchy":
@@ -7495,6 +7892,8 @@ func (ec *executionContext) childFields_CatalogNode(ctx context.Context, field g
 		return ec.fieldContext_CatalogNode_breadcrumbs(ctx, field)
 	case "children":
 		return ec.fieldContext_CatalogNode_children(ctx, field)
+	case "curatedProducts":
+		return ec.fieldContext_CatalogNode_curatedProducts(ctx, field)
 	case "products":
 		return ec.fieldContext_CatalogNode_products(ctx, field)
 	}
@@ -7827,8 +8226,16 @@ func (ec *executionContext) childFields_Hierarchy(ctx context.Context, field gra
 		return ec.fieldContext_Hierarchy_description(ctx, field)
 	case "updatedAt":
 		return ec.fieldContext_Hierarchy_updatedAt(ctx, field)
+	case "publishedAt":
+		return ec.fieldContext_Hierarchy_publishedAt(ctx, field)
+	case "language":
+		return ec.fieldContext_Hierarchy_language(ctx, field)
+	case "hasChildren":
+		return ec.fieldContext_Hierarchy_hasChildren(ctx, field)
 	case "children":
 		return ec.fieldContext_Hierarchy_children(ctx, field)
+	case "allNodes":
+		return ec.fieldContext_Hierarchy_allNodes(ctx, field)
 	case "products":
 		return ec.fieldContext_Hierarchy_products(ctx, field)
 	}
@@ -8167,12 +8574,16 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_parent(ctx, field)
 	case "children":
 		return ec.fieldContext_Product_children(ctx, field)
+	case "childrenConnection":
+		return ec.fieldContext_Product_childrenConnection(ctx, field)
 	case "files":
 		return ec.fieldContext_Product_files(ctx, field)
 	case "mainImage":
 		return ec.fieldContext_Product_mainImage(ctx, field)
 	case "componentProducts":
 		return ec.fieldContext_Product_componentProducts(ctx, field)
+	case "componentProductsConnection":
+		return ec.fieldContext_Product_componentProductsConnection(ctx, field)
 	case "nodes":
 		return ec.fieldContext_Product_nodes(ctx, field)
 	case "breadcrumbs":
@@ -8629,6 +9040,16 @@ func (ec *executionContext) childFields_StockConnection(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type StockConnection", field.Name)
 }
 
+func (ec *executionContext) childFields_StockCreatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "stock":
+		return ec.fieldContext_StockCreatePayload_stock(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_StockCreatePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type StockCreatePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_StockEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "cursor":
@@ -8685,6 +9106,30 @@ func (ec *executionContext) childFields_StockTransaction(ctx context.Context, fi
 		return ec.fieldContext_StockTransaction_stock(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type StockTransaction", field.Name)
+}
+
+func (ec *executionContext) childFields_StockTransactionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_StockTransactionConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_StockTransactionConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_StockTransactionConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_StockTransactionConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type StockTransactionConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_StockTransactionEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_StockTransactionEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_StockTransactionEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type StockTransactionEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_UserError(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8870,46 +9315,62 @@ func (ec *executionContext) field_AuthoredNode_productIds_args(ctx context.Conte
 func (ec *executionContext) field_CatalogNode_children_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.CatalogNodeFilter, error) {
+			return ec.unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋmodelᚐCatalogNodeFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg4
+	args["offset"] = arg6
 	return args, nil
 }
 
@@ -8975,49 +9436,127 @@ func (ec *executionContext) field_CatalogNode_products_args(ctx context.Context,
 	return args, nil
 }
 
+func (ec *executionContext) field_Hierarchy_allNodes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.CatalogNodeFilter, error) {
+			return ec.unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋmodelᚐCatalogNodeFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg6
+	return args, nil
+}
+
 func (ec *executionContext) field_Hierarchy_children_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.CatalogNodeFilter, error) {
+			return ec.unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋmodelᚐCatalogNodeFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg4
+	args["offset"] = arg6
 	return args, nil
 }
 
@@ -9489,6 +10028,20 @@ func (ec *executionContext) field_Mutation_settingsUpdate_args(ctx context.Conte
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_stockCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (StockCreateInput, error) {
+			return ec.unmarshalNStockCreateInput2porticoᚋgraphᚋgeneratedᚐStockCreateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_stockTransact_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -9542,6 +10095,130 @@ func (ec *executionContext) field_Product_childByOptions_args(ctx context.Contex
 		return nil, err
 	}
 	args["optionIds"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Product_childrenConnection_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.ProductFilter, error) {
+			return ec.unmarshalOProductFilter2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Product_componentProductsConnection_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.ProductFilter, error) {
+			return ec.unmarshalOProductFilter2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg6
 	return args, nil
 }
 
@@ -9705,53 +10382,61 @@ func (ec *executionContext) field_Query_catalogNodes_args(ctx context.Context, r
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (*CatalogNodeFilter, error) {
-			return ec.unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeFilter(ctx, v)
+		func(ctx context.Context, v any) (*model.CatalogNodeFilter, error) {
+			return ec.unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋmodelᚐCatalogNodeFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg5
+	args["offset"] = arg6
 	return args, nil
 }
 
@@ -9928,46 +10613,76 @@ func (ec *executionContext) field_Query_gateway_args(ctx context.Context, rawArg
 func (ec *executionContext) field_Query_hierarchies_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.CatalogNodeFilter, error) {
+			return ec.unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋmodelᚐCatalogNodeFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg4
+	args["offset"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_hierarchy_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
 	return args, nil
 }
 
@@ -10403,6 +11118,98 @@ func (ec *executionContext) field_Query_promotions_args(ctx context.Context, raw
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_stockTransaction_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "productId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["productId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_stockTransactions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "productId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["productId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.ListBounds, error) {
+			return ec.unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOListOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg7
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_stock_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -10414,6 +11221,20 @@ func (ec *executionContext) field_Query_stock_args(ctx context.Context, rawArgs 
 		return nil, err
 	}
 	args["productId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_stocksById_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "productIds",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["productIds"] = arg0
 	return args, nil
 }
 
@@ -12415,6 +13236,52 @@ func (ec *executionContext) fieldContext_CatalogNode_updatedAt(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _CatalogNode_publishedAt(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNode_publishedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PublishedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNode_publishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogNode_language(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNode_language(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Language, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNode_language(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _CatalogNode_hasChildren(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -12544,7 +13411,7 @@ func (ec *executionContext) _CatalogNode_children(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.CatalogNode().Children(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.CatalogNode().Children(ctx, obj, fc.Args["filter"].(*model.CatalogNodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.CatalogNode]) graphql.Marshaler {
@@ -12574,6 +13441,38 @@ func (ec *executionContext) fieldContext_CatalogNode_children(ctx context.Contex
 	if fc.Args, err = ec.field_CatalogNode_children_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNode_curatedProducts(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNode_curatedProducts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CatalogNode().CuratedProducts(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Product) graphql.Marshaler {
+			return ec.marshalNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNode_curatedProducts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNode",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
 	}
 	return fc, nil
 }
@@ -15124,6 +16023,75 @@ func (ec *executionContext) fieldContext_Hierarchy_updatedAt(_ context.Context, 
 	return graphql.NewScalarFieldContext("Hierarchy", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _Hierarchy_publishedAt(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Hierarchy_publishedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PublishedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Hierarchy_publishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Hierarchy", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Hierarchy_language(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Hierarchy_language(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Language, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Hierarchy_language(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Hierarchy", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Hierarchy_hasChildren(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Hierarchy_hasChildren(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HasChildren(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Hierarchy_hasChildren(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Hierarchy", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _Hierarchy_children(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -15134,7 +16102,7 @@ func (ec *executionContext) _Hierarchy_children(ctx context.Context, field graph
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Hierarchy().Children(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Hierarchy().Children(ctx, obj, fc.Args["filter"].(*model.CatalogNodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.CatalogNode]) graphql.Marshaler {
@@ -15162,6 +16130,50 @@ func (ec *executionContext) fieldContext_Hierarchy_children(ctx context.Context,
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Hierarchy_children_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Hierarchy_allNodes(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Hierarchy_allNodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Hierarchy().AllNodes(ctx, obj, fc.Args["filter"].(*model.CatalogNodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.CatalogNode]) graphql.Marshaler {
+			return ec.marshalNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Hierarchy_allNodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Hierarchy",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogNodeConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Hierarchy_allNodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16333,6 +17345,50 @@ func (ec *executionContext) fieldContext_Mutation_gatewayUpdate(ctx context.Cont
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_gatewayUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_stockCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_stockCreate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().StockCreate(ctx, fc.Args["input"].(StockCreateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *StockCreatePayload) graphql.Marshaler {
+			return ec.marshalNStockCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockCreatePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_stockCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_StockCreatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_stockCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19337,6 +20393,50 @@ func (ec *executionContext) fieldContext_Product_children(_ context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _Product_childrenConnection(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_childrenConnection(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Product().ChildrenConnection(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
+			return ec.marshalNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_childrenConnection(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Product_childrenConnection_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Product_files(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -19429,6 +20529,50 @@ func (ec *executionContext) fieldContext_Product_componentProducts(_ context.Con
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Product(ctx, field)
 		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Product_componentProductsConnection(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_componentProductsConnection(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Product().ComponentProductsConnection(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
+			return ec.marshalNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_componentProductsConnection(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Product_componentProductsConnection_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -22529,7 +23673,7 @@ func (ec *executionContext) _Query_catalogNodes(ctx context.Context, field graph
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().CatalogNodes(ctx, fc.Args["filter"].(*CatalogNodeFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().CatalogNodes(ctx, fc.Args["filter"].(*model.CatalogNodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.CatalogNode]) graphql.Marshaler {
@@ -22563,6 +23707,50 @@ func (ec *executionContext) fieldContext_Query_catalogNodes(ctx context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_hierarchy(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_hierarchy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Hierarchy(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Hierarchy) graphql.Marshaler {
+			return ec.marshalOHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_hierarchy(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Hierarchy(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_hierarchy_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_hierarchies(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -22573,7 +23761,7 @@ func (ec *executionContext) _Query_hierarchies(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Hierarchies(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().Hierarchies(ctx, fc.Args["filter"].(*model.CatalogNodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Hierarchy]) graphql.Marshaler {
@@ -22777,6 +23965,138 @@ func (ec *executionContext) fieldContext_Query_stocks(ctx context.Context, field
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_stocks_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_stocksById(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_stocksById(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().StocksByID(ctx, fc.Args["productIds"].([]string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Stock) graphql.Marshaler {
+			return ec.marshalNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_stocksById(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Stock(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_stocksById_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_stockTransactions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_stockTransactions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().StockTransactions(ctx, fc.Args["productId"].(string), fc.Args["filter"].(*model.ListBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.StockTransaction]) graphql.Marshaler {
+			return ec.marshalNStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_stockTransactions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_StockTransactionConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_stockTransactions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_stockTransaction(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_stockTransaction(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().StockTransaction(ctx, fc.Args["productId"].(string), fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.StockTransaction) graphql.Marshaler {
+			return ec.marshalOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_stockTransaction(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_StockTransaction(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_stockTransaction_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -24368,6 +25688,70 @@ func (ec *executionContext) fieldContext_StockConnection_timestamps(_ context.Co
 	return fc, nil
 }
 
+func (ec *executionContext) _StockCreatePayload_stock(ctx context.Context, field graphql.CollectedField, obj *StockCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockCreatePayload_stock(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Stock, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Stock) graphql.Marshaler {
+			return ec.marshalOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_StockCreatePayload_stock(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "StockCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Stock(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _StockCreatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *StockCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockCreatePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockCreatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "StockCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _StockEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Stock]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -24790,6 +26174,180 @@ func (ec *executionContext) fieldContext_StockTransaction_stock(_ context.Contex
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Stock(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _StockTransactionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.StockTransaction]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockTransactionConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.StockTransaction]) graphql.Marshaler {
+			return ec.marshalNStockTransactionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockTransactionConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "StockTransactionConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_StockTransactionEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _StockTransactionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.StockTransaction]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockTransactionConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.StockTransaction) graphql.Marshaler {
+			return ec.marshalNStockTransaction2ᚕᚖporticoᚋgraphᚋmodelᚐStockTransactionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockTransactionConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "StockTransactionConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_StockTransaction(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _StockTransactionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.StockTransaction]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockTransactionConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockTransactionConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "StockTransactionConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _StockTransactionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.StockTransaction]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockTransactionConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockTransactionConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StockTransactionConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _StockTransactionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.StockTransaction]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockTransactionEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockTransactionEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StockTransactionEdge", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _StockTransactionEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.StockTransaction]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockTransactionEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.StockTransaction) graphql.Marshaler {
+			return ec.marshalNStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockTransactionEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "StockTransactionEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_StockTransaction(ctx, field)
 		},
 	}
 	return fc, nil
@@ -26257,8 +27815,8 @@ func (ec *executionContext) unmarshalInputCatalogDeleteInput(ctx context.Context
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputCatalogNodeFilter(ctx context.Context, obj any) (CatalogNodeFilter, error) {
-	var it CatalogNodeFilter
+func (ec *executionContext) unmarshalInputCatalogNodeFilter(ctx context.Context, obj any) (model.CatalogNodeFilter, error) {
+	var it model.CatalogNodeFilter
 	if obj == nil {
 		return it, nil
 	}
@@ -26268,7 +27826,7 @@ func (ec *executionContext) unmarshalInputCatalogNodeFilter(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ids", "parentId"}
+	fieldsInOrder := [...]string{"ids", "parentId", "name", "slug", "bounds"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -26289,6 +27847,68 @@ func (ec *executionContext) unmarshalInputCatalogNodeFilter(ctx context.Context,
 				return it, err
 			}
 			it.ParentID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "bounds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bounds"))
+			data, err := ec.unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Bounds = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogNodeOrder(ctx context.Context, obj any) (model.ListOrder, error) {
+	var it model.ListOrder
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNCatalogNodeOrderField2porticoᚋstoreᚐSortBy(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2porticoᚋgraphᚋmodelᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
 		}
 	}
 	return it, nil
@@ -28776,6 +30396,50 @@ func (ec *executionContext) unmarshalInputStockChangeInput(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputStockCreateInput(ctx context.Context, obj any) (StockCreateInput, error) {
+	var it StockCreateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"productId", "quantity", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "productId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductID = data
+		case "quantity":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("quantity"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Quantity = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputStockTransactInput(ctx context.Context, obj any) (StockTransactInput, error) {
 	var it StockTransactInput
 	if obj == nil {
@@ -29985,6 +31649,16 @@ func (ec *executionContext) _CatalogNode(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "publishedAt":
+			out.Values[i] = ec._CatalogNode_publishedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "language":
+			out.Values[i] = ec._CatalogNode_language(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "hasChildren":
 			out.Values[i] = ec._CatalogNode_hasChildren(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -30114,6 +31788,44 @@ func (ec *executionContext) _CatalogNode(ctx context.Context, sel ast.SelectionS
 					}
 				}()
 				res = ec._CatalogNode_children(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "curatedProducts":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogNode_curatedProducts(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -31500,6 +33212,21 @@ func (ec *executionContext) _Hierarchy(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "publishedAt":
+			out.Values[i] = ec._Hierarchy_publishedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "language":
+			out.Values[i] = ec._Hierarchy_language(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "hasChildren":
+			out.Values[i] = ec._Hierarchy_hasChildren(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "children":
 			field := field
 
@@ -31510,6 +33237,44 @@ func (ec *executionContext) _Hierarchy(ctx context.Context, sel ast.SelectionSet
 					}
 				}()
 				res = ec._Hierarchy_children(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "allNodes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Hierarchy_allNodes(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -32144,6 +33909,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "gatewayUpdate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_gatewayUpdate(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "stockCreate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_stockCreate(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -33243,6 +35015,44 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "childrenConnection":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_childrenConnection(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "files":
 			field := field
 
@@ -33329,6 +35139,44 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 					}
 				}()
 				res = ec._Product_componentProducts(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "componentProductsConnection":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_componentProductsConnection(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -35200,6 +37048,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "hierarchy":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_hierarchy(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "hierarchies":
 			field := field
 
@@ -35299,6 +37169,72 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				}()
 				res = ec._Query_stocks(ctx, field)
 				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "stocksById":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_stocksById(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "stockTransactions":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_stockTransactions(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "stockTransaction":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_stockTransaction(ctx, field)
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -36210,6 +38146,49 @@ func (ec *executionContext) _StockConnection(ctx context.Context, sel ast.Select
 	return out
 }
 
+var stockCreatePayloadImplementors = []string{"StockCreatePayload"}
+
+func (ec *executionContext) _StockCreatePayload(ctx context.Context, sel ast.SelectionSet, obj *StockCreatePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, stockCreatePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("StockCreatePayload")
+		case "stock":
+			out.Values[i] = ec._StockCreatePayload_stock(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._StockCreatePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var stockEdgeImplementors = []string{"StockEdge"}
 
 func (ec *executionContext) _StockEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.Stock]) graphql.Marshaler {
@@ -36404,6 +38383,135 @@ func (ec *executionContext) _StockTransaction(ctx context.Context, sel ast.Selec
 		case "stock":
 			out.Values[i] = ec._StockTransaction_stock(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var stockTransactionConnectionImplementors = []string{"StockTransactionConnection"}
+
+func (ec *executionContext) _StockTransactionConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.StockTransaction]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, stockTransactionConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("StockTransactionConnection")
+		case "edges":
+			out.Values[i] = ec._StockTransactionConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._StockTransactionConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._StockTransactionConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._StockTransactionConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var stockTransactionEdgeImplementors = []string{"StockTransactionEdge"}
+
+func (ec *executionContext) _StockTransactionEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.StockTransaction]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, stockTransactionEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("StockTransactionEdge")
+		case "cursor":
+			out.Values[i] = ec._StockTransactionEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._StockTransactionEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -37359,6 +39467,36 @@ func (ec *executionContext) marshalNCatalogNodeEdge2ᚕporticoᚋgraphᚋmodel�
 
 	return ret
 }
+
+func (ec *executionContext) unmarshalNCatalogNodeOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, v any) (store.SortBy, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNCatalogNodeOrderField2porticoᚋstoreᚐSortBy[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCatalogNodeOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, sel ast.SelectionSet, v store.SortBy) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNCatalogNodeOrderField2porticoᚋstoreᚐSortBy[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNCatalogNodeOrderField2porticoᚋstoreᚐSortBy = map[string]store.SortBy{
+		"ID":         store.SortID,
+		"NAME":       store.SortName,
+		"UPDATED_AT": store.SortUpdatedAt,
+	}
+	marshalNCatalogNodeOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
+		store.SortID:        "ID",
+		store.SortName:      "NAME",
+		store.SortUpdatedAt: "UPDATED_AT",
+	}
+)
 
 func (ec *executionContext) marshalNCatalogPricebook2porticoᚋstoreᚐPricebookRank(ctx context.Context, sel ast.SelectionSet, v store.PricebookRank) graphql.Marshaler {
 	return ec._CatalogPricebook(ctx, sel, &v)
@@ -39289,6 +41427,21 @@ func (ec *executionContext) marshalNStockConnection2ᚖporticoᚋgraphᚋmodel�
 	return ec._StockConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNStockCreateInput2porticoᚋgraphᚋgeneratedᚐStockCreateInput(ctx context.Context, v any) (StockCreateInput, error) {
+	res, err := ec.unmarshalInputStockCreateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNStockCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockCreatePayload(ctx context.Context, sel ast.SelectionSet, v *StockCreatePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._StockCreatePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNStockEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.Stock]) graphql.Marshaler {
 	return ec._StockEdge(ctx, sel, &v)
 }
@@ -39358,6 +41511,36 @@ func (ec *executionContext) marshalNStockTransaction2ᚖporticoᚋgraphᚋmodel�
 		return graphql.Null
 	}
 	return ec._StockTransaction(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.StockTransaction]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._StockTransactionConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNStockTransactionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.StockTransaction]) graphql.Marshaler {
+	return ec._StockTransactionEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNStockTransactionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.StockTransaction]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNStockTransactionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalNString2string(ctx context.Context, v any) (string, error) {
@@ -39669,11 +41852,19 @@ func (ec *executionContext) marshalOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCat
 	return ec._CatalogNode(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeFilter(ctx context.Context, v any) (*CatalogNodeFilter, error) {
+func (ec *executionContext) unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋmodelᚐCatalogNodeFilter(ctx context.Context, v any) (*model.CatalogNodeFilter, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputCatalogNodeFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputCatalogNodeOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -39880,6 +42071,13 @@ func (ec *executionContext) marshalOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway
 		return graphql.Null
 	}
 	return ec._Gateway(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx context.Context, sel ast.SelectionSet, v *model.Hierarchy) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Hierarchy(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOID2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
@@ -40293,6 +42491,13 @@ func (ec *executionContext) marshalOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx
 		return graphql.Null
 	}
 	return ec._Stock(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx context.Context, sel ast.SelectionSet, v *model.StockTransaction) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._StockTransaction(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOString2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {

@@ -50,14 +50,6 @@ type CatalogDeletePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Which nodes to list. Conditions given together must all hold.
-type CatalogNodeFilter struct {
-	// These nodes, by global id or the service's own; a hierarchy's id serves too. They come by last update, newest first.
-	Ids []string `json:"ids,omitempty"`
-	// The nodes right below this node or hierarchy.
-	ParentID *string `json:"parentId,omitempty"`
-}
-
 // What to publish.
 type CatalogPublishInput struct {
 	// The catalog's global id, or the service's own.
@@ -708,6 +700,24 @@ type StockChangeInput struct {
 	Reference *string `json:"reference,omitempty"`
 	// Make the change only if so many units are available right before it: compare and set.
 	ExpectedAvailable *int `json:"expectedAvailable,omitempty"`
+}
+
+// A new stock record.
+type StockCreateInput struct {
+	// The product's global id, or the service's own.
+	ProductID string `json:"productId"`
+	// Units available, 0 to 2147483647.
+	Quantity int `json:"quantity"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// The new stock record.
+type StockCreatePayload struct {
+	// The record; null when none was made for the errors' sake.
+	Stock *model.Stock `json:"stock,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Changes of stock.

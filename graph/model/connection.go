@@ -61,6 +61,9 @@ type (
 	ProductEdge           = Edge[*Product]
 	StockEdge             = Edge[*Stock]
 
+	StockTransactionConnection = Connection[*StockTransaction]
+	StockTransactionEdge       = Edge[*StockTransaction]
+
 	PromotionCodeUsageConnection = Connection[*PromotionCodeUsage]
 	PromotionCodeUsageEdge       = Edge[*PromotionCodeUsage]
 

@@ -23,6 +23,63 @@ type ProductFilter struct {
 	And                 []*ProductFilter `json:"and,omitzero"`
 }
 
+// CatalogNodeFilter is the schema's filter of nodes and hierarchies.
+type CatalogNodeFilter struct {
+	Ids      []string    `json:"ids,omitzero"`
+	ParentID *string     `json:"parentId,omitzero"`
+	Name     *TextFilter `json:"name,omitzero"`
+	Slug     *TextFilter `json:"slug,omitzero"`
+	Bounds   *ListBounds `json:"bounds,omitzero"`
+}
+
+// Filter is the filter in the store's words; nil keeps everything.
+func (f *CatalogNodeFilter) Filter() (filter store.NodeFilter, err error) {
+	if f == nil {
+		return filter, nil
+	}
+	if f.Ids != nil {
+		filter.IDs = make([]string, len(f.Ids))
+		for i, id := range f.Ids {
+			filter.IDs[i] = store.LocalID(id)
+		}
+	}
+	if f.ParentID != nil {
+		filter.ParentID = store.LocalID(*f.ParentID)
+	}
+	filter.Ranges = f.Bounds.Ranges()
+	for _, text := range []struct {
+		attribute string
+		filter    *TextFilter
+	}{{"name", f.Name}, {"slug", f.Slug}} {
+		operator, values, err := text.filter.condition(text.attribute)
+		if err != nil {
+			return filter, err
+		}
+		if operator == "" {
+			continue
+		}
+		term, err := store.NewNodeTerm(text.attribute, operator, values)
+		if err != nil {
+			return filter, err
+		}
+		filter.Terms = append(filter.Terms, term)
+	}
+	return filter, nil
+}
+
+// condition is the operator and its values; none for nil.
+func (t *TextFilter) condition(attribute string) (operator string, values []string, err error) {
+	switch {
+	case t == nil:
+		return "", nil, nil
+	case (t.Eq == nil) == (t.In == nil):
+		return "", nil, &store.Error{Code: store.Invalid, Path: []string{"filter"}, Detail: "gives " + attribute + " both eq and in, or neither; it takes exactly one of them"}
+	case t.Eq != nil:
+		return "eq", []string{*t.Eq}, nil
+	}
+	return "in", t.In, nil
+}
+
 // TextFilter is a condition on a text: exactly one of its members.
 type TextFilter struct {
 	Eq *string  `json:"eq,omitzero"`
@@ -95,15 +152,12 @@ func (f *ProductFilter) Filter() (filter store.ProductFilter, err error) {
 		}
 	}
 	for attribute, text := range f.texts {
-		if text == nil {
+		operator, values, err := text.condition(attribute)
+		if err != nil {
+			return filter, err
+		}
+		if operator == "" {
 			continue
-		}
-		operator, values := "in", text.In
-		if text.Eq != nil {
-			operator, values = "eq", []string{*text.Eq}
-		}
-		if (text.Eq == nil) == (text.In == nil) {
-			return filter, &store.Error{Code: store.Invalid, Path: []string{"filter"}, Detail: "gives " + attribute + " both eq and in, or neither; it takes exactly one of them"}
 		}
 		if err := addTerm(&filter, attribute, operator, values); err != nil {
 			return filter, err

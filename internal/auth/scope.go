@@ -20,6 +20,7 @@ var table = map[string]string{
 	"Query.products":     "catalog:read",
 	"Query.node":         "catalog:read",
 	"Query.nodes":        "catalog:read",
+	"Query.hierarchy":    "catalog:read",
 	"Query.stock":        "inventory:read",
 	"Query.stocks":       "inventory:read",
 	"Query.settings":     "settings:read",
@@ -59,6 +60,10 @@ var table = map[string]string{
 	"Product.stock":      "inventory:read",
 	"Stock.transactions": "inventory:read",
 
+	"Query.stocksById":        "inventory:read",
+	"Query.stockTransactions": "inventory:read",
+	"Query.stockTransaction":  "inventory:read",
+
 	"Mutation.promotionCodesGenerate": "promotions:write",
 
 	"Query.promotionCodeCheck":      "checkout:write", // it tells whom a code is for, by trying
@@ -69,6 +74,7 @@ var table = map[string]string{
 	"GET /v2/promotions/:id/usages":             "promotions:read",
 	"GET /v2/promotions/:id/codes/:code/usages": "promotions:read",
 
+	"Mutation.stockCreate":    "inventory:write",
 	"Mutation.stockTransact":  "inventory:write",
 	"Mutation.settingsUpdate": "settings:write",
 	"Mutation.gatewayUpdate":  "gateways:write",
@@ -109,11 +115,34 @@ var table = map[string]string{
 	"DELETE /v2/promotions/:id/codes":       "promotions:write",
 	"DELETE /v2/promotions/:id/codes/:code": "promotions:write",
 
-	"GET /catalog/nodes/:id/relationships/products": "catalog:read",
+	"GET /catalog":                          "catalog:read",
+	"GET /catalog/hierarchies":              "catalog:read",
+	"GET /catalog/hierarchies/:id":          "catalog:read",
+	"GET /catalog/hierarchies/:id/children": "catalog:read",
+	"GET /catalog/hierarchies/:id/nodes":    "catalog:read",
+	"GET /catalog/hierarchies/:id/products": "catalog:read",
+	"GET /catalog/nodes":                    "catalog:read",
+	"GET /catalog/nodes/:id":                "catalog:read",
+	"GET /catalog/products":                 "catalog:read",
+	"GET /catalog/products/:id":             "catalog:read",
 
-	"GET /v2/inventories": "inventory:read",
-	"GET /v2/settings":    "settings:read",
-	"PUT /v2/settings":    "settings:write",
+	"GET /catalog/nodes/:id/relationships/children":              "catalog:read",
+	"GET /catalog/nodes/:id/relationships/products":              "catalog:read",
+	"GET /catalog/products/:id/relationships/children":           "catalog:read",
+	"GET /catalog/products/:id/relationships/component_products": "catalog:read",
+
+	"GET /v2/inventories":           "inventory:read",
+	"POST /v2/inventories":          "inventory:write",
+	"POST /v2/inventories/multiple": "inventory:read", // which only reads
+	"GET /v2/inventories/:id":       "inventory:read",
+	"POST /v2/inventories/:id":      "inventory:write",
+
+	"GET /v2/inventories/:id/transactions":              "inventory:read",
+	"POST /v2/inventories/:id/transactions":             "inventory:write",
+	"GET /v2/inventories/:id/transactions/:transaction": "inventory:read",
+
+	"GET /v2/settings": "settings:read",
+	"PUT /v2/settings": "settings:write",
 
 	"GET /v2/gateways":       "gateways:read",
 	"GET /v2/gateways/:slug": "gateways:read",

@@ -48,7 +48,7 @@ func TestTheShopIsWhole(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, found, len(related), "what %s refers to", product.ID())
 	}
-	nodes, err := v.Nodes(ctx, store.NodeFilter{}, store.Page{First: &all})
+	nodes, err := v.Nodes(ctx, store.NodeQuery{Page: store.Page{First: &all}})
 	require.NoError(t, err)
 	require.Len(t, nodes.Items, 6)
 }

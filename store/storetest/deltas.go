@@ -234,7 +234,7 @@ func shown(t require.TestingT, v *store.View, c *changing) string {
 	ctx := context.Background()
 	var b strings.Builder
 	say := func(what string, values ...any) { fmt.Fprintf(&b, "%s %v\n", what, values) }
-	nodes, err := v.Nodes(ctx, store.NodeFilter{IDs: append([]string{"workshop", "seasons"}, c.nodes...)}, store.Page{First: ptr(100)})
+	nodes, err := v.Nodes(ctx, store.NodeQuery{Filter: store.NodeFilter{IDs: append([]string{"workshop", "seasons"}, c.nodes...)}, Page: store.Page{First: ptr(100)}})
 	require.NoError(t, err)
 	lists := []string{""}
 	for _, node := range nodes.Items {
@@ -285,6 +285,9 @@ func shown(t require.TestingT, v *store.View, c *changing) string {
 		delete(members["attributes"].(map[string]any), "published_at")
 		text, err := json.Marshal(members)
 		require.NoError(t, err)
+		for _, edge := range []store.Edge{store.EdgeChildren, store.EdgeComponents} {
+			say(string(edge), id, listed(t, v, store.ProductQuery{Edge: edge, Of: id}))
+		}
 		say("product", string(text), product.Tiers(), product.Language(), len(translations[id]))
 		bySKU, err := v.Product(ctx, store.ProductKey{SKU: product.SKU()})
 		require.NoError(t, err)

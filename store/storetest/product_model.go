@@ -19,6 +19,7 @@ type model struct {
 	products map[string]*modelProduct // the live ones
 	attached map[string][]string      // live products by node and hierarchy; by "" those of the catalog
 	curated  map[string][]string      // those of them that come first, by node
+	referred map[string][]string      // what a product of the catalog refers to, by edge and id
 
 	languages []string          // the shopper's, beside the base one
 	typed     map[string]string // what was typed, by Search.String
@@ -44,18 +45,20 @@ type modelLine struct {
 		ProductTypes            []string `json:"product_types"`
 		CuratedProducts         []string `json:"curated_products"`
 		Tags, Hierarchies       []string
+		Components              map[string]struct{ Options []struct{ ID string } }
 		CreatedAt               time.Time `json:"created_at"`
 		UpdatedAt               time.Time `json:"updated_at"`
 	}
 	Relationships struct {
 		Hierarchy struct{ Data struct{ ID string } }
 		Products  struct{ Data []struct{ ID string } }
+		Parent    struct{ Data struct{ ID string } }
 	}
 }
 
 func newModel(t require.TestingT, text, catalog string) *model {
-	m := &model{products: map[string]*modelProduct{}, attached: map[string][]string{"": {}}, curated: map[string][]string{}, typed: map[string]string{}}
-	var nodes []modelLine
+	m := &model{products: map[string]*modelProduct{}, attached: map[string][]string{"": {}}, curated: map[string][]string{}, referred: map[string][]string{}, typed: map[string]string{}}
+	var nodes, products []modelLine
 	var hierarchies []string
 	for line := range strings.Lines(text) {
 		var l modelLine
@@ -73,6 +76,7 @@ func newModel(t require.TestingT, text, catalog string) *model {
 			m.products[l.ID] = &modelProduct{id: l.ID, texts: texts, created: a.CreatedAt, updated: a.UpdatedAt, values: map[string][]string{
 				"id": {l.ID}, "name": {a.Name}, "sku": {a.SKU}, "slug": {a.Slug}, "manufacturer_part_num": {a.ManufacturerPartNum},
 				"upc_ean": {a.UPCEAN}, "tags": a.Tags, "product_types": a.ProductTypes}}
+			products = append(products, l)
 		case l.Type == "node":
 			nodes = append(nodes, l)
 		case l.Type == "catalog" && l.ID == catalog:
@@ -88,7 +92,23 @@ func newModel(t require.TestingT, text, catalog string) *model {
 		slices.Sort(m.attached[list])
 		m.attached[list] = slices.Compact(m.attached[list])
 	}
+	for _, product := range products {
+		m.refer(store.EdgeChildren, product.Relationships.Parent.Data.ID, product.ID)
+		for _, component := range product.Attributes.Components {
+			for _, option := range component.Options {
+				m.refer(store.EdgeComponents, product.ID, option.ID)
+			}
+		}
+	}
 	return m
+}
+
+// refer notes that a listed product refers to a live one.
+func (m *model) refer(edge store.Edge, from, to string) {
+	of := string(edge) + " " + from
+	if _, listed := slices.BinarySearch(m.attached[""], from); listed && m.products[to] != nil && !slices.Contains(m.referred[of], to) {
+		m.referred[of] = append(m.referred[of], to)
+	}
 }
 
 func (m *model) attach(node modelLine, hierarchy string) {
@@ -110,7 +130,11 @@ func (m *model) attach(node modelLine, hierarchy string) {
 // list is what a query without its page asks for.
 func (m *model) list(query store.ProductQuery) []*modelProduct {
 	list := []*modelProduct{}
-	for _, id := range m.attached[query.NodeID] {
+	ids := m.attached[query.NodeID]
+	if query.Edge != "" {
+		ids = m.referred[string(query.Edge)+" "+query.Of]
+	}
+	for _, id := range ids {
 		if product := m.products[id]; product.fits(query.Filter) && m.finds(product, query.Filter) {
 			list = append(list, product)
 		}

@@ -44,7 +44,7 @@ func productPages(h *shelves) func(*testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				_, products := v.Products(t.Context(), store.ProductQuery{Page: c.page})
-				_, nodes := v.Nodes(t.Context(), store.NodeFilter{}, c.page)
+				_, nodes := v.Nodes(t.Context(), store.NodeQuery{Page: c.page})
 				if c.code != "" {
 					requireFault(t, products, c.code, c.member, c.words)
 					requireFault(t, nodes, c.code, c.member, c.words)
@@ -90,7 +90,7 @@ func productCursors(h *shelves) func(*testing.T) {
 				}
 				requireFault(t, err, store.CursorMismatch, "after", "another list, sort or filter")
 			}
-			_, err := v.Nodes(t.Context(), store.NodeFilter{}, store.Page{Before: &cursor})
+			_, err := v.Nodes(t.Context(), store.NodeQuery{Page: store.Page{Before: &cursor}})
 			requireFault(t, err, store.CursorMismatch, "before", "another list, sort or filter")
 			_, err = h.Stocks(t.Context(), store.ListQuery{Page: store.Page{After: &cursor}})
 			requireFault(t, err, store.CursorMismatch, "after", "another list, sort or filter")
@@ -99,7 +99,7 @@ func productCursors(h *shelves) func(*testing.T) {
 			cursor := cursorOf(t, h.Store, store.Sort{})
 			_, err := v.Products(t.Context(), store.ProductQuery{Page: store.Page{After: &cursor}})
 			requireFault(t, err, store.CursorMismatch, "after", "another list, sort or filter")
-			_, err = v.Nodes(t.Context(), store.NodeFilter{}, store.Page{After: &cursor})
+			_, err = v.Nodes(t.Context(), store.NodeQuery{Page: store.Page{After: &cursor}})
 			requireFault(t, err, store.CursorMismatch, "after", "another list, sort or filter")
 		})
 		for name, position := range map[string]any{"the largest": math.MaxInt64, "past the end": 1 << 40, "below nothing": -1, "a fraction": 1.5, "a text": "1"} {

@@ -111,7 +111,7 @@ func (h *shelves) reads(t require.TestingT) []reading {
 			return err
 		}},
 		{"nodes", func(ctx context.Context, v *store.View, rows int) error {
-			_, err := v.Nodes(ctx, store.NodeFilter{}, store.Page{First: &rows})
+			_, err := v.Nodes(ctx, store.NodeQuery{Page: store.Page{First: &rows}})
 			return err
 		}},
 		{"nodes by their ids", func(ctx context.Context, v *store.View, rows int) error {

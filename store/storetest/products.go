@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -103,6 +104,12 @@ func (h *shelves) drawQuery(t *rapid.T) store.ProductQuery {
 	about := h.products[rapid.SampledFrom(h.ids).Draw(t, "about")]
 	if list := h.attached[query.NodeID]; len(list) > 0 {
 		about = h.products[rapid.SampledFrom(list).Draw(t, "about listed")]
+	}
+	if rapid.IntRange(0, 4).Draw(t, "edge") == 0 {
+		of := rapid.SampledFrom(slices.Sorted(maps.Keys(h.referred))).Draw(t, "of")
+		edge, id, _ := strings.Cut(of, " ")
+		query.NodeID, query.Edge, query.Of = "", store.Edge(edge), id
+		about = h.products[rapid.SampledFrom(h.referred[of]).Draw(t, "about referred")]
 	}
 	for range rapid.SampledFrom([]int{0, 0, 1, 1, 2, 3}).Draw(t, "terms") {
 		query.Filter.Terms = append(query.Filter.Terms, h.drawTerm(t, about))

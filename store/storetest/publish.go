@@ -320,10 +320,14 @@ func publishNodes(v *store.View) func(*testing.T) {
 			{"below a hierarchy", store.NodeFilter{ParentID: "workshop"}, "paints tools"},
 			{"below a node", store.NodeFilter{ParentID: "tools"}, "hand-tools"},
 			{"below a leaf", store.NodeFilter{ParentID: "sale"}, ""},
+			{"all of a hierarchy", store.NodeFilter{HierarchyID: "workshop"}, "hand-tools paints tools"},
+			{"by name", store.NodeFilter{Terms: []store.Term{{Attribute: "name", Operator: "in", Values: []string{"Tools", "Paints", "tools"}}}}, "paints tools"},
+			{"by slug", store.NodeFilter{Kind: store.KindHierarchy, Terms: []store.Term{{Attribute: "slug", Operator: "eq", Values: []string{"workshop"}}}}, "workshop"},
+			{"within bounds", store.NodeFilter{Ranges: []store.Range{{Attribute: store.SortID, Operator: "gt", ID: "hand-tools"}, {Attribute: store.SortID, Operator: "le", ID: "sale"}}}, "paints sale"},
 			{"by id, last updated first, whatever the order asked", store.NodeFilter{IDs: []string{"tools", "box", "empty", "tools"}}, "empty tools"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				slice, err := v.Nodes(t.Context(), c.filter, store.Page{First: ptr(1)})
+				slice, err := v.Nodes(t.Context(), store.NodeQuery{Filter: c.filter, Page: store.Page{First: ptr(1)}})
 				require.NoError(t, err)
 				total, err := slice.Total(t.Context())
 				require.NoError(t, err)
@@ -335,13 +339,41 @@ func publishNodes(v *store.View) func(*testing.T) {
 					if !slice.HasNext {
 						break
 					}
-					slice, err = v.Nodes(t.Context(), c.filter, store.Page{First: ptr(1), After: &slice.Cursors[0]})
+					slice, err = v.Nodes(t.Context(), store.NodeQuery{Filter: c.filter, Page: store.Page{First: ptr(1), After: &slice.Cursors[0]}})
 					require.NoError(t, err)
 				}
 				require.Equal(t, strings.Fields(c.want), ids)
 				require.Len(t, ids, total)
 			})
 		}
+		for sort, want := range map[store.Sort]string{
+			{By: store.SortID}:                          "empty hand-tools paints sale tools",
+			{By: store.SortID, Descending: true}:        "tools sale paints hand-tools empty",
+			{By: store.SortName, Descending: true}:      "tools sale paints hand-tools empty",
+			{By: store.SortUpdatedAt, Descending: true}: "tools sale paints hand-tools empty",
+		} {
+			slice, err := v.Nodes(t.Context(), store.NodeQuery{Sort: sort})
+			require.NoError(t, err)
+			ids := []string{}
+			for _, node := range slice.Items {
+				ids = append(ids, node.ID)
+			}
+			require.Equal(t, strings.Fields(want), ids, "%v", sort)
+		}
+		curated, err := v.CuratedByNode(t.Context(), []string{"sale", "tools", "nowhere"})
+		require.NoError(t, err)
+		require.Empty(t, curated["sale"])
+		require.Equal(t, []string{"chalk", "anvil"}, []string{curated["tools"][0].ID(), curated["tools"][1].ID()})
+		_, err = v.Hierarchy(t.Context(), "tools")
+		requireFault(t, err, store.NotFound, "", "tools")
+		_, err = v.Nodes(t.Context(), store.NodeQuery{Filter: store.NodeFilter{HierarchyID: "tools"}})
+		requireFault(t, err, store.NotFound, "", "tools")
+		_, err = v.Nodes(t.Context(), store.NodeQuery{Sort: store.Sort{By: store.SortCreatedAt}})
+		requireFault(t, err, store.Invalid, "sort", "id, name or updated_at")
+		_, err = v.Nodes(t.Context(), store.NodeQuery{Filter: store.NodeFilter{Ranges: []store.Range{{Attribute: store.SortCreatedAt, Operator: "gt", Time: noon}}}})
+		requireFault(t, err, store.Invalid, "filter", "created_at")
+		_, err = v.Products(t.Context(), store.ProductQuery{Edge: store.EdgeChildren, Of: "nobody"})
+		requireFault(t, err, store.NotFound, "")
 		tools, err := v.Node(t.Context(), "hand-tools")
 		require.NoError(t, err)
 		require.Equal(t, []string{"workshop", "tools"}, tools.Ancestors)
@@ -352,7 +384,7 @@ func publishNodes(v *store.View) func(*testing.T) {
 		require.Len(t, found, 2)
 		require.Equal(t, store.KindHierarchy, found["workshop"].Kind)
 		require.True(t, found["tools"].HasChildren())
-		_, err = v.Nodes(t.Context(), store.NodeFilter{ParentID: "box"}, store.Page{})
+		_, err = v.Nodes(t.Context(), store.NodeQuery{Filter: store.NodeFilter{ParentID: "box"}})
 		requireFault(t, err, store.NotFound, "", "box")
 	}
 }

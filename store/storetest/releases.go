@@ -96,7 +96,7 @@ func releaseExpired(e Engine) func(*testing.T) {
 		_, cursor := firstPage(t, before)
 		tools, err := before.Products(t.Context(), store.ProductQuery{NodeID: "tools", Page: store.Page{First: ptr(1)}})
 		require.NoError(t, err)
-		nodes, err := before.Nodes(t.Context(), store.NodeFilter{}, store.Page{First: ptr(1)})
+		nodes, err := before.Nodes(t.Context(), store.NodeQuery{Page: store.Page{First: ptr(1)}})
 		require.NoError(t, err)
 		clock.Advance(time.Minute)
 		publish(t, s, "main")
@@ -117,7 +117,7 @@ func releaseExpired(e Engine) func(*testing.T) {
 				requireFault(t, err, store.CursorExpired, "after", "no longer kept")
 				_, err = v.Products(t.Context(), store.ProductQuery{NodeID: "tools", Page: store.Page{Before: &tools.Cursors[0]}})
 				requireFault(t, err, store.CursorExpired, "before")
-				_, err = v.Nodes(t.Context(), store.NodeFilter{}, store.Page{After: &nodes.Cursors[0]})
+				_, err = v.Nodes(t.Context(), store.NodeQuery{Page: store.Page{After: &nodes.Cursors[0]}})
 				requireFault(t, err, store.CursorExpired, "after")
 			})
 		}

@@ -1,0 +1,99 @@
+package rest
+
+import (
+	"net/http"
+
+	"portico/store"
+)
+
+// releaseBody is the release of the shopper's catalog as the clients' types
+// have it. It was published whole, so the members that tell how far it is say
+// so.
+type releaseBody struct {
+	ID            string               `json:"id"`
+	Type          string               `json:"type"`
+	Attributes    releaseAttributes    `json:"attributes"`
+	Relationships releaseRelationships `json:"relationships"`
+	Meta          releaseMeta          `json:"meta"`
+}
+
+type releaseAttributes struct {
+	Name        string             `json:"name"`
+	Description string             `json:"description"`
+	CatalogID   string             `json:"catalog_id"`
+	Hierarchies []releaseHierarchy `json:"hierarchies"` // the first 100
+	PublishedAt catalogTime        `json:"published_at"`
+}
+
+type releaseHierarchy struct {
+	ID    string `json:"id"`
+	Label string `json:"label"` // as older clients call the name
+	Name  string `json:"name"`
+}
+
+// releaseRelationships lead to lists; there is none of what changed.
+type releaseRelationships struct {
+	Hierarchies linkedList `json:"hierarchies"`
+	Products    linkedList `json:"products"`
+	Delta       linkedList `json:"delta"`
+}
+
+type linkedList struct {
+	Links map[string]any `json:"links"`
+}
+
+type releaseMeta struct {
+	Language        string      `json:"language"`
+	ReleaseStatus   string      `json:"release_status"`
+	IsFullPublish   bool        `json:"is_full_publish"`
+	IsFullDelta     bool        `json:"is_full_delta"`
+	TotalProducts   int         `json:"total_products"` // that nodes list
+	TotalNodes      int         `json:"total_nodes"`
+	PercentComplete int         `json:"percent_completed"`
+	Owner           string      `json:"owner"`
+	CreatedAt       catalogTime `json:"created_at"`
+	StartedAt       catalogTime `json:"started_at"`
+	UpdatedAt       catalogTime `json:"updated_at"`
+}
+
+// catalog returns the release that this shopper sees.
+func (a *API) catalog(w http.ResponseWriter, r *http.Request) error {
+	ctx, query, most, least := r.Context(), a.resolver.Query(), store.MaxPageLength, store.MinPageLength
+	hierarchies, err := query.Hierarchies(ctx, nil, nil, &most, nil, nil, nil, nil)
+	if err != nil {
+		return err
+	}
+	nodes, err := query.CatalogNodes(ctx, nil, nil, &least, nil, nil, nil, nil)
+	if err != nil {
+		return err
+	}
+	products, err := query.Products(ctx, nil, nil, &least, nil, nil, nil, nil)
+	if err != nil {
+		return err
+	}
+	resolution, err := query.CatalogResolution(ctx, nil, nil)
+	if err != nil {
+		return err
+	}
+	release := resolution.Release
+	at := catalogTime(release.PublishedAt)
+	body := releaseBody{
+		ID: release.UUID(), Type: "catalog-release",
+		Attributes: releaseAttributes{Name: resolution.Catalog.Name, CatalogID: release.CatalogID, PublishedAt: at, Hierarchies: make([]releaseHierarchy, len(hierarchies.Nodes))},
+		Relationships: releaseRelationships{linkedList{related("/catalog/hierarchies")}, linkedList{related("/catalog/products")},
+			linkedList{map[string]any{"related": nil}}},
+		Meta: releaseMeta{Language: release.Locale, ReleaseStatus: "PUBLISHED", IsFullPublish: true, PercentComplete: 100, Owner: "store", CreatedAt: at, StartedAt: at, UpdatedAt: at},
+	}
+	for i, h := range hierarchies.Nodes {
+		body.Attributes.Hierarchies[i] = releaseHierarchy{h.ID, h.Name, h.Name}
+	}
+	if body.Meta.TotalNodes, err = nodes.TotalCount(ctx); err != nil {
+		return err
+	}
+	if body.Meta.TotalProducts, err = products.TotalCount(ctx); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Language", release.Locale)
+	writeJSON(w, http.StatusOK, appendOne(r, body))
+	return nil
+}

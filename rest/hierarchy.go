@@ -1,0 +1,116 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+
+	"portico/graph/model"
+	"portico/store"
+)
+
+// hierarchyBody is a hierarchy as the clients' types have it.
+type hierarchyBody struct {
+	ID            string                 `json:"id"`
+	Type          string                 `json:"type"`
+	Attributes    hierarchyAttributes    `json:"attributes"`
+	Relationships hierarchyRelationships `json:"relationships"`
+	Meta          hierarchyMeta          `json:"meta"`
+}
+
+type hierarchyAttributes struct {
+	Name              string         `json:"name"`
+	Slug              string         `json:"slug"`
+	Description       string         `json:"description"`
+	ShopperAttributes map[string]any `json:"shopper_attributes"`
+	CreatedAt         *catalogTime   `json:"created_at"` // null: a release does not hold it
+	UpdatedAt         catalogTime    `json:"updated_at"`
+	PublishedAt       catalogTime    `json:"published_at"`
+}
+
+type hierarchyRelationships struct {
+	Children linked `json:"children"`
+	Nodes    linked `json:"nodes"`
+	Products linked `json:"products"`
+}
+
+type hierarchyMeta struct {
+	Language    string       `json:"language"`
+	Breadcrumbs []breadcrumb `json:"breadcrumbs"` // none: a hierarchy is a root
+	HasChildren bool         `json:"has_children"`
+	Owner       string       `json:"owner"`
+}
+
+func newHierarchyBody(h *model.Hierarchy) hierarchyBody {
+	path := "/catalog/hierarchies/" + url.PathEscape(h.ID)
+	return hierarchyBody{
+		ID: h.ID, Type: "hierarchy",
+		Attributes: hierarchyAttributes{Name: h.Name, Slug: h.Slug, Description: h.Description, ShopperAttributes: map[string]any{},
+			UpdatedAt: catalogTime(h.UpdatedAt), PublishedAt: catalogTime(h.PublishedAt)},
+		Relationships: hierarchyRelationships{Children: listAt(path + "/children"), Nodes: listAt(path + "/nodes"), Products: listAt(path + "/products")},
+		Meta:          hierarchyMeta{Language: h.Language, Breadcrumbs: []breadcrumb{}, HasChildren: h.HasChildren(), Owner: "store"},
+	}
+}
+
+// hierarchies lists the hierarchies of the shopper's catalog.
+func (a *API) hierarchies(w http.ResponseWriter, r *http.Request) error {
+	p, filter, err := parseNodeParams(r)
+	if err != nil {
+		return err
+	}
+	list, err := a.resolver.Query().Hierarchies(r.Context(), filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+	if err != nil {
+		return err
+	}
+	page, err := newPage(r.Context(), p, list)
+	if err != nil {
+		return err
+	}
+	if len(list.Nodes) > 0 {
+		w.Header().Set("Content-Language", list.Nodes[0].Language)
+	}
+	writeJSON(w, http.StatusOK, appendCatalogPage(list.Nodes, page, r.URL.EscapedPath(),
+		func(dst []byte, h *model.Hierarchy) []byte { return appendResource(dst, newHierarchyBody(h)) }, nil))
+	return nil
+}
+
+// hierarchy returns one.
+func (a *API) hierarchy(w http.ResponseWriter, r *http.Request) error {
+	hierarchy, err := a.findHierarchy(r)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Language", hierarchy.Language)
+	writeJSON(w, http.StatusOK, appendOne(r, newHierarchyBody(hierarchy)))
+	return nil
+}
+
+// hierarchyChildren lists the nodes right below a hierarchy.
+func (a *API) hierarchyChildren(w http.ResponseWriter, r *http.Request) error {
+	return a.writeNodes(w, r, func(p *params, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error) {
+		hierarchy, err := a.findHierarchy(r)
+		if err != nil {
+			return nil, err
+		}
+		return a.resolver.Hierarchy().Children(r.Context(), hierarchy, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+	})
+}
+
+// hierarchyNodes lists all nodes of a hierarchy.
+func (a *API) hierarchyNodes(w http.ResponseWriter, r *http.Request) error {
+	return a.writeNodes(w, r, func(p *params, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error) {
+		hierarchy, err := a.findHierarchy(r)
+		if err != nil {
+			return nil, err
+		}
+		return a.resolver.Hierarchy().AllNodes(r.Context(), hierarchy, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+	})
+}
+
+// findHierarchy is the hierarchy of the path.
+func (a *API) findHierarchy(r *http.Request) (*model.Hierarchy, error) {
+	hierarchy, err := a.resolver.Query().Hierarchy(r.Context(), r.PathValue("id"))
+	if err == nil && hierarchy == nil {
+		err = &store.Error{Code: store.NotFound, Detail: "There is no hierarchy " + r.PathValue("id") + " in this shopper's catalog."}
+	}
+	return hierarchy, err
+}

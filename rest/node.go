@@ -1,0 +1,221 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"time"
+
+	"portico/graph/model"
+	"portico/store"
+)
+
+// nodeBody is a node as the clients' types have it, and a hierarchy where it is
+// asked for as a node. Lists of a node's own are at its links.
+type nodeBody struct {
+	ID            string            `json:"id"`
+	Type          store.NodeKind    `json:"type"`
+	Attributes    nodeAttributes    `json:"attributes"`
+	Relationships nodeRelationships `json:"relationships"`
+	Meta          nodeMeta          `json:"meta"`
+}
+
+type nodeAttributes struct {
+	Name              string         `json:"name"`
+	Label             string         `json:"label"` // as older clients call the name
+	Slug              string         `json:"slug"`
+	Description       string         `json:"description"`
+	Status            string         `json:"status"`
+	CuratedProducts   []string       `json:"curated_products"`
+	ShopperAttributes map[string]any `json:"shopper_attributes"`
+	CreatedAt         *catalogTime   `json:"created_at"` // null: a release does not hold it
+	UpdatedAt         catalogTime    `json:"updated_at"`
+	PublishedAt       catalogTime    `json:"published_at"`
+}
+
+type nodeRelationships struct {
+	Parent    linked `json:"parent"` // null right below the hierarchy
+	Hierarchy linked `json:"hierarchy"`
+	Children  linked `json:"children"`
+	Products  linked `json:"products"`
+}
+
+type nodeMeta struct {
+	Language    string       `json:"language"`
+	BreadCrumb  []string     `json:"bread_crumb"` // ids, the hierarchy first
+	Breadcrumbs []breadcrumb `json:"breadcrumbs"`
+	HasChildren bool         `json:"has_children"`
+}
+
+type breadcrumb struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Slug string `json:"slug"`
+}
+
+// linked is a relationship: what it leads to, and where that is.
+type linked struct {
+	Data  any            `json:"data"` // a reference, null, or an empty list
+	Links map[string]any `json:"links"`
+}
+
+type reference struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+}
+
+func related(path string) map[string]any { return map[string]any{"related": path} }
+
+// listAt is a relationship whose list is to be had at a path.
+func listAt(path string) linked { return linked{[]reference{}, related(path)} }
+
+// catalogTime is a time as it is written under /catalog: without a zone.
+type catalogTime time.Time
+
+// MarshalJSON implements json.Marshaler.
+func (t catalogTime) MarshalJSON() ([]byte, error) {
+	return time.Time(t).UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000"`), nil
+}
+
+// appendResource appends a resource's JSON.
+func appendResource(dst []byte, resource any) []byte {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(resource); err != nil {
+		panic(err) // strings and times always encode
+	}
+	return append(dst, bytes.TrimSpace(text.Bytes())...)
+}
+
+// appendOne is the body of a single resource under /catalog.
+func appendOne(r *http.Request, resource any) []byte {
+	return append(appendSelf(appendResource([]byte(`{"data":`), resource), r), '}')
+}
+
+// newNodeBodies follows the edges that a node's body shows, for a whole page.
+func (a *API) newNodeBodies(r *http.Request, nodes []*model.CatalogNode) ([]nodeBody, error) {
+	bodies := make([]nodeBody, len(nodes))
+	for i, n := range nodes {
+		crumbs, err := a.resolver.CatalogNode().Breadcrumbs(r.Context(), n)
+		if err != nil {
+			return nil, err
+		}
+		curated, err := a.resolver.CatalogNode().CuratedProducts(r.Context(), n)
+		if err != nil {
+			return nil, err
+		}
+		bodies[i] = newNodeBody(n, crumbs, curated)
+	}
+	return bodies, nil
+}
+
+func newNodeBody(n *model.CatalogNode, crumbs []*model.Breadcrumb, curated []*model.Product) nodeBody {
+	path, hierarchy := "/catalog/nodes/"+url.PathEscape(n.ID), "/catalog/hierarchies/"+url.PathEscape(n.HierarchyID)
+	body := nodeBody{
+		ID: n.ID, Type: n.Kind,
+		Attributes: nodeAttributes{
+			Name: n.Name, Label: n.Name, Slug: n.Slug, Description: n.Description, Status: "live",
+			CuratedProducts: make([]string, len(curated)), ShopperAttributes: map[string]any{},
+			UpdatedAt: catalogTime(n.UpdatedAt), PublishedAt: catalogTime(n.PublishedAt),
+		},
+		Relationships: nodeRelationships{
+			Parent:    linked{nil, map[string]any{"related": nil}},
+			Hierarchy: linked{reference{"hierarchy", n.HierarchyID}, related(hierarchy)},
+			Children:  listAt(path + "/relationships/children"),
+			Products:  listAt(path + "/relationships/products"),
+		},
+		Meta: nodeMeta{Language: n.Language, BreadCrumb: make([]string, len(crumbs)), Breadcrumbs: make([]breadcrumb, len(crumbs)), HasChildren: n.HasChildren()},
+	}
+	if n.ParentID != "" && n.ParentID != n.HierarchyID {
+		body.Relationships.Parent = linked{reference{"node", n.ParentID}, related("/catalog/nodes/" + url.PathEscape(n.ParentID))}
+	}
+	for i, product := range curated {
+		body.Attributes.CuratedProducts[i] = product.ID()
+	}
+	for i, c := range crumbs {
+		body.Meta.BreadCrumb[i], body.Meta.Breadcrumbs[i] = c.UUID, breadcrumb{c.UUID, c.Name, c.Slug}
+	}
+	return body
+}
+
+// nodeList asks a resolver for a page of nodes.
+type nodeList func(p *params, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error)
+
+// nodes lists the nodes of the shopper's catalog.
+func (a *API) nodes(w http.ResponseWriter, r *http.Request) error {
+	return a.writeNodes(w, r, func(p *params, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error) {
+		return a.resolver.Query().CatalogNodes(r.Context(), filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+	})
+}
+
+// nodeChildren lists the nodes right below one.
+func (a *API) nodeChildren(w http.ResponseWriter, r *http.Request) error {
+	return a.writeNodes(w, r, func(p *params, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error) {
+		node, err := a.findNode(r)
+		if err != nil {
+			return nil, err
+		}
+		return a.resolver.CatalogNode().Children(r.Context(), node, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+	})
+}
+
+// node returns one.
+func (a *API) node(w http.ResponseWriter, r *http.Request) error {
+	node, err := a.findNode(r)
+	if err != nil {
+		return err
+	}
+	bodies, err := a.newNodeBodies(r, []*model.CatalogNode{node})
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Language", node.Language)
+	writeJSON(w, http.StatusOK, appendOne(r, bodies[0]))
+	return nil
+}
+
+// findNode is the node of the path, or the hierarchy.
+func (a *API) findNode(r *http.Request) (*model.CatalogNode, error) {
+	node, err := a.resolver.Query().CatalogNode(r.Context(), r.PathValue("id"))
+	if err == nil && node == nil {
+		err = &store.Error{Code: store.NotFound, Detail: "There is no node " + r.PathValue("id") + " in this shopper's catalog."}
+	}
+	return node, err
+}
+
+// writeNodes answers with a page of nodes.
+func (a *API) writeNodes(w http.ResponseWriter, r *http.Request, list nodeList) error {
+	p, filter, err := parseNodeParams(r)
+	if err != nil {
+		return err
+	}
+	nodes, err := list(p, filter)
+	if err != nil {
+		return err
+	}
+	page, err := newPage(r.Context(), p, nodes)
+	if err != nil {
+		return err
+	}
+	bodies, err := a.newNodeBodies(r, nodes.Nodes)
+	if err != nil {
+		return err
+	}
+	if len(nodes.Nodes) > 0 {
+		w.Header().Set("Content-Language", nodes.Nodes[0].Language)
+	}
+	writeJSON(w, http.StatusOK, appendCatalogPage(bodies, page, r.URL.EscapedPath(), func(dst []byte, n nodeBody) []byte { return appendResource(dst, n) }, nil))
+	return nil
+}
+
+// parseNodeParams reads the parameters of a list of nodes or hierarchies.
+func parseNodeParams(r *http.Request) (*params, *model.CatalogNodeFilter, error) {
+	p, err := parseSorted(r, store.SortID, store.SortName, store.SortUpdatedAt)
+	if err != nil {
+		return nil, nil, err
+	}
+	filter, err := nodeFilter(p.filter)
+	return p, filter, err
+}

@@ -1,0 +1,248 @@
+package rest_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+const (
+	hierarchyMembers = `uuid name slug description updatedAt publishedAt language hasChildren`
+	nodeMembers      = `id uuid name slug description updatedAt publishedAt language hasChildren hierarchy { uuid } parent { uuid } breadcrumbs { uuid name slug } curatedProducts { uuid }`
+)
+
+// nodeSources are the lists of nodes and of hierarchies.
+func nodeSources() []source {
+	node := func(d *dice) string { return d.id(store.TypeCatalogNode, pick(d, d.known.nodes...)) }
+	root := func(d *dice) string { return d.id(store.TypeHierarchy, pick(d, d.known.hierarchies...)) }
+	return []source{
+		{"GET /catalog/nodes", "", "catalogNodes", nil, nil},
+		{"GET /catalog/nodes/:id/relationships/children", "catalogNode", "children", node, (*dice).unknownNode},
+		{"GET /catalog/hierarchies", "", "hierarchies", nil, nil},
+		{"GET /catalog/hierarchies/:id/children", "hierarchy", "children", root, (*dice).unknownNode},
+		{"GET /catalog/hierarchies/:id/nodes", "hierarchy", "allNodes", root, (*dice).unknownNode},
+	}
+}
+
+// drawNodes makes up a request for a list of nodes.
+func drawNodes(of source) func(*dice) *twin {
+	members, wire := nodeMembers, wireNode
+	if of.edge == "hierarchies" {
+		members, wire = hierarchyMembers, wireHierarchy
+	}
+	return func(d *dice) *twin {
+		l := d.list(of.coordinate)
+		l.orderKind, l.keys = "CatalogNodeOrder", []string{"id", "name", "updated_at"}
+		q := &twin{method: "GET"}
+		id := "all"
+		if of.id != nil {
+			id = of.id(d)
+		}
+		var resume *place
+		request := func(l *drawn) {
+			l.where = store.LocalID(id)
+			l.order()
+			l.nodeFilter()
+		}
+		if places := d.cursors[l.coordinate]; len(places) > 0 && d.chance(35) {
+			p := pick(d, places...)
+			resume, request = &p, p.repeat
+			id = strings.Fields(p.where)[0]
+		}
+		fault := ""
+		if d.chance(25) {
+			fault = pick(d, "page", "page", "filter", "id", "who")
+		}
+		if fault == "filter" {
+			resume, request = nil, (*drawn).badNodeFilter
+		}
+		again := l.replayable(request)
+		switch {
+		case fault == "":
+			q.headers = d.catalog()
+			l.page(resume)
+		case fault == "page":
+			l.badPage()
+		case fault == "id" && of.id != nil:
+			id = of.unknown(d)
+			l.page(nil)
+		default:
+			l.page(resume)
+		}
+		if fault == "who" {
+			q.who = d.stranger()
+		}
+		if of.id != nil {
+			l.declared, l.variables["id"] = append(l.declared, "$id: ID!"), id
+		}
+		q.target = l.address(of.path(id))
+		q.document = l.document("%s " + of.field("totalCount pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor } nodes { "+members+" }"))
+		q.variables = l.variables
+		q.same = func(t require.TestingT, rest, data map[string]any) {
+			list := of.list(data)
+			l.samePage(t, rest, list, again)
+			require.Equal(t, each(list["nodes"], wire), rest["data"])
+		}
+		return q
+	}
+}
+
+// nodeFilter draws conditions, one for each attribute.
+func (l *drawn) nodeFilter() {
+	var conditions []string
+	filter := map[string]any{}
+	if l.chance(20) {
+		ids := []any{}
+		var texts []string
+		for range 1 + l.IntN(4) {
+			id := l.id(store.TypeCatalogNode, pick(l.dice, append([]string{"nowhere"}, l.known.nodes...)...))
+			ids, texts = append(ids, id), append(texts, l.quote(id))
+		}
+		conditions, filter["ids"] = append(conditions, "in(id,"+strings.Join(texts, ",")+")"), ids
+	}
+	for _, attribute := range []string{"name", "slug"} {
+		if !l.chance(15) {
+			continue
+		}
+		value, other := pick(l.dice, l.known.texts...), pick(l.dice, l.known.texts...)
+		if l.chance(50) {
+			conditions, filter[attribute] = append(conditions, "eq("+attribute+","+l.quote(value)+")"), map[string]any{"eq": value}
+		} else {
+			conditions, filter[attribute] = append(conditions, "in("+attribute+","+l.quote(value)+","+l.quote(other)+")"), map[string]any{"in": []any{value, other}}
+		}
+	}
+	if l.chance(25) {
+		operator := pick(l.dice, "gt", "ge", "lt", "le")
+		attribute, key, value := "updated_at", "updatedAt", l.time()
+		if l.chance(50) {
+			attribute, key, value = "id", "id", l.id(store.TypeCatalogNode, pick(l.dice, l.known.nodes...))
+		}
+		conditions, filter["bounds"] = append(conditions, operator+"("+attribute+","+l.quote(value)+")"), map[string]any{key: map[string]any{operator: value}}
+	}
+	if len(conditions) == 0 {
+		return
+	}
+	l.query.Set("filter", strings.Join(conditions, ":"))
+	l.argument("filter", "CatalogNodeFilter", literal(filter), filter)
+	l.where += " where " + fmt.Sprint(conditions)
+}
+
+// badNodeFilter draws a filter that is refused.
+func (l *drawn) badNodeFilter() {
+	bad := pick(l.dice,
+		[2]string{"eq(name", `{name: {eq: }}`},
+		[2]string{"eq(id,a)", `{ids: {eq: "a"}}`},
+		[2]string{"eq(sku,a)", `{sku: {eq: "a"}}`},
+		[2]string{"like(name,*a*)", `{name: {like: "*a*"}}`},
+		[2]string{"eq(name,a,b)", `{name: {eq: ["a", "b"]}}`},
+		[2]string{"eq(name,a):eq(name,b)", `{name: {eq: "a", eq: "b"}}`},
+		[2]string{"gt(created_at,2024-01-01)", `{bounds: {createdAt: {gt: "2024-01-01"}}}`},
+		[2]string{"gt(updated_at,later)", `{bounds: {updatedAt: {gt: "later"}}}`},
+		[2]string{"gt(id,\x00)", `{bounds: {id: {gt: "\u0000"}}}`},
+		[2]string{"eq(slug,\x00)", `{slug: {eq: "\u0000"}}`},
+	)
+	l.query.Set("filter", bad[0])
+	l.arguments = append(l.arguments, "filter: "+bad[1])
+}
+
+// drawNode makes up a request for one node, or for a hierarchy as a node.
+func drawNode(d *dice) *twin {
+	return d.one("/catalog/nodes/", store.TypeCatalogNode, d.known.nodes, "catalogNode", nodeMembers, wireNode)
+}
+
+// drawHierarchy makes up a request for one hierarchy.
+func drawHierarchy(d *dice) *twin {
+	return d.one("/catalog/hierarchies/", store.TypeHierarchy, d.known.hierarchies, "hierarchy", hierarchyMembers, wireHierarchy)
+}
+
+func (d *dice) one(path, kind string, known []string, field, members string, wire func(map[string]any) any) *twin {
+	id := d.id(kind, pick(d, known...))
+	q := &twin{method: "GET", headers: d.catalog()}
+	switch {
+	case d.chance(10):
+		id = d.unknownNode()
+	case d.chance(10):
+		q.who = d.stranger()
+	}
+	q.target = path + url.PathEscape(id) + pick(d, "", "/", "?include=files")
+	q.document, q.variables = "query($id: ID!) { "+field+"(id: $id) { "+members+" } }", map[string]any{"id": id}
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		require.Equal(t, wire(data[field].(map[string]any)), rest["data"])
+		require.Equal(t, map[string]any{"self": path + url.PathEscape(id)}, rest["links"])
+	}
+	return q
+}
+
+// drawCatalog asks what the shopper's catalog is.
+func drawCatalog(d *dice) *twin {
+	q := &twin{method: "GET", target: "/catalog" + pick(d, "", "/"), headers: d.catalog(),
+		document: `{ catalogResolution { catalogId catalogName releaseId publishedAt } hierarchies(first: 100) { nodes { uuid name language } } catalogNodes(first: 1) { totalCount } products(first: 1) { totalCount } }`}
+	if d.chance(10) {
+		q.who = d.stranger()
+	}
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		resolution, hierarchies := data["catalogResolution"].(map[string]any), data["hierarchies"].(map[string]any)["nodes"]
+		release := rest["data"].(map[string]any)
+		_, number, _ := store.ParseGlobalID(resolution["releaseId"].(string))
+		if number == "" {
+			number = resolution["releaseId"].(string)
+		}
+		require.Equal(t, number, release["id"])
+		require.Equal(t, map[string]any{"name": resolution["catalogName"], "description": "", "catalog_id": resolution["catalogId"], "published_at": bare(resolution["publishedAt"]),
+			"hierarchies": each(hierarchies, func(h map[string]any) any {
+				return map[string]any{"id": h["uuid"], "name": h["name"], "label": h["name"]}
+			})}, release["attributes"])
+		meta := release["meta"].(map[string]any)
+		require.Equal(t, data["catalogNodes"].(map[string]any)["totalCount"], meta["total_nodes"])
+		require.Equal(t, data["products"].(map[string]any)["totalCount"], meta["total_products"])
+		require.Equal(t, hierarchies.([]any)[0].(map[string]any)["language"], meta["language"])
+	}
+	return q
+}
+
+// wireHierarchy is a hierarchy of GraphQL in REST's shape.
+func wireHierarchy(h map[string]any) any {
+	path := "/catalog/hierarchies/" + h["uuid"].(string)
+	return map[string]any{
+		"id": h["uuid"], "type": "hierarchy",
+		"attributes": map[string]any{"name": h["name"], "slug": h["slug"], "description": h["description"], "shopper_attributes": map[string]any{},
+			"created_at": nil, "updated_at": bare(h["updatedAt"]), "published_at": bare(h["publishedAt"])},
+		"relationships": map[string]any{"children": wireLink(path + "/children"), "nodes": wireLink(path + "/nodes"), "products": wireLink(path + "/products")},
+		"meta":          map[string]any{"language": h["language"], "breadcrumbs": []any{}, "has_children": h["hasChildren"], "owner": "store"},
+	}
+}
+
+// wireNode is a node of GraphQL in REST's shape.
+func wireNode(n map[string]any) any {
+	id, hierarchy := n["uuid"].(string), n["hierarchy"].(map[string]any)["uuid"].(string)
+	kind := "node"
+	if id == hierarchy {
+		kind = "hierarchy"
+	}
+	parent := map[string]any{"data": nil, "links": map[string]any{"related": nil}}
+	if p, ok := n["parent"].(map[string]any); ok {
+		parent = map[string]any{"data": map[string]any{"type": "node", "id": p["uuid"]}, "links": map[string]any{"related": "/catalog/nodes/" + p["uuid"].(string)}}
+	}
+	path := "/catalog/nodes/" + id + "/relationships/"
+	return map[string]any{
+		"id": id, "type": kind,
+		"attributes": map[string]any{"name": n["name"], "label": n["name"], "slug": n["slug"], "description": n["description"], "status": "live", "shopper_attributes": map[string]any{},
+			"curated_products": each(n["curatedProducts"], func(p map[string]any) any { return p["uuid"] }),
+			"created_at":       nil, "updated_at": bare(n["updatedAt"]), "published_at": bare(n["publishedAt"])},
+		"relationships": map[string]any{"parent": parent, "children": wireLink(path + "children"), "products": wireLink(path + "products"),
+			"hierarchy": map[string]any{"data": map[string]any{"type": "hierarchy", "id": hierarchy}, "links": map[string]any{"related": "/catalog/hierarchies/" + hierarchy}}},
+		"meta": map[string]any{"language": n["language"], "has_children": n["hasChildren"],
+			"bread_crumb": each(n["breadcrumbs"], func(c map[string]any) any { return c["uuid"] }),
+			"breadcrumbs": each(n["breadcrumbs"], func(c map[string]any) any {
+				return map[string]any{"id": c["uuid"], "name": c["name"], "slug": c["slug"]}
+			})},
+	}
+}
+
+func wireLink(path string) map[string]any {
+	return map[string]any{"data": []any{}, "links": map[string]any{"related": path}}
+}

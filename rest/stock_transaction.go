@@ -1,0 +1,143 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/store"
+)
+
+// stockTransactions lists the ledger of a product's stock, newest first.
+func (a *API) stockTransactions(w http.ResponseWriter, r *http.Request) error {
+	p, err := parseSorted(r, store.SortCreatedAt)
+	if err != nil {
+		return err
+	}
+	bounds, err := listBounds(p.filter)
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	lines, err := a.resolver.Query().StockTransactions(ctx, r.PathValue("id"), bounds, p.order, p.first, p.after, p.last, p.before, p.offset)
+	if err != nil {
+		return err
+	}
+	page, err := newPage(ctx, p, lines)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, appendPage(lines.Nodes, page, transactionShape(r)))
+	return nil
+}
+
+// stockTransaction returns a line of the ledger.
+func (a *API) stockTransaction(w http.ResponseWriter, r *http.Request) error {
+	line, err := a.resolver.Query().StockTransaction(r.Context(), r.PathValue("id"), r.PathValue("transaction"))
+	if err == nil && line == nil {
+		err = &store.Error{Code: store.NotFound, Detail: "There is no stock transaction " + strconv.Quote(r.PathValue("transaction")) + " of the product " + strconv.Quote(r.PathValue("id")) + "."}
+	}
+	if err != nil {
+		return err
+	}
+	return writeTransaction(w, r, http.StatusOK, line)
+}
+
+// stockTransactionBody is a transaction as clients send it.
+type stockTransactionBody struct {
+	stockTransactionAttributes
+	Attributes *stockTransactionAttributes `json:"attributes"` // in place of the above, from clients that know locations
+}
+
+type stockTransactionAttributes struct {
+	Type      string  `json:"type"`
+	ProductID string  `json:"product_id"`
+	Action    string  `json:"action"`
+	Quantity  *int    `json:"quantity"`
+	Location  string  `json:"location"`
+	Reason    *string `json:"reason"`
+	Reference *string `json:"reference"`
+}
+
+// transactStock changes a product's stock and enters it in the ledger.
+func (a *API) transactStock(w http.ResponseWriter, r *http.Request) error {
+	var body stockTransactionBody
+	if err := readData(w, r, &body); err != nil {
+		return err
+	}
+	b := body.stockTransactionAttributes
+	if body.Attributes != nil {
+		b = *body.Attributes
+	}
+	id := r.PathValue("id")
+	if b.Quantity == nil {
+		return badParameter("quantity", "must be given: units, up to %d", store.MaxStock)
+	}
+	if b.ProductID != "" && store.LocalID(b.ProductID) != store.LocalID(id) {
+		return &store.Error{Code: store.Unprocessable, Path: []string{"product_id"}, Detail: "must be that of the path, " + id + ", or be left out"}
+	}
+	if err := checkLocation(b.Location); err != nil {
+		return err
+	}
+	payload, err := a.resolver.Mutation().StockTransact(r.Context(), generated.StockTransactInput{Changes: []*generated.StockChangeInput{
+		{ProductID: id, Action: store.StockAction(b.Action), Quantity: *b.Quantity, Reason: b.Reason, Reference: b.Reference}}})
+	if err == nil {
+		err = asError(ofTheOnlyChange(payload.UserErrors))
+	}
+	if err != nil {
+		return err
+	}
+	return writeTransaction(w, r, http.StatusCreated, payload.Transactions[0])
+}
+
+// ofTheOnlyChange names members without the batch of one that they came in.
+func ofTheOnlyChange(list []*model.UserError) []*model.UserError {
+	renamed := make([]*model.UserError, len(list))
+	for i, e := range list {
+		fault := *e.Error
+		if len(fault.Path) > 2 && fault.Path[0] == "changes" {
+			fault.Path = fault.Path[2:]
+		}
+		renamed[i] = &model.UserError{Error: &fault}
+	}
+	return renamed
+}
+
+func writeTransaction(w http.ResponseWriter, r *http.Request, status int, line *model.StockTransaction) error {
+	writeJSON(w, status, append(transactionShape(r)([]byte(`{"data":`), line), '}'))
+	return nil
+}
+
+// transactionShape is how a line is written: plain, or in attributes, with its
+// location.
+func transactionShape(r *http.Request) func([]byte, *model.StockTransaction) []byte {
+	if byLocation(r) {
+		return appendTransactionByLocation
+	}
+	return appendTransaction
+}
+
+func appendTransaction(dst []byte, line *model.StockTransaction) []byte {
+	dst = store.AppendString(append(dst, `{"id":`...), line.ID)
+	dst = appendChange(append(dst, `,"type":"stock-transaction",`...), line)
+	dst = appendTime(append(dst, `,"timestamps":{"created_at":`...), &line.CreatedAt)
+	return append(dst, "}}"...)
+}
+
+func appendTransactionByLocation(dst []byte, line *model.StockTransaction) []byte {
+	dst = store.AppendString(append(dst, `{"id":`...), line.ID)
+	dst = appendChange(append(dst, `,"type":"stock-transaction","attributes":{`...), line)
+	dst = append(dst, `,"location":"`+onlyLocation+`"},"meta":{"timestamps":{"created_at":`...)
+	return append(appendTime(dst, &line.CreatedAt), "}}}"...)
+}
+
+func appendChange(dst []byte, line *model.StockTransaction) []byte {
+	for i, member := range []struct{ name, text string }{
+		{"action", string(line.Action)}, {"product_id", line.ProductID}, {"reason", line.Reason}, {"reference", line.Reference},
+	} {
+		dst = append(append(append(comma(dst, i), '"'), member.name...), `":`...)
+		dst = store.AppendString(dst, member.text)
+	}
+	return strconv.AppendInt(append(dst, `,"quantity":`...), int64(line.Quantity), 10)
+}
