@@ -24,6 +24,8 @@ func allow() map[string]string {
 		"/v2/inventories":   "GET, HEAD, OPTIONS",
 		"/v2/settings":      "GET, HEAD, PUT, OPTIONS",
 
+		"/v2/shopper-tokens": "POST, OPTIONS",
+
 		"/v2/promotions":                        "GET, HEAD, POST, OPTIONS",
 		"/v2/promotions/ten-off":                "GET, HEAD, PUT, DELETE, OPTIONS",
 		"/v2/promotions/ten-off/codes":          "GET, HEAD, POST, DELETE, OPTIONS",

@@ -64,10 +64,13 @@ func appendStock(dst []byte, s *store.Stock) []byte {
 	return append(strconv.AppendInt(dst, int64(s.Allocated), 10), '}')
 }
 
+// timeFormat is how times are written outside of /catalog, in UTC.
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
 // appendTime appends a time with its zone, or null.
 func appendTime(dst []byte, t *time.Time) []byte {
 	if t == nil {
 		return append(dst, "null"...)
 	}
-	return append(t.UTC().AppendFormat(append(dst, '"'), "2006-01-02T15:04:05.000Z"), '"')
+	return append(t.UTC().AppendFormat(append(dst, '"'), timeFormat), '"')
 }
