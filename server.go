@@ -2,14 +2,14 @@
 // the commands that fill it.
 package main
 
-//	args --> run --> cli.Main --+--> import, export, publish, codes, client, rekey, migrate, version, schema
+//	args --> run --> cli.Main --+--> import, export, publish, codes, client, keys, rekey, migrate, version, schema
 //	                            |
 //	                            `--> serve
 //	                                   |      store.Open      SQLite or PostgreSQL
 //	                                   |      cli.Sealing     the key that seals secrets
-//	                                   |      auth.New        tokens, signed by keys in the store
+//	                                   |      auth.New        tokens, signed by keys in the store, or by an outside issuer
 //	                                   v
-//	request --> RequestID > Recover > auth > AccessLog > CORS > LimitBody > Shopper --> mux (app.handler)
+//	request --> RequestID > Address > Recover > auth > AccessLog > CORS > LimitBody > Shopper --> mux (app.handler)
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
 //	     /  /graphql  /schema.graphql                 graph  <---------------------------+
@@ -62,6 +62,7 @@ type commands struct {
 	Codes   cli.Codes   `cmd:"" help:"Promotion codes."`
 	Client  cli.Client  `cmd:"" help:"API clients."`
 	Rekey   cli.Rekey   `cmd:"" help:"Seal the secrets in the database with a new key, while servers go on."`
+	Keys    cli.Keys    `cmd:"" help:"The keys that tokens are signed with."`
 	Migrate cli.Migrate `cmd:"" help:"Bring the database to this version's schema."`
 	Schema  cli.Schema  `cmd:"" help:"Print the GraphQL schema."`
 	Version cli.Version `cmd:"" help:"Print the version."`
@@ -80,11 +81,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 
 // serve is the server.
 type serve struct {
-	Addr        string        `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen; :8080 is every interface, port 0 any free one. Default: ${default}."`
-	Demo        bool          `help:"Serve a small coffee shop to try things out: on this machine only, and in a temporary store unless a database is named. Default: no."`
-	CORSOrigins []string      `name:"cors-origin" sep:"," placeholder:"ORIGIN" help:"An origin whose pages may use the service, such as https://shop.example or https://*.shop.example, or * for all; repeat it, or separate by commas. Default: none."`
-	TokenIssuer string        `placeholder:"NAME" default:"portico" help:"The issuer that tokens name, the same on all servers of one database. Default: ${default}."`
-	Linger      time.Duration `placeholder:"DURATION" default:"0s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first; such as 5s. Default: ${default}."`
+	Addr        string   `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen; :8080 is every interface, port 0 any free one. Default: ${default}."`
+	Demo        bool     `help:"Serve a small coffee shop to try things out: on this machine only, and in a temporary store unless a database is named. Default: no."`
+	CORSOrigins []string `name:"cors-origin" sep:"," placeholder:"ORIGIN" help:"An origin whose pages may use the service, such as https://shop.example or https://*.shop.example, or * for all; repeat it, or separate by commas. Default: none."`
+	TokenIssuer string   `placeholder:"NAME" default:"portico" help:"The issuer that tokens name, the same on all servers of one database. Default: ${default}."`
+
+	OIDCIssuer   string `name:"oidc-issuer" placeholder:"URL" help:"An OpenID Connect issuer whose tokens are good too, such as https://id.example. Their scopes are those of their claims scope and scp that are known here. Default: none."`
+	OIDCAudience string `name:"oidc-audience" placeholder:"NAME" help:"The audience that the tokens of --oidc-issuer must be meant for; needed with it. Default: none."`
+
+	TrustedProxies   []string `name:"trusted-proxy" sep:"," placeholder:"CIDR" help:"A network or address of proxies in front of this server, such as 10.0.0.0/8, whose X-Forwarded-For tells where a request came from; repeat it, or separate by commas. Default: none, the header is not believed."`
+	TokenRateClient  uint32   `placeholder:"N" default:"600" help:"How many tokens a minute can be asked for by a client's secret; 0 is any number. With --demo any, unless given. Default: ${default}."`
+	TokenRateAddress uint32   `placeholder:"N" default:"120" help:"How many tokens a minute can be asked for from one address, an IPv6 /64 being one; 0 is any number. With --demo any, unless given. Default: ${default}."`
+	CodeRateClient   uint32   `placeholder:"N" default:"3000" help:"How many promotion codes a minute a client can check or redeem; 0 is any number. With --demo any, unless given. Default: ${default}."`
+	CodeRateAddress  uint32   `placeholder:"N" default:"3000" help:"How many promotion codes a minute can be checked or redeemed from one address; 0 is any number. With --demo any, unless given. Default: ${default}."`
+
+	Linger time.Duration `placeholder:"DURATION" default:"0s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first; such as 5s. Default: ${default}."`
 	cli.Sealing
 	cli.Common
 }
@@ -101,7 +112,41 @@ func (c *serve) Validate() error {
 			return &cli.Usage{Reason: "--cors-origin: " + err.Error()}
 		}
 	}
+	if _, err := web.ParseProxies(c.TrustedProxies); err != nil {
+		return &cli.Usage{Reason: "--trusted-proxy must be a network such as 10.0.0.0/8: " + err.Error()}
+	}
+	switch outside := c.outside(); {
+	case outside == nil && c.OIDCAudience != "":
+		return &cli.Usage{Reason: "--oidc-audience needs --oidc-issuer"}
+	case outside != nil:
+		if err := outside.Check(c.TokenIssuer); err != nil {
+			return &cli.Usage{Reason: "--oidc-issuer and --oidc-audience: " + err.Error()}
+		}
+	}
 	return c.Common.Validate()
+}
+
+// outside is the issuer that is trusted beside our own, if any.
+func (c *serve) outside() *auth.OutsideIssuer {
+	if c.OIDCIssuer == "" {
+		return nil
+	}
+	return &auth.OutsideIssuer{URL: c.OIDCIssuer, Audience: c.OIDCAudience}
+}
+
+// relax is what the demo is easier about: it serves this machine only.
+func (c *serve) relax(command *kong.Context) {
+	for flag, limit := range map[string]*uint32{
+		"token-rate-client": &c.TokenRateClient, "token-rate-address": &c.TokenRateAddress,
+		"code-rate-client": &c.CodeRateClient, "code-rate-address": &c.CodeRateAddress,
+	} {
+		if !cli.Given(command, flag) {
+			*limit = 0
+		}
+	}
+	if len(c.CORSOrigins) == 0 {
+		c.CORSOrigins = web.LocalOrigins()
+	}
 }
 
 // Run serves until ctx ends.
@@ -120,6 +165,9 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		defer os.RemoveAll(directory)
 		c.DatabaseURL, c.Synchronous = "file:"+filepath.Join(directory, "portico.db"), "OFF"
 		c.KeyFile = filepath.Join(directory, "portico.key")
+	}
+	if c.Demo {
+		c.relax(command)
 	}
 	a, err := c.open(ctx, log)
 	if err != nil {
@@ -168,7 +216,10 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := auth.New(ctx, s, sealer, auth.Options{Issuer: c.TokenIssuer, Log: log})
+	tokens, err := auth.New(ctx, s, sealer, auth.Options{
+		Issuer: c.TokenIssuer, Log: log, Outside: c.outside(),
+		Limit: web.NewLimit("asking for tokens", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
+	})
 	if err != nil {
 		s.Close()
 		if errors.Is(err, store.ErrSealingKey) {
@@ -176,24 +227,30 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
-	return &app{s, tokens, log, c.CORSOrigins}, nil
+	return &app{serve: c, store: s, tokens: tokens, log: log}, nil
 }
 
 // app is what a running server consists of.
 type app struct {
-	store   *store.Store
-	tokens  *auth.Service
-	log     *slog.Logger
-	origins []string
+	*serve
+	store  *store.Store
+	tokens *auth.Service
+	log    *slog.Logger
 }
 
 // handler is every route, behind what all of them share.
 func (a *app) handler() http.Handler {
-	resolver := graph.NewResolver(a.store)
+	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
+	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
+	var options []graph.HandlerOption
+	if a.Demo {
+		options = append(options, graph.OpenIntrospection())
+	}
+	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
 	api := rest.New(resolver, a.log)
 	mux := http.NewServeMux()
 	mux.Handle("/", api.Handler())
-	mux.Handle("/graphql", graph.NewHandler(resolver, a.log))
+	mux.Handle("/graphql", graph.NewHandler(resolver, a.log, options...))
 	mux.Handle("GET /{$}", graph.NewPlayground("/graphql"))
 	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
@@ -202,10 +259,11 @@ func (a *app) handler() http.Handler {
 	mux.Handle("GET "+web.ReadyPath, web.Ready(a.store.Ping))
 	return web.Chain(rest.CleanPath(mux),
 		web.RequestID,
+		web.Address(proxies),
 		web.Recover(a.log, api.WriteError),
 		a.tokens.Middleware,
 		web.AccessLog(a.log, web.WithClient(clientOf)),
-		web.CORS(a.origins),
+		web.CORS(a.CORSOrigins),
 		web.LimitBody(maxBody),
 		graph.Shopper,
 	)

@@ -1,12 +1,14 @@
 package graph_test
 
 import (
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/storetest"
@@ -85,9 +87,11 @@ func rootFields() map[string]string {
 		"Mutation.promotionCodeRedeem":  `mutation { promotionCodeRedeem(input: {code: "HI", reference: "order-1"}) { unitsApplied usage { uuid createdAt } userErrors { message } } }`,
 		"Mutation.promotionCodeRelease": `mutation { promotionCodeRelease(input: {reference: "order-0"}) { usages { uuid releasedAt } userErrors { message } } }`,
 
-		"Query.stockTransactions": `{ stockTransactions(productId: "anvil") { totalCount } }`,
-		"Query.stockTransaction":  `{ stockTransaction(productId: "anvil", id: "ledger-5") { quantity } }`,
-		"Mutation.stockCreate":    `mutation { stockCreate(input: {productId: "glue", quantity: 7}) { stock { total } userErrors { message } } }`,
+		"Query.stockTransactions":     `{ stockTransactions(productId: "anvil") { totalCount } }`,
+		"Query.stockTransaction":      `{ stockTransaction(productId: "anvil", id: "ledger-5") { quantity } }`,
+		"Mutation.stockCreate":        `mutation { stockCreate(input: {productId: "glue", quantity: 7}) { stock { total } userErrors { message } } }`,
+		"Mutation.shopperTokenCreate": `mutation { shopperTokenCreate(input: {accountId: "a1", accountTags: ["gold"], customerId: "u1", expiresIn: 60}) { token expiresAt scopes userErrors { message } } }`,
+
 		"Mutation.stockTransact":  `mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 7}]}) { transactions { id } userErrors { message } } }`,
 		"Mutation.settingsUpdate": `mutation { settingsUpdate(input: {pageLength: 25}) { settings { pageLength } userErrors { message } } }`,
 	}
@@ -164,7 +168,7 @@ func TestRefusalsTouchNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		for coordinate, query := range rootFields() {
-			r := by(newPost(t, query, nil), with("tokens:write"))
+			r := by(newPost(t, query, nil), with())
 			ctx, counter := store.CountStatements(r.Context())
 			s.send(t, r.WithContext(ctx))
 			require.Zero(t, counter.Count(), "%s ran %q", coordinate, counter.Queries())
@@ -223,10 +227,38 @@ func TestAnEdgeIntoAnotherScopeIsNullAndTheRestIsAnswered(t *testing.T) {
 	})
 }
 
-// The schema is public: code generators have no token.
-func TestAnyoneMayReadTheSchema(t *testing.T) {
-	s := serve(nil)
-	a := s.send(t, newPost(t, `{ __schema { queryType { name } } __type(name: "Product") { name } }`, nil))
-	require.Empty(t, a.Errors)
-	require.JSONEq(t, `{"__schema":{"queryType":{"name":"Query"}},"__type":{"name":"Product"}}`, string(a.Data))
+// Introspection needs a token, whatever its scopes; the schema's text does not.
+func TestWhoMayIntrospect(t *testing.T) {
+	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at noon; get another."}
+	locked := serve(nil)
+	open := &service{handler: graph.Shopper(graph.NewHandler(graph.NewResolver(nil), slog.New(slog.DiscardHandler), graph.OpenIntrospection()))}
+	for _, query := range []string{
+		`{ __schema { queryType { name } } }`,
+		`{ __type(name: "Product") { name } }`,
+		`{ a: __typename b: __schema { queryType { name } } }`,
+		`{ ... on Query { __schema { queryType { name } } } }`,
+		`{ ...a } fragment a on Query { ...b } fragment b on Query { __typename __type(name: "Product") { name } }`,
+	} {
+		a := locked.send(t, newPost(t, query, nil))
+		require.Equal(t, []store.Code{store.Unauthenticated}, a.codes(), query)
+		require.Contains(t, a.Errors[0].Message, "get a token from POST /oauth/access_token")
+		require.Contains(t, a.Errors[0].Message, "/schema.graphql")
+		require.Equal(t, "null", string(a.Data))
+
+		r := newPost(t, query, nil)
+		a = locked.send(t, r.WithContext(auth.WithFailure(r.Context(), expired)))
+		require.Contains(t, a.Errors[0].Message, expired.Detail, "what is wrong with the token")
+
+		require.Empty(t, locked.send(t, by(newPost(t, query, nil), with())).Errors, "a token without any scope: %s", query)
+		require.Empty(t, open.send(t, newPost(t, query, nil)).Errors, "in the demo: %s", query)
+	}
+	for _, query := range []string{`{ __typename }`, `{ ...a } fragment a on Query { __typename }`, `mutation { __typename }`} {
+		require.Empty(t, locked.send(t, newPost(t, query, nil)).Errors, query)
+	}
+	a := locked.send(t, newPost(t, `query a { __typename } query b { __schema { queryType { name } } }`, nil))
+	require.Equal(t, []store.Code{store.Invalid}, a.codes(), "which of the two is unsaid")
+	r := newPost(t, `{ __schema { queryType { name } } }`, nil)
+	r.Header.Set("Accept", "application/graphql-response+json")
+	require.Equal(t, 400, locked.send(t, r).Code, "the modern media type")
+	require.Empty(t, locked.log.String())
 }

@@ -14,6 +14,9 @@ func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user
 	if err := auth.Require(ctx, "Query.promotionCodeCheck"); err != nil {
 		return nil, err
 	}
+	if err := r.codeLimit(ctx, auth.From(ctx).ClientID); err != nil {
+		return nil, err
+	}
 	use := store.CodeUse{Code: code, User: deref(user), Units: units, Currency: deref(currency)}
 	var err error
 	if use.Amount, err = minorUnits(amount); err != nil {
@@ -49,6 +52,9 @@ func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID stri
 func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generated.PromotionCodeRedeemInput) (*generated.PromotionCodeRedeemPayload, error) {
 	ctx, err := begin(ctx, "Mutation.promotionCodeRedeem", input.IdempotencyKey, input)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.codeLimit(ctx, auth.From(ctx).ClientID); err != nil {
 		return nil, err
 	}
 	usage, err := r.store.RedeemCode(ctx, auth.From(ctx).Actor(),

@@ -38,7 +38,17 @@ func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.
 	noonClock := func(c *store.Config) { c.Clock = storetest.NewClock(noon).Now }
 	s := e.Open(t, append([]func(*store.Config){noonClock}, options...)...)
 	load(t, s, shop)
-	return serve(s)
+	return serve(s, graph.WithTokens(minting(t, s)))
+}
+
+// minting issues tokens, at noon.
+func minting(t testing.TB, s *store.Store) *auth.Service {
+	t.Helper()
+	sealer, err := store.NewSealer(make([]byte, store.SealingKeySize))
+	require.NoError(t, err)
+	tokens, err := auth.New(t.Context(), s, sealer, auth.Options{Clock: storetest.NewClock(noon).Now})
+	require.NoError(t, err)
+	return tokens
 }
 
 // handmade is storetest's small shop.
@@ -62,9 +72,9 @@ func reading(text string) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 }
 
-func serve(s *store.Store) *service {
+func serve(s *store.Store, options ...graph.Option) *service {
 	log := &journal{}
-	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s), slog.New(slog.NewTextHandler(log, nil))))
+	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s, options...), slog.New(slog.NewTextHandler(log, nil))))
 	return &service{s, handler, log}
 }
 

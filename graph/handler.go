@@ -10,7 +10,6 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/handler"
-	"github.com/99designs/gqlgen/graphql/handler/extension"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/99designs/gqlgen/graphql/playground"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -20,15 +19,26 @@ import (
 	"portico/store"
 )
 
+// HandlerOption changes how GraphQL is served.
+type HandlerOption func(*introspection)
+
+// OpenIntrospection lets anyone ask for the schema by introspection, with a
+// token or without.
+func OpenIntrospection() HandlerOption { return func(i *introspection) { i.open = true } }
+
 // NewHandler serves GraphQL over HTTP: POST with a JSON body, and GET for
-// queries.
-func NewHandler(r *Resolver, log *slog.Logger) http.Handler {
+// queries. Introspection needs a good token, of whatever scopes.
+func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Handler {
+	var schema introspection
+	for _, option := range options {
+		option(&schema)
+	}
 	server := handler.New(generated.NewExecutableSchema(generated.Config{Resolvers: r}))
 	server.AddTransport(postTransport{})
 	server.AddTransport(getTransport{})
 	server.SetQueryCache(lru.New[*ast.QueryDocument](1000))
 	server.SetParserTokenLimit(maxTokens)
-	server.Use(extension.Introspection{})
+	server.Use(schema)
 	server.Use(newLimiter())
 	server.AroundRootFields(watchReplays)
 	server.AroundResponses(tellReplays)

@@ -1,11 +1,11 @@
 package graph_test
 
 import (
-	"bytes"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -79,22 +79,19 @@ func numbered(n int) string {
 func TestTheShopperOfAToken(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, offers())
-		sealer, err := store.NewSealer(bytes.Repeat([]byte{7}, 32))
-		require.NoError(t, err)
-		tokens, err := auth.New(t.Context(), s.store, sealer, auth.Options{})
-		require.NoError(t, err)
+		tokens := minting(t, s.store)
 		handler := tokens.Middleware(s.handler)
 		for _, c := range []struct {
-			grant   auth.Grant
+			grant   store.ShopperGrant
 			catalog string
 		}{
-			{auth.Grant{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob"}, "outlet"},
-			{auth.Grant{AccountTags: []string{"gold"}, CustomerID: "bob"}, "main"},
-			{auth.Grant{AccountID: "acme", CustomerID: "bob"}, "main"},
-			{auth.Grant{AccountID: "acme", AccountTags: []string{"gold"}}, "main"},
+			{store.ShopperGrant{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob"}, "outlet"},
+			{store.ShopperGrant{AccountTags: []string{"gold"}, CustomerID: "bob"}, "main"},
+			{store.ShopperGrant{AccountID: "acme", CustomerID: "bob"}, "main"},
+			{store.ShopperGrant{AccountID: "acme", AccountTags: []string{"gold"}}, "main"},
 		} {
-			c.grant.Type, c.grant.ClientID, c.grant.Scopes = auth.GrantClientCredentials, "till", []string{"catalog:read"}
-			token, err := tokens.Issue(t.Context(), c.grant)
+			c.grant.IssuedAt, c.grant.Expires = noon, noon.Add(time.Hour)
+			token, err := tokens.ShopperToken(t.Context(), "till", &c.grant)
 			require.NoError(t, err)
 			r := newPost(t, `{ catalogResolution { catalogId } }`, nil)
 			r.Header.Set("Authorization", "Bearer "+token.AccessToken)

@@ -4,16 +4,39 @@
 package graph
 
 import (
+	"context"
+
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/internal/auth"
 	"portico/store"
 )
 
 // Resolver answers everything from one store.
-type Resolver struct{ store *store.Store }
+type Resolver struct {
+	store     *store.Store
+	tokens    *auth.Service // mints shoppers' tokens; nil where nobody can
+	codeLimit auth.Limit    // of tries at promotion codes
+}
+
+// Option adds to the resolvers.
+type Option func(*Resolver)
+
+// WithTokens has shoppers' tokens be minted by a service.
+func WithTokens(tokens *auth.Service) Option { return func(r *Resolver) { r.tokens = tokens } }
+
+// WithCodeLimit limits how often promotion codes can be tried, so that they
+// cannot be guessed. Every check and every redemption counts.
+func WithCodeLimit(limit auth.Limit) Option { return func(r *Resolver) { r.codeLimit = limit } }
 
 // NewResolver makes the resolvers of both surfaces.
-func NewResolver(s *store.Store) *Resolver { return &Resolver{store: s} }
+func NewResolver(s *store.Store, options ...Option) *Resolver {
+	r := &Resolver{store: s, codeLimit: func(context.Context, string) error { return nil }}
+	for _, option := range options {
+		option(r)
+	}
+	return r
+}
 
 type (
 	queryResolver       struct{ *Resolver }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -135,8 +136,19 @@ func execute(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor,
 	}
 	responses, ctx := exec.DispatchOperation(r.Context(), operation)
 	if response := responses(ctx); response != nil { // nil when the caller went away
+		if refusedByLimit(response) {
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
 		writeResponse(w, response)
 	}
+}
+
+// refusedByLimit tells whether an answer holds nothing but that the caller
+// asked too much: proxies and clients heed the status then. How long to wait
+// is in Retry-After.
+func refusedByLimit(response *graphql.Response) bool {
+	return len(response.Errors) > 0 && (len(response.Data) == 0 || string(response.Data) == "null") &&
+		!slices.ContainsFunc(response.Errors, func(e *gqlerror.Error) bool { return e.Extensions["code"] != store.RateLimited })
 }
 
 // writeResponse writes the data as it is: it is JSON already.

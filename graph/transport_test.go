@@ -181,7 +181,7 @@ func TestTheSchemaIsThereToBeRead(t *testing.T) {
 	query, err := os.ReadFile("testdata/introspection.graphql")
 	require.NoError(t, err)
 	s := serve(nil)
-	a := s.send(t, newPost(t, string(query), nil)) // without a token: generators have none
+	a := s.send(t, by(newPost(t, string(query), nil), with()))
 	var data struct {
 		Schema struct {
 			Types []struct {

@@ -210,6 +210,7 @@ func TestTheErrorsOfEachFamily(t *testing.T) {
 			{"error_413", "PUT", "/v2/settings", strings.Repeat(" ", 4<<20) + "{}", nil, 413},
 			{"error_422_limit", "GET", "/v2/inventories?page[limit]=101", "", nil, 422},
 			{"error_422_offset", "GET", "/v2/inventories?page[offset]=10001", "", nil, 422},
+			{"error_422_shopper_token", "POST", "/v2/shopper-tokens", `{"data":{"type":"shopper_token","account_tags":["a","\u0000"],"expires_in":86401}}`, nil, 422},
 			{"error_422_settings", "PUT", "/v2/settings", `{"data":{"page_length":0,"currency":"dollars","locale":"!"}}`, nil, 422},
 		} {
 			g.run(t, s)

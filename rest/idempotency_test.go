@@ -42,6 +42,8 @@ func writes() map[string]write {
 			`mutation { stockTransact(input: {changes: [{productId: "anvil", action: DECREMENT, quantity: 5}]}) { transactions { id } userErrors { message } } }`},
 		"PUT /v2/settings": {"/v2/settings", `{"data":{"page_length":7}}`, "/v2/settings", `{"data":{"page_length":8}}`,
 			`mutation { settingsUpdate(input: {pageLength: 7}) { settings { pageLength } userErrors { message } } }`},
+		"POST /v2/shopper-tokens": {"/v2/shopper-tokens", `{"data":{"type":"shopper_token","customer_id":"u1"}}`, "/v2/shopper-tokens", `{"data":{"customer_id":"u2"}}`,
+			`mutation { shopperTokenCreate(input: {customerId: "u1"}) { token expiresAt scopes userErrors { message } } }`},
 		"PUT /v2/gateways/:slug": {"/v2/gateways/card_processor", `{"data":{"password":"one"}}`, "/v2/gateways/card_processor", `{"data":{"password":"two"}}`,
 			`mutation { gatewayUpdate(input: {slug: "card_processor", password: "one"}) { gateway { passwordSet } userErrors { message } } }`},
 		"POST /v2/promotions":             {promotions, create("A"), promotions, create("B"), ""},

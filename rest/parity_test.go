@@ -60,6 +60,7 @@ func parities() []parity {
 		{"GET /v2/gateways/:slug", 2, drawGateway},
 		{"PUT /v2/gateways/:slug", 6, drawGatewayUpdate},
 		{"PUT /v2/settings", 12, drawSettingsUpdate},
+		{"POST /v2/shopper-tokens", 5, drawShopperToken},
 	}
 	for i, of := range productSources() {
 		list = append(list, parity{of.coordinate, []int{45, 12, 25, 15, 12}[i], drawProducts(of)})

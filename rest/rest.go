@@ -75,6 +75,7 @@ func routes() []route {
 		{"PUT", "/v2/gateways/:slug", (*API).updateGateway},
 		{"GET", "/v2/settings", (*API).settings},
 		{"PUT", "/v2/settings", (*API).updateSettings},
+		{"POST", "/v2/shopper-tokens", (*API).createShopperToken},
 	}
 }
 

@@ -33,6 +33,7 @@ func allow() map[string]string {
 		"/v2/inventories/anvil":                  "GET, HEAD, POST, OPTIONS",
 		"/v2/inventories/anvil/transactions":     "GET, HEAD, POST, OPTIONS",
 		"/v2/inventories/anvil/transactions/one": "GET, HEAD, OPTIONS",
+		"/v2/shopper-tokens":                     "POST, OPTIONS",
 
 		"/v2/promotions":                        "GET, HEAD, POST, OPTIONS",
 		"/v2/promotions/ten-off":                "GET, HEAD, PUT, DELETE, OPTIONS",

@@ -207,10 +207,13 @@ func appendTimestamps(dst []byte, created, updated *time.Time) []byte {
 	return append(appendTime(append(dst, `,"updated_at":`...), updated), '}')
 }
 
+// timeFormat is how times are written outside of /catalog, in UTC.
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
 // appendTime appends a time with its zone, or null.
 func appendTime(dst []byte, t *time.Time) []byte {
 	if t == nil {
 		return append(dst, "null"...)
 	}
-	return append(t.UTC().AppendFormat(append(dst, '"'), "2006-01-02T15:04:05.000Z"), '"')
+	return append(t.UTC().AppendFormat(append(dst, '"'), timeFormat), '"')
 }

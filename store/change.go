@@ -15,6 +15,7 @@ const (
 	topicSettings topic = "settings"
 	topicCatalog  topic = "catalog" // catalogs, rules and which release is served
 	topicKeys     topic = "keys"    // signing keys
+	topicClients  topic = "clients" // API clients
 )
 
 // pollEvery bounds how long a server serves what another process replaced.
@@ -24,7 +25,7 @@ const pollEvery = 250 * time.Millisecond
 // only grow, so that a value read before a change never passes for one read
 // after it.
 type topics struct {
-	settings, catalog, keys atomic.Int64
+	settings, catalog, keys, clients atomic.Int64
 
 	mu   sync.Mutex
 	seen map[topic]int64 // the table's versions
@@ -36,6 +37,8 @@ func (t *topics) version(name topic) *atomic.Int64 {
 		return &t.settings
 	case topicCatalog:
 		return &t.catalog
+	case topicClients:
+		return &t.clients
 	}
 	return &t.keys
 }

@@ -33,6 +33,11 @@ type Client struct {
 	Name      string
 	Scopes    []string // in the order of Scopes, each once; at least one
 	CreatedAt time.Time
+
+	RotatedAt      time.Time // when its secret was last replaced; zero for never
+	OldSecretUntil time.Time // until when the one before is good; zero for none, and may be past
+	RevokedAt      time.Time // zero while it is good
+	ChangedBy      Actor     // who last wrote it
 }
 
 // MaxClientName bounds a client's name, in bytes.
@@ -53,22 +58,28 @@ func (s *Store) CreateClient(ctx context.Context, actor Actor, name string, scop
 	if faults := checkClient(name, scopes); len(faults) > 0 {
 		return nil, "", faults
 	}
-	random := make([]byte, clientSecretSize)
-	rand.Read(random) // never fails
-	secret = base64.RawURLEncoding.EncodeToString(random)
-	client = &Client{ID: newID(), Name: name, Scopes: orderScopes(scopes)}
+	secret = newClientSecret()
+	client = &Client{ID: newID(), Name: name, Scopes: orderScopes(scopes), ChangedBy: actor}
 	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
 		client.CreatedAt = t.now
-		_, err := t.exec(ctx, `
-			INSERT INTO api_client (id, name, secret_hash, scopes, created_at)
-			VALUES ($1, $2, $3, $4, $5)`,
-			client.ID, client.Name, hashSecret(secret), strings.Join(client.Scopes, " "), micros(t.now))
-		return err
+		if _, err := t.exec(ctx, `
+			INSERT INTO api_client (id, name, secret_hash, scopes, created_at, changed_by)
+			VALUES ($1, $2, $3, $4, $5, $6)`,
+			client.ID, client.Name, hashSecret(secret), strings.Join(client.Scopes, " "), micros(t.now), string(t.actor)); err != nil {
+			return err
+		}
+		return s.changed(ctx, t, topicClients)
 	})
 	if err != nil {
 		return nil, "", err
 	}
 	return client, secret, nil
+}
+
+func newClientSecret() string {
+	random := make([]byte, clientSecretSize)
+	rand.Read(random) // never fails
+	return base64.RawURLEncoding.EncodeToString(random)
 }
 
 func checkClient(name string, scopes []string) Errors {
@@ -108,21 +119,30 @@ func (s *Store) Client(ctx context.Context, id string) (*Client, error) {
 	return row.client, nil
 }
 
-// AuthenticateClient returns the client whose id and secret these are.
-// UNAUTHENTICATED, in the same words and the same time, for an unknown id and
-// for a wrong secret.
+// AuthenticateClient returns the client whose id and secret these are; the
+// secret before a rotation is good until its time is over. UNAUTHENTICATED, in
+// the same words and the same time, for an unknown id and for a wrong secret;
+// who has the secret of a revoked client is told so.
 func (s *Store) AuthenticateClient(ctx context.Context, id, secret string) (*Client, error) {
 	row, found, err := s.client(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	// An unknown id is compared with a text that is no hash, so with no success.
-	expected := strings.Repeat("-", hex.EncodedLen(sha256.Size))
+	// What is not there is compared with a text that is no hash, so with no success.
+	none := strings.Repeat("-", hex.EncodedLen(sha256.Size))
+	current, old := none, none
 	if found {
-		expected = row.secretHash
+		current = row.secretHash
+		if s.now().Before(row.client.OldSecretUntil) {
+			old = row.oldSecretHash
+		}
 	}
-	if subtle.ConstantTimeCompare([]byte(hashSecret(secret)), []byte(expected)) != 1 {
+	hash := []byte(hashSecret(secret))
+	if subtle.ConstantTimeCompare(hash, []byte(current))|subtle.ConstantTimeCompare(hash, []byte(old)) != 1 {
 		return nil, &Error{Code: Unauthenticated, Detail: "The client id or the client secret is wrong."}
+	}
+	if !row.client.RevokedAt.IsZero() {
+		return nil, &Error{Code: Unauthenticated, Detail: "The API client was revoked; its secrets and tokens are no longer good."}
 	}
 	return row.client, nil
 }
@@ -136,24 +156,27 @@ func hashSecret(secret string) string {
 
 // clientRow is a client and what only the store knows of it.
 type clientRow struct {
-	client     *Client
-	secretHash string // hex SHA-256
+	client                    *Client
+	secretHash, oldSecretHash string // hex SHA-256
 }
+
+const clientColumns = `id, name, secret_hash, old_secret_hash, scopes, created_at, rotated_at, old_until, revoked_at, changed_by`
 
 func (s *Store) client(ctx context.Context, id string) (row clientRow, found bool, err error) {
 	id, ok := CanonicalID(id)
 	if !ok {
 		return clientRow{}, false, nil
 	}
-	return one(ctx, s.reader, scanClient,
-		`SELECT id, name, secret_hash, scopes, created_at FROM api_client WHERE id = $1`, id)
+	return one(ctx, s.reader, scanClient, `SELECT `+clientColumns+` FROM api_client WHERE id = $1`, id)
 }
 
 func scanClient(rows *sql.Rows) (clientRow, error) {
-	row := clientRow{client: &Client{}}
+	c := &Client{}
+	row := clientRow{client: c}
 	var scopes string
-	var created int64
-	err := rows.Scan(&row.client.ID, &row.client.Name, &row.secretHash, &scopes, &created)
-	row.client.Scopes, row.client.CreatedAt = strings.Fields(scopes), fromMicros(created)
+	var created, rotated, until, revoked int64
+	err := rows.Scan(&c.ID, &c.Name, &row.secretHash, &row.oldSecretHash, &scopes, &created, &rotated, &until, &revoked, &c.ChangedBy)
+	c.Scopes, c.CreatedAt = strings.Fields(scopes), fromMicros(created)
+	c.RotatedAt, c.OldSecretUntil, c.RevokedAt = sinceMicros(rotated), sinceMicros(until), sinceMicros(revoked)
 	return row, err
 }

@@ -208,11 +208,14 @@ func (e *exporter) clients(ctx context.Context) error {
 	lines, err := collect(ctx, e.in, func(rows *sql.Rows) (*clientSource, error) {
 		c := &clientSource{Type: "api_client"}
 		var scopes string
-		var created int64
-		err := rows.Scan(&c.ID, &c.Name, &c.SecretHash, &scopes, &created)
+		var created, revoked int64
+		err := rows.Scan(&c.ID, &c.Name, &c.SecretHash, &scopes, &created, &revoked)
 		c.Scopes, c.CreatedAt = strings.Fields(scopes), formatTime(fromMicros(created))
+		if revoked > 0 {
+			c.RevokedAt = formatTime(fromMicros(revoked))
+		}
 		return c, err
-	}, `SELECT id, name, secret_hash, scopes, created_at FROM api_client ORDER BY id`)
+	}, `SELECT id, name, secret_hash, scopes, created_at, revoked_at FROM api_client ORDER BY id`)
 	for _, line := range lines {
 		if err := e.line(encode(line)); err != nil {
 			return err

@@ -34,6 +34,7 @@ type clientSource struct {
 	Scopes     []string `json:"scopes"`
 	SecretHash string   `json:"secret_hash,omitempty"`
 	CreatedAt  string   `json:"created_at"`
+	RevokedAt  string   `json:"revoked_at,omitempty"`
 }
 
 func (c *clientSource) key() string { return c.ID }
@@ -50,6 +51,7 @@ func (c *clientSource) check(f *faults) {
 		f.add("created_at", "is required")
 	}
 	f.time("created_at", &c.CreatedAt)
+	f.time("revoked_at", &c.RevokedAt)
 }
 
 // settingsSource is the store's settings.

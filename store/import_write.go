@@ -142,6 +142,7 @@ func (w *importWriter) write(ctx context.Context, kind string, sources []source)
 	case "stock_transaction":
 		return w.stockTransactions(ctx, sources)
 	case "api_client":
+		w.topics = append(w.topics, topicClients)
 		return w.clients(ctx, sources)
 	case "settings":
 		w.topics = append(w.topics, topicSettings)
@@ -441,18 +442,24 @@ func values(rows, columns int) string {
 }
 
 // clients writes API clients; a line without a hash leaves the secret alone,
-// and a new client without one cannot log in.
+// and a new client without one cannot log in. One that was revoked stays so.
 func (w *importWriter) clients(ctx context.Context, sources []source) (changed int, err error) {
 	for _, resource := range sources {
 		c := resource.(*clientSource)
+		var revoked int64
+		if c.RevokedAt != "" {
+			revoked = micros(checkedTime(c.RevokedAt))
+		}
 		n, err := w.exec(ctx, `
-			INSERT INTO api_client (id, name, secret_hash, scopes, created_at) VALUES ($1, $2, $3, $4, $5)
+			INSERT INTO api_client (id, name, secret_hash, scopes, created_at, revoked_at, changed_by) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (id) DO UPDATE
-			SET name = excluded.name, scopes = excluded.scopes,
-			    secret_hash = CASE WHEN excluded.secret_hash = '' THEN api_client.secret_hash ELSE excluded.secret_hash END
+			SET name = excluded.name, scopes = excluded.scopes, changed_by = excluded.changed_by,
+			    secret_hash = CASE WHEN excluded.secret_hash = '' THEN api_client.secret_hash ELSE excluded.secret_hash END,
+			    revoked_at = CASE WHEN api_client.revoked_at = 0 THEN excluded.revoked_at ELSE api_client.revoked_at END
 			WHERE api_client.name <> excluded.name OR api_client.scopes <> excluded.scopes
-			   OR (excluded.secret_hash <> '' AND api_client.secret_hash <> excluded.secret_hash)`,
-			c.ID, c.Name, c.SecretHash, strings.Join(c.Scopes, " "), micros(checkedTime(c.CreatedAt)))
+			   OR (excluded.secret_hash <> '' AND api_client.secret_hash <> excluded.secret_hash)
+			   OR (excluded.revoked_at > 0 AND api_client.revoked_at = 0)`,
+			c.ID, c.Name, c.SecretHash, strings.Join(c.Scopes, " "), micros(checkedTime(c.CreatedAt)), revoked, string(w.actor))
 		if err != nil {
 			return 0, err
 		}

@@ -194,6 +194,9 @@ func (s *Store) Work(ctx context.Context) {
 			if err := s.sweepIdempotencyKeys(ctx); err != nil && ctx.Err() == nil {
 				s.log.Warn("could not sweep idempotency keys", "error", err)
 			}
+			if err := s.sweepSigningKeys(ctx, keyActor); err != nil && ctx.Err() == nil {
+				s.log.Warn("could not sweep signing keys", "error", err)
+			}
 			swept = time.Now()
 		}
 		job, err := s.claimJob(ctx, worker)

@@ -16,16 +16,17 @@ type SigningKey struct {
 	Public    ed25519.PublicKey
 	Private   ed25519.PrivateKey
 	CreatedAt time.Time
+	SignsAt   time.Time // until then it is only published
 }
 
 // String names the key, so that a printed one shows no secret.
 func (k *SigningKey) String() string { return "signing key " + k.ID }
 
-// keyActor writes the first signing key.
+// keyActor writes the first signing key, and drops those that are done.
 const keyActor Actor = "system:signing-key"
 
-// SigningKeys returns every signing key, the newest first: that one signs,
-// all verify. It creates the first key when there is none. Servers that start
+// SigningKeys returns every signing key, the newest first: the first whose
+// SignsAt has come signs, all verify. It creates the first key when there is none. Servers that start
 // at once on PostgreSQL may create one each; every server finds them all when
 // it reads again. The error is ErrSealingKey when the sealer is not the one
 // that sealed a key.
@@ -51,28 +52,29 @@ func (s *Store) createFirstSigningKey(ctx context.Context, sealer *Sealer) error
 		if err != nil || found {
 			return err
 		}
-		return s.insertSigningKey(ctx, t, sealer)
+		_, err = s.insertSigningKey(ctx, t, sealer, t.now)
+		return err
 	})
 }
 
-// insertSigningKey adds a key, which signs from now on.
-func (s *Store) insertSigningKey(ctx context.Context, t *tx, sealer *Sealer) error {
+// insertSigningKey adds a key, which signs from a moment on.
+func (s *Store) insertSigningKey(ctx context.Context, t *tx, sealer *Sealer, signs time.Time) (id string, err error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return err
+		return "", err
 	}
 	sealing, err := currentKey(ctx, t, sealer)
 	if err != nil {
-		return err
+		return "", err
 	}
-	id := newID()
+	id = newID()
 	if _, err := t.exec(ctx, `
-		INSERT INTO signing_key (id, public, sealed, created_at)
-		VALUES ($1, $2, $3, $4)`,
-		id, []byte(public), sealing.seal(signingKeyField(id), private.Seed()), micros(t.now)); err != nil {
-		return err
+		INSERT INTO signing_key (id, public, sealed, created_at, signs_at, made_by)
+		VALUES ($1, $2, $3, $4, $5, $6)`,
+		id, []byte(public), sealing.seal(signingKeyField(id), private.Seed()), micros(t.now), micros(signs), string(t.actor)); err != nil {
+		return "", err
 	}
-	return s.changed(ctx, t, topicKeys)
+	return id, s.changed(ctx, t, topicKeys)
 }
 
 // signingKeyField names a key's private half to the sealer.
@@ -81,14 +83,14 @@ func signingKeyField(id string) string { return "signing_key/" + id }
 func (s *Store) readSigningKeys(ctx context.Context, sealer *Sealer) ([]*SigningKey, error) {
 	return collect(ctx, s.reader, func(rows *sql.Rows) (*SigningKey, error) {
 		return scanSigningKey(rows, sealer)
-	}, `SELECT id, public, sealed, created_at FROM signing_key ORDER BY created_at DESC, id DESC`)
+	}, `SELECT id, public, sealed, created_at, signs_at FROM signing_key ORDER BY created_at DESC, id DESC`)
 }
 
 func scanSigningKey(rows *sql.Rows, sealer *Sealer) (*SigningKey, error) {
 	key := &SigningKey{}
 	var public, sealed []byte
-	var created int64
-	if err := rows.Scan(&key.ID, &public, &sealed, &created); err != nil {
+	var created, signs int64
+	if err := rows.Scan(&key.ID, &public, &sealed, &created, &signs); err != nil {
 		return nil, err
 	}
 	seed, err := sealer.Open(signingKeyField(key.ID), sealed)
@@ -98,7 +100,7 @@ func scanSigningKey(rows *sql.Rows, sealer *Sealer) (*SigningKey, error) {
 	if len(seed) != ed25519.SeedSize {
 		return nil, fmt.Errorf("%s is %d bytes long, not %d", key, len(seed), ed25519.SeedSize)
 	}
-	key.Private, key.CreatedAt = ed25519.NewKeyFromSeed(seed), fromMicros(created)
+	key.Private, key.CreatedAt, key.SignsAt = ed25519.NewKeyFromSeed(seed), fromMicros(created), fromMicros(signs)
 	key.Public = key.Private.Public().(ed25519.PublicKey)
 	if !key.Public.Equal(ed25519.PublicKey(public)) {
 		return nil, fmt.Errorf("the two halves of %s do not belong together", key)

@@ -52,6 +52,7 @@ type Store struct {
 	works    map[JobKind]jobWork
 	settings watched[*Settings]
 	routing  watched[*routing]
+	revoked  watched[map[string]bool] // API clients, by id
 	cache    *cache
 }
 

@@ -430,6 +430,7 @@ type ComplexityRoot struct {
 		PromotionDelete        func(childComplexity int, input PromotionDeleteInput) int
 		PromotionUpdate        func(childComplexity int, input PromotionUpdateInput) int
 		SettingsUpdate         func(childComplexity int, input SettingsUpdateInput) int
+		ShopperTokenCreate     func(childComplexity int, input ShopperTokenCreateInput) int
 		StockCreate            func(childComplexity int, input StockCreateInput) int
 		StockTransact          func(childComplexity int, input StockTransactInput) int
 	}
@@ -797,6 +798,13 @@ type ComplexityRoot struct {
 		UserErrors func(childComplexity int) int
 	}
 
+	ShopperTokenCreatePayload struct {
+		ExpiresAt  func(childComplexity int) int
+		Scopes     func(childComplexity int) int
+		Token      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
 	Stock struct {
 		Allocated    func(childComplexity int) int
 		Available    func(childComplexity int) int
@@ -920,6 +928,7 @@ type MutationResolver interface {
 	PromotionCodesGenerate(ctx context.Context, input PromotionCodesGenerateInput) (*PromotionCodesGeneratePayload, error)
 	PromotionCodeRedeem(ctx context.Context, input PromotionCodeRedeemInput) (*PromotionCodeRedeemPayload, error)
 	PromotionCodeRelease(ctx context.Context, input PromotionCodeReleaseInput) (*PromotionCodeReleasePayload, error)
+	ShopperTokenCreate(ctx context.Context, input ShopperTokenCreateInput) (*ShopperTokenCreatePayload, error)
 	GatewayUpdate(ctx context.Context, input GatewayUpdateInput) (*GatewayUpdatePayload, error)
 	StockCreate(ctx context.Context, input StockCreateInput) (*StockCreatePayload, error)
 	StockTransact(ctx context.Context, input StockTransactInput) (*StockTransactPayload, error)
@@ -2710,6 +2719,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.SettingsUpdate(childComplexity, args["input"].(SettingsUpdateInput)), true
+	case "Mutation.shopperTokenCreate":
+		if e.ComplexityRoot.Mutation.ShopperTokenCreate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_shopperTokenCreate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ShopperTokenCreate(childComplexity, args["input"].(ShopperTokenCreateInput)), true
 	case "Mutation.stockCreate":
 		if e.ComplexityRoot.Mutation.StockCreate == nil {
 			break
@@ -4366,6 +4386,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SettingsUpdatePayload.UserErrors(childComplexity), true
 
+	case "ShopperTokenCreatePayload.expiresAt":
+		if e.ComplexityRoot.ShopperTokenCreatePayload.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ShopperTokenCreatePayload.ExpiresAt(childComplexity), true
+	case "ShopperTokenCreatePayload.scopes":
+		if e.ComplexityRoot.ShopperTokenCreatePayload.Scopes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ShopperTokenCreatePayload.Scopes(childComplexity), true
+	case "ShopperTokenCreatePayload.token":
+		if e.ComplexityRoot.ShopperTokenCreatePayload.Token == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ShopperTokenCreatePayload.Token(childComplexity), true
+	case "ShopperTokenCreatePayload.userErrors":
+		if e.ComplexityRoot.ShopperTokenCreatePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ShopperTokenCreatePayload.UserErrors(childComplexity), true
+
 	case "Stock.allocated":
 		if e.ComplexityRoot.Stock.Allocated == nil {
 			break
@@ -4744,6 +4789,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPromotionUpdateInput,
 		ec.unmarshalInputSettingsUpdateInput,
 		ec.unmarshalInputShopperContextInput,
+		ec.unmarshalInputShopperTokenCreateInput,
 		ec.unmarshalInputStockChangeInput,
 		ec.unmarshalInputStockCreateInput,
 		ec.unmarshalInputStockTransactInput,
@@ -5205,6 +5251,9 @@ type Mutation {
 
   "Gives back the uses that a reference took, once, for a cart that is not paid after all."
   promotionCodeRelease("Which." input: PromotionCodeReleaseInput!): PromotionCodeReleasePayload!
+
+  "Mints a token for a shopper, so that their storefront sees the catalogs and prices that are for them. It may read catalogs and stock, nothing else, and ends with the client that minted it."
+  shopperTokenCreate("For whom, and how long." input: ShopperTokenCreateInput!): ShopperTokenCreatePayload!
 
   "Configures a payment gateway. Members left out keep their value; the card processor needs merchant id, username and password by the time it is first configured. The password is sealed, and never shown again."
   gatewayUpdate("What to change." input: GatewayUpdateInput!): GatewayUpdatePayload!
@@ -7551,6 +7600,32 @@ type PromotionCodeReleasePayload {
   userErrors: [UserError!]!
 }
 
+"Whom a token is for, and how long."
+input ShopperTokenCreateInput {
+  "The shopper's account, as catalog rules name it, at most 255 bytes; null for none."
+  accountId: String
+  "The tags of that account, as catalog rules name them: at most 100, each at most 255 bytes, with the ids at most 4096 bytes as JSON; null for none."
+  accountTags: [String!]
+  "The shopper as a customer, as catalog rules name them, at most 255 bytes; null for none."
+  customerId: String
+  "How long the token is good, in seconds, 60 to 86400; null means 3600, an hour."
+  expiresIn: Int
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. The token is not kept for that, but signed again in the same words. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
+}
+
+"A token for a shopper."
+type ShopperTokenCreatePayload {
+  "What the storefront sends as ` + "`" + `Authorization: Bearer …` + "`" + `; null when there are errors. It is not shown again."
+  token: String
+  "Until when it is good; null when there are errors."
+  expiresAt: DateTime
+  "What it may do: ` + "`" + `catalog:read` + "`" + ` and ` + "`" + `inventory:read` + "`" + `; empty when there are errors."
+  scopes: [String!]!
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
 "Codes to make by a pattern."
 input PromotionCodesGenerateInput {
   "The promotion, by global id or the service's own: neither automatic nor expired."
@@ -9000,6 +9075,20 @@ func (ec *executionContext) childFields_SettingsUpdatePayload(ctx context.Contex
 	return nil, fmt.Errorf("no field named %q was found under type SettingsUpdatePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_ShopperTokenCreatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "token":
+		return ec.fieldContext_ShopperTokenCreatePayload_token(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_ShopperTokenCreatePayload_expiresAt(ctx, field)
+	case "scopes":
+		return ec.fieldContext_ShopperTokenCreatePayload_scopes(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_ShopperTokenCreatePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ShopperTokenCreatePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Stock(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -10020,6 +10109,20 @@ func (ec *executionContext) field_Mutation_settingsUpdate_args(ctx context.Conte
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (SettingsUpdateInput, error) {
 			return ec.unmarshalNSettingsUpdateInput2porticoᚋgraphᚋgeneratedᚐSettingsUpdateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_shopperTokenCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (ShopperTokenCreateInput, error) {
+			return ec.unmarshalNShopperTokenCreateInput2porticoᚋgraphᚋgeneratedᚐShopperTokenCreateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -17301,6 +17404,50 @@ func (ec *executionContext) fieldContext_Mutation_promotionCodeRelease(ctx conte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_promotionCodeRelease_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_shopperTokenCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_shopperTokenCreate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ShopperTokenCreate(ctx, fc.Args["input"].(ShopperTokenCreateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ShopperTokenCreatePayload) graphql.Marshaler {
+			return ec.marshalNShopperTokenCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐShopperTokenCreatePayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_shopperTokenCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ShopperTokenCreatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_shopperTokenCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -25300,6 +25447,107 @@ func (ec *executionContext) fieldContext_SettingsUpdatePayload_userErrors(_ cont
 	return fc, nil
 }
 
+func (ec *executionContext) _ShopperTokenCreatePayload_token(ctx context.Context, field graphql.CollectedField, obj *ShopperTokenCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ShopperTokenCreatePayload_token(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Token, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ShopperTokenCreatePayload_token(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ShopperTokenCreatePayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ShopperTokenCreatePayload_expiresAt(ctx context.Context, field graphql.CollectedField, obj *ShopperTokenCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ShopperTokenCreatePayload_expiresAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiresAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ShopperTokenCreatePayload_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ShopperTokenCreatePayload", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ShopperTokenCreatePayload_scopes(ctx context.Context, field graphql.CollectedField, obj *ShopperTokenCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ShopperTokenCreatePayload_scopes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Scopes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ShopperTokenCreatePayload_scopes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ShopperTokenCreatePayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ShopperTokenCreatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *ShopperTokenCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ShopperTokenCreatePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ShopperTokenCreatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ShopperTokenCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Stock_id(ctx context.Context, field graphql.CollectedField, obj *model.Stock) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -30331,6 +30579,64 @@ func (ec *executionContext) unmarshalInputShopperContextInput(ctx context.Contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputShopperTokenCreateInput(ctx context.Context, obj any) (ShopperTokenCreateInput, error) {
+	var it ShopperTokenCreateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"accountId", "accountTags", "customerId", "expiresIn", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "accountId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountID = data
+		case "accountTags":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountTags"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountTags = data
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "expiresIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresIn"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiresIn = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputStockChangeInput(ctx context.Context, obj any) (StockChangeInput, error) {
 	var it StockChangeInput
 	if obj == nil {
@@ -33902,6 +34208,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "promotionCodeRelease":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCodeRelease(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "shopperTokenCreate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_shopperTokenCreate(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -37878,6 +38191,59 @@ func (ec *executionContext) _SettingsUpdatePayload(ctx context.Context, sel ast.
 	return out
 }
 
+var shopperTokenCreatePayloadImplementors = []string{"ShopperTokenCreatePayload"}
+
+func (ec *executionContext) _ShopperTokenCreatePayload(ctx context.Context, sel ast.SelectionSet, obj *ShopperTokenCreatePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, shopperTokenCreatePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ShopperTokenCreatePayload")
+		case "token":
+			out.Values[i] = ec._ShopperTokenCreatePayload_token(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._ShopperTokenCreatePayload_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "scopes":
+			out.Values[i] = ec._ShopperTokenCreatePayload_scopes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._ShopperTokenCreatePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var stockImplementors = []string{"Stock", "Node"}
 
 func (ec *executionContext) _Stock(ctx context.Context, sel ast.SelectionSet, obj *model.Stock) graphql.Marshaler {
@@ -41336,6 +41702,21 @@ func (ec *executionContext) marshalNSettingsUpdatePayload2ᚖporticoᚋgraphᚋg
 		return graphql.Null
 	}
 	return ec._SettingsUpdatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNShopperTokenCreateInput2porticoᚋgraphᚋgeneratedᚐShopperTokenCreateInput(ctx context.Context, v any) (ShopperTokenCreateInput, error) {
+	res, err := ec.unmarshalInputShopperTokenCreateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNShopperTokenCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐShopperTokenCreatePayload(ctx context.Context, sel ast.SelectionSet, v *ShopperTokenCreatePayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ShopperTokenCreatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Stock) graphql.Marshaler {

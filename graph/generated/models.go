@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"portico/graph/model"
 	"portico/store"
+	"time"
 )
 
 // A new catalog.
@@ -682,6 +683,32 @@ type SettingsUpdateInput struct {
 type SettingsUpdatePayload struct {
 	// The settings; null when nothing was changed for the errors' sake.
 	Settings *store.Settings `json:"settings,omitempty"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Whom a token is for, and how long.
+type ShopperTokenCreateInput struct {
+	// The shopper's account, as catalog rules name it, at most 255 bytes; null for none.
+	AccountID *string `json:"accountId,omitempty"`
+	// The tags of that account, as catalog rules name them: at most 100, each at most 255 bytes, with the ids at most 4096 bytes as JSON; null for none.
+	AccountTags []string `json:"accountTags,omitempty"`
+	// The shopper as a customer, as catalog rules name them, at most 255 bytes; null for none.
+	CustomerID *string `json:"customerId,omitempty"`
+	// How long the token is good, in seconds, 60 to 86400; null means 3600, an hour.
+	ExpiresIn *int `json:"expiresIn,omitempty"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. The token is not kept for that, but signed again in the same words. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// A token for a shopper.
+type ShopperTokenCreatePayload struct {
+	// What the storefront sends as `Authorization: Bearer …`; null when there are errors. It is not shown again.
+	Token *string `json:"token,omitempty"`
+	// Until when it is good; null when there are errors.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+	// What it may do: `catalog:read` and `inventory:read`; empty when there are errors.
+	Scopes []string `json:"scopes"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }

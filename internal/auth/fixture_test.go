@@ -141,6 +141,7 @@ func writeError(w http.ResponseWriter, _ *http.Request, err error) {
 	fault := store.AsErrors(err)[0]
 	status := map[store.Code]int{
 		store.Invalid: http.StatusBadRequest, store.Unauthenticated: http.StatusUnauthorized, store.Forbidden: http.StatusForbidden,
+		store.RateLimited: http.StatusTooManyRequests,
 	}[fault.Code]
 	if special := new(auth.StatusError); errors.As(err, &special) {
 		status = special.Status

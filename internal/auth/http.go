@@ -85,6 +85,13 @@ func (s *Service) grant(w http.ResponseWriter, r *http.Request) (*Token, error) 
 	if err != nil {
 		return nil, err
 	}
+	tried := "" // whose secret; a storefront's id is in every shopper's browser
+	if request.GrantType == GrantClientCredentials {
+		tried, _ = store.CanonicalID(request.ClientID)
+	}
+	if err := s.limit(r.Context(), tried); err != nil {
+		return nil, err
+	}
 	switch request.GrantType {
 	case GrantClientCredentials:
 		return s.ClientCredentials(r.Context(), request.ClientID, request.ClientSecret)

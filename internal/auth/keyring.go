@@ -37,8 +37,25 @@ type keyring struct {
 type keys struct {
 	version int64 // store.SigningKeysVersion before the reading
 	public  map[string]ed25519.PublicKey
-	signer  jose.Signer // of the newest key
+	signers []signer // the newest first; at least one
 	jwks    []byte
+}
+
+// signer signs with a key once its time has come.
+type signer struct {
+	jose.Signer
+	from time.Time
+}
+
+// signer is that of the newest key that may sign by now. Where none may, the
+// oldest does: it is the first there was.
+func (k *keys) signer(now time.Time) jose.Signer {
+	for _, s := range k.signers {
+		if !s.from.After(now) {
+			return s
+		}
+	}
+	return k.signers[len(k.signers)-1]
 }
 
 func newKeyring(ctx context.Context, s *store.Store, sealer *store.Sealer, clock func() time.Time, log *slog.Logger) (*keyring, error) {
@@ -118,12 +135,14 @@ func newKeys(version int64, list []*store.SigningKey) (*keys, error) {
 	for _, key := range list {
 		k.public[key.ID] = key.Public
 		set.Keys = append(set.Keys, jose.JSONWebKey{Key: key.Public, KeyID: key.ID, Algorithm: string(jose.EdDSA), Use: "sig"})
+		private := jose.JSONWebKey{Key: key.Private, KeyID: key.ID}
+		made, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: private}, (&jose.SignerOptions{}).WithType("JWT"))
+		if err != nil {
+			return nil, err
+		}
+		k.signers = append(k.signers, signer{made, key.SignsAt})
 	}
 	var err error
-	if k.jwks, err = json.Marshal(set); err != nil {
-		return nil, err
-	}
-	newest := jose.JSONWebKey{Key: list[0].Private, KeyID: list[0].ID}
-	k.signer, err = jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: newest}, (&jose.SignerOptions{}).WithType("JWT"))
+	k.jwks, err = json.Marshal(set)
 	return k, err
 }

@@ -15,8 +15,8 @@ import (
 // Principal is who a good token speaks for. Requests share it; nobody writes
 // to it.
 type Principal struct {
-	ClientID string
-	Grant    string   // how the token was got: client_credentials or implicit
+	ClientID string   // of an outside issuer's token it begins with "oidc:", as no client of ours does
+	Grant    string   // how the token was got: client_credentials, implicit, shopper or oidc
 	Scopes   []string // what it may do
 	Expires  time.Time
 
@@ -57,6 +57,19 @@ func From(ctx context.Context) *Principal {
 	return c.principal
 }
 
+// Authenticated tells whether there is a good token, whatever its scopes: nil
+// if so, else UNAUTHENTICATED or what WithFailure remembered.
+func Authenticated(ctx context.Context) error {
+	c, _ := ctx.Value(callerKey{}).(caller)
+	switch {
+	case c.failure != nil:
+		return c.failure
+	case c.principal == nil:
+		return unauthenticated("Send the header Authorization: Bearer <token>; get a token from POST /oauth/access_token.")
+	}
+	return nil
+}
+
 // Require tells whether whoever is asking may use a coordinate of the table:
 // nil if they may. UNAUTHENTICATED, or what WithFailure remembered, without a
 // good token; FORBIDDEN when its scopes do not suffice; INTERNAL for an
@@ -69,14 +82,11 @@ func Require(ctx context.Context, coordinate string) error {
 	if scope == public {
 		return nil
 	}
-	c, _ := ctx.Value(callerKey{}).(caller)
-	switch {
-	case c.failure != nil:
-		return c.failure
-	case c.principal == nil:
-		return unauthenticated("Send the header Authorization: Bearer <token>; get a token from POST /oauth/access_token.")
-	case !c.principal.Holds(scope):
-		return forbidden(scope, c.principal.Scopes)
+	if err := Authenticated(ctx); err != nil {
+		return err
+	}
+	if p := From(ctx); !p.Holds(scope) {
+		return forbidden(scope, p.Scopes)
 	}
 	return nil
 }

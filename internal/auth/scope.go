@@ -144,6 +144,9 @@ var table = map[string]string{
 	"GET /v2/settings": "settings:read",
 	"PUT /v2/settings": "settings:write",
 
+	"Mutation.shopperTokenCreate": "tokens:write",
+	"POST /v2/shopper-tokens":     "tokens:write",
+
 	"GET /v2/gateways":       "gateways:read",
 	"GET /v2/gateways/:slug": "gateways:read",
 	"PUT /v2/gateways/:slug": "gateways:write",

@@ -18,6 +18,7 @@ import (
 const (
 	GrantClientCredentials = "client_credentials" // a client that shows its secret: all its scopes
 	GrantImplicit          = "implicit"           // a storefront without a secret: reading only
+	GrantShopper           = "shopper"            // minted for a shopper, by a client that may
 )
 
 const (
@@ -33,7 +34,14 @@ type Options struct {
 	Clock    func() time.Time // nil means time.Now
 	Lifetime time.Duration    // of a token, whole seconds; 0 means one hour
 	Log      *slog.Logger     // nil discards
+	Outside  *OutsideIssuer   // whose tokens are good too; nil for nobody's
+	Limit    Limit            // of token requests; nil for none
 }
+
+// Limit counts a use by a client, empty where it does not matter which, and by
+// the address that the request of ctx came from. RATE_LIMITED when either has
+// had its share.
+type Limit func(ctx context.Context, clientID string) error
 
 // Service issues tokens and verifies them. Its methods may be called from
 // many goroutines.
@@ -44,15 +52,20 @@ type Service struct {
 	lifetime time.Duration
 	keys     *keyring
 	verified verifiedTokens
+	outside  *outside // nil when no other issuer is trusted
+	limit    Limit
 }
 
 // New makes a service that signs with the keys of the database, creating the
 // first one. The error is store.ErrSealingKey when they were sealed with
-// another key.
+// another key. It does not ask the outside issuer for anything yet.
 func New(ctx context.Context, s *store.Store, sealer *store.Sealer, options Options) (*Service, error) {
 	service := &Service{
 		store: s, issuer: options.Issuer, clock: options.Clock, lifetime: options.Lifetime,
-		verified: newVerifiedTokens(),
+		verified: newVerifiedTokens(), limit: options.Limit,
+	}
+	if service.limit == nil {
+		service.limit = func(context.Context, string) error { return nil }
 	}
 	if service.issuer == "" {
 		service.issuer = defaultIssuer
@@ -68,6 +81,11 @@ func New(ctx context.Context, s *store.Store, sealer *store.Sealer, options Opti
 		log = slog.New(slog.DiscardHandler)
 	}
 	var err error
+	if options.Outside != nil {
+		if service.outside, err = newOutside(*options.Outside, service.issuer, service.clock, log); err != nil {
+			return nil, err
+		}
+	}
 	if service.keys, err = newKeyring(ctx, s, sealer, service.clock, log); err != nil {
 		return nil, err
 	}
@@ -79,12 +97,7 @@ type Grant struct {
 	Type     string // one of the grants above
 	ClientID string
 	Scopes   []string
-	Lifetime time.Duration // whole seconds; 0 means the service's
-
-	// Whom the token is minted for; empty when for no shopper in particular.
-	AccountID   string
-	AccountTags []string
-	CustomerID  string
+	Lifetime time.Duration // whole seconds, at most store.MaxTokenLifetime; 0 means the service's
 }
 
 // Token is an issued token.
@@ -114,24 +127,45 @@ func (s *Service) Issue(ctx context.Context, grant Grant) (*Token, error) {
 		lifetime = s.lifetime
 	}
 	now := s.clock().UTC().Truncate(time.Second)
-	token := &Token{Grant: grant.Type, Lifetime: lifetime, Expires: now.Add(lifetime)}
-	var err error
-	token.AccessToken, err = jwt.Signed(s.keys.latest(ctx).signer).Claims(claims{
-		Claims: jwt.Claims{
-			Issuer:   s.issuer,
-			Audience: jwt.Audience{audience},
-			Subject:  grant.ClientID,
-			IssuedAt: jwt.NewNumericDate(now),
-			Expiry:   jwt.NewNumericDate(token.Expires),
-			ID:       rand.Text(),
-		},
-		Scope:       strings.Join(grant.Scopes, " "),
-		Grant:       grant.Type,
+	return s.sign(ctx, claims{
+		Claims: s.standard(grant.ClientID, rand.Text(), now, now.Add(lifetime)),
+		Scope:  strings.Join(grant.Scopes, " "),
+		Grant:  grant.Type,
+	})
+}
+
+// ShopperToken signs what a client granted a shopper. As long as the same key
+// signs, the same grant is the same token.
+func (s *Service) ShopperToken(ctx context.Context, clientID string, grant *store.ShopperGrant) (*Token, error) {
+	return s.sign(ctx, claims{
+		Claims:      s.standard(clientID, grant.ID, grant.IssuedAt, grant.Expires),
+		Scope:       strings.Join(ShopperScopes(), " "),
+		Grant:       GrantShopper,
 		AccountID:   grant.AccountID,
 		AccountTags: grant.AccountTags,
 		CustomerID:  grant.CustomerID,
-	}).Serialize()
-	if err != nil {
+	})
+}
+
+// ShopperScopes are what a shopper's token may do.
+func ShopperScopes() []string { return []string{"catalog:read", "inventory:read"} }
+
+func (s *Service) standard(subject, id string, issued, expires time.Time) jwt.Claims {
+	return jwt.Claims{
+		Issuer:   s.issuer,
+		Audience: jwt.Audience{audience},
+		Subject:  subject,
+		IssuedAt: jwt.NewNumericDate(issued),
+		Expiry:   jwt.NewNumericDate(expires),
+		ID:       id,
+	}
+}
+
+func (s *Service) sign(ctx context.Context, c claims) (*Token, error) {
+	issued, expires := c.IssuedAt.Time().UTC(), c.Expiry.Time().UTC()
+	token := &Token{Grant: c.Grant, Lifetime: expires.Sub(issued), Expires: expires}
+	var err error
+	if token.AccessToken, err = jwt.Signed(s.keys.latest(ctx).signer(s.clock())).Claims(c).Serialize(); err != nil {
 		return nil, fmt.Errorf("sign a token: %w", err)
 	}
 	if len(token.AccessToken) > maxTokenSize {
@@ -152,7 +186,8 @@ func (s *Service) ClientCredentials(ctx context.Context, id, secret string) (*To
 }
 
 // Implicit issues a token that may read catalogs and stock, as far as the
-// client may. UNAUTHENTICATED when there is no such client.
+// client may. UNAUTHENTICATED when there is no such client, or it was
+// revoked.
 func (s *Service) Implicit(ctx context.Context, clientID string) (*Token, error) {
 	client, err := s.store.Client(ctx, clientID)
 	if store.HasCode(err, store.NotFound) {
@@ -161,7 +196,10 @@ func (s *Service) Implicit(ctx context.Context, clientID string) (*Token, error)
 	if err != nil {
 		return nil, err
 	}
-	scopes := slices.DeleteFunc([]string{"catalog:read", "inventory:read"}, func(scope string) bool {
+	if !client.RevokedAt.IsZero() {
+		return nil, unauthenticated("The API client was revoked; ask for the id of another one.")
+	}
+	scopes := slices.DeleteFunc(ShopperScopes(), func(scope string) bool {
 		return !slices.Contains(client.Scopes, scope)
 	})
 	return s.Issue(ctx, Grant{Type: GrantImplicit, ClientID: client.ID, Scopes: scopes})

@@ -59,21 +59,28 @@ func TestImplicit(t *testing.T) {
 	require.True(t, store.HasCode(err, store.Unauthenticated), "got %v", err)
 }
 
-func TestIssueForAShopper(t *testing.T) {
+func TestShopperToken(t *testing.T) {
 	f := newFixture(t)
-	token, err := f.service.Issue(t.Context(), auth.Grant{
-		Type: "shopper", ClientID: "c1", Scopes: []string{"catalog:read"}, Lifetime: time.Minute,
-		AccountID: "a1", AccountTags: []string{"gold", "vip"}, CustomerID: "u1",
-	})
+	grant := &store.ShopperGrant{ID: "g1", AccountID: "a1", AccountTags: []string{"gold", "vip"}, CustomerID: "u1",
+		IssuedAt: start.Truncate(time.Second), Expires: start.Truncate(time.Second).Add(time.Minute)}
+	token, err := f.service.ShopperToken(t.Context(), f.client.ID, grant)
 	require.NoError(t, err)
 	principal, err := f.service.Verify(t.Context(), token.AccessToken)
 	require.NoError(t, err)
 	require.Equal(t, &auth.Principal{
-		ClientID: "c1", Grant: "shopper", Scopes: []string{"catalog:read"}, Expires: start.Truncate(time.Second).Add(time.Minute),
+		ClientID: f.client.ID, Grant: "shopper", Scopes: []string{"catalog:read", "inventory:read"}, Expires: grant.Expires,
 		AccountID: "a1", AccountTags: []string{"gold", "vip"}, CustomerID: "u1",
 	}, principal)
 
-	_, err = f.service.Issue(t.Context(), auth.Grant{ClientID: "c1", AccountTags: []string{strings.Repeat("x", 9000)}})
+	f.clock.Advance(30 * time.Second)
+	again, err := f.service.ShopperToken(t.Context(), f.client.ID, grant)
+	require.NoError(t, err)
+	require.Equal(t, token, again, "the same grant is the same token")
+}
+
+func TestIssueTooLong(t *testing.T) {
+	f := newFixture(t)
+	_, err := f.service.Issue(t.Context(), auth.Grant{ClientID: "c1", Scopes: []string{strings.Repeat("x", 9000)}})
 	require.True(t, store.HasCode(err, store.Unprocessable), "got %v", err)
 }
 

@@ -24,8 +24,14 @@ func (s *Service) Verify(ctx context.Context, bearer string) (*Principal, error)
 	if len(bearer) > maxTokenSize {
 		return nil, malformed()
 	}
+	if s.outside.issued(bearer) {
+		return s.outside.verify(ctx, bearer)
+	}
 	digest := sha256.Sum256([]byte(bearer))
 	if principal, ok := s.remembered(ctx, digest); ok {
+		if err := s.good(ctx, principal); err != nil {
+			return nil, err
+		}
 		return principal, nil
 	}
 	c, kid, err := s.open(ctx, bearer)
@@ -36,10 +42,22 @@ func (s *Service) Verify(ctx context.Context, bearer string) (*Principal, error)
 		return nil, err
 	}
 	principal := c.principal()
+	if err := s.good(ctx, principal); err != nil {
+		return nil, err
+	}
 	if s.clock().Before(principal.Expires) {
 		s.verified.Set(digest, verifiedToken{principal, kid})
 	}
 	return principal, nil
+}
+
+// good is UNAUTHENTICATED once the token's client is revoked.
+func (s *Service) good(ctx context.Context, p *Principal) error {
+	revoked, err := s.store.ClientRevoked(ctx, p.ClientID)
+	if err == nil && revoked {
+		return unauthenticated("The API client that the token was issued to, or minted by, was revoked.")
+	}
+	return err
 }
 
 // open checks the form and the signature.

@@ -27,16 +27,29 @@ func CORS(origins []string) Middleware {
 		AllowedMethods: []string{
 			http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions,
 		},
-		AllowedHeaders: []string{ // what the known clients send (spec/clients.md)
+		AllowedHeaders: []string{ // what the known clients send (spec/clients.md), and GraphQL's
 			"Authorization", "Content-Type", "Accept-Language", "Store-Channel", "Store-Context-Tag", "EP-Channel",
 			"EP-Context-Tag", "Store-Catalog-Release", "X-Moltin-Currency", "X-Moltin-Language", "X-Moltin-Sdk-Language", "X-Moltin-Sdk-Version",
 			"X-Moltin-Application", "EP-Account-Management-Authentication-Token", "EP-Inventories-Multi-Location",
-			"Idempotency-Key", RequestIDHeader, "Prefer",
+			"Idempotency-Key", RequestIDHeader, "Prefer", "Accept", "Cache-Control", "If-None-Match",
+			"Apollo-Require-Preflight", "Apollographql-Client-Name", "Apollographql-Client-Version", "X-Apollo-Operation-Name",
 		},
-		ExposedHeaders:   []string{RequestIDHeader, "Content-Language", "Retry-After", "Preference-Applied", "Store-Catalog-Resolution", "Idempotent-Replay"},
+		ExposedHeaders: append([]string{
+			RequestIDHeader, "Allow", "Content-Language", "ETag", "Link", "WWW-Authenticate",
+			"Preference-Applied", "Store-Catalog-Resolution", "Idempotent-Replay",
+		}, rateHeaders...),
 		AllowCredentials: !wildcard,
 		MaxAge:           preflightAge,
 	}).Handler
+}
+
+// LocalOrigins are the pages that this machine serves, on any port.
+func LocalOrigins() []string {
+	var origins []string
+	for _, host := range []string{"localhost", "127.0.0.1", "[::1]"} {
+		origins = append(origins, "http://"+host, "http://"+host+":*")
+	}
+	return origins
 }
 
 // CheckOrigin tells what is wrong with an origin for CORS, which would be

@@ -41,6 +41,9 @@ func TestCORSOfOrigins(t *testing.T) {
 		{"another", []string{shop}, "https://evil.example", "", false},
 		{"one of several", []string{"https://a.example", shop}, shop, shop, true},
 		{"a pattern", []string{"https://*.example"}, shop, shop, false},
+		{"a page of this machine", web.LocalOrigins(), "http://localhost:3000", "http://localhost:3000", false},
+		{"a page of this machine, by number", web.LocalOrigins(), "http://127.0.0.1", "http://127.0.0.1", false},
+		{"a page that begins alike", web.LocalOrigins(), "http://localhost.evil.example", "", false},
 		{"all", []string{"*"}, shop, "*", false},
 		{"all beside a name", []string{shop, "*"}, shop, "*", false},
 	} {
@@ -50,7 +53,7 @@ func TestCORSOfOrigins(t *testing.T) {
 			require.Equal(t, test.answer, w.Header().Get("Access-Control-Allow-Origin"))
 			require.Equal(t, test.credentials, w.Header().Get("Access-Control-Allow-Credentials") == "true")
 			if test.answer != "" {
-				require.Equal(t, "X-Request-Id, Content-Language, Retry-After, Preference-Applied, Store-Catalog-Resolution, Idempotent-Replay", w.Header().Get("Access-Control-Expose-Headers"))
+				require.Equal(t, "X-Request-Id, Allow, Content-Language, Etag, Link, Www-Authenticate, Preference-Applied, Store-Catalog-Resolution, Idempotent-Replay, X-Ratelimit-Limit, X-Ratelimit-Remaining, X-Ratelimit-Reset, Retry-After", w.Header().Get("Access-Control-Expose-Headers"))
 			}
 		})
 	}
@@ -66,8 +69,8 @@ func TestCORSPreflight(t *testing.T) {
 	require.Empty(t, cross([]string{shop}, "OPTIONS", shop, "PATCH").Header().Get("Access-Control-Allow-Methods"))
 
 	// As a browser lists them: lower case, sorted.
-	all := "accept-language,authorization,content-type,ep-account-management-authentication-token,ep-channel,ep-context-tag," +
-		"ep-inventories-multi-location,idempotency-key,prefer,store-channel,store-context-tag,x-moltin-application," +
+	all := "accept,accept-language,apollo-require-preflight,apollographql-client-name,apollographql-client-version,authorization,cache-control,content-type,ep-account-management-authentication-token,ep-channel,ep-context-tag," +
+		"ep-inventories-multi-location,idempotency-key,if-none-match,prefer,store-catalog-release,store-channel,store-context-tag,x-apollo-operation-name,x-moltin-application," +
 		"x-moltin-currency,x-moltin-language,x-moltin-sdk-language,x-moltin-sdk-version,x-request-id"
 	require.Equal(t, all, cross([]string{shop}, "OPTIONS", shop, "POST", all).Header().Get("Access-Control-Allow-Headers"))
 	require.Empty(t, cross([]string{shop}, "OPTIONS", shop, "POST", "x-other").Header().Get("Access-Control-Allow-Headers"))

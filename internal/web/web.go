@@ -1,10 +1,10 @@
 // Package web is the plumbing in front of both surfaces, and of neither: ids
 // and a log line for each request, recovery from panics, health, limits,
-// CORS, and a server that ends without cutting anyone off.
+// CORS, where a request came from, and a server that ends without cutting anyone off.
 //
 // The order that works, outermost first:
 //
-//	RequestID > Recover > (who is asking) > AccessLog > CORS > LimitBody > routes
+//	RequestID > Address > Recover > (who is asking) > AccessLog > CORS > LimitBody > routes
 //
 // Recover stands outside of AccessLog, which logs a panicking request as 500
 // on its way out; AccessLog stands inside of what finds out who is asking, or

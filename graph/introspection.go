@@ -1,0 +1,61 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"portico/internal/auth"
+	"portico/store"
+)
+
+// introspection says who may ask for __schema and __type; __typename is for
+// everyone.
+type introspection struct{ open bool }
+
+// ExtensionName implements graphql.HandlerExtension.
+func (introspection) ExtensionName() string { return "Introspection" }
+
+// Validate implements graphql.HandlerExtension.
+func (introspection) Validate(graphql.ExecutableSchema) error { return nil }
+
+// MutateOperationContext refuses an operation that asks for the schema without
+// a good token.
+func (i introspection) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
+	failure := auth.Authenticated(ctx)
+	operation.DisableIntrospection = failure != nil && !i.open
+	if !operation.DisableIntrospection || !introspects(operation.Operation.SelectionSet, map[string]bool{}) {
+		return nil
+	}
+	refusal := store.AsErrors(failure)[0]
+	return &gqlerror.Error{
+		Message:    "Introspection needs a token, of whatever scopes; the schema itself is at /schema.graphql for everyone. " + refusal.Error(),
+		Extensions: map[string]any{"code": refusal.Code},
+	}
+}
+
+// introspects tells whether a validated selection at the root asks for the
+// schema; fragments are looked at once.
+func introspects(set ast.SelectionSet, seen map[string]bool) bool {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			if selection.Name == "__schema" || selection.Name == "__type" {
+				return true
+			}
+		case *ast.InlineFragment:
+			if introspects(selection.SelectionSet, seen) {
+				return true
+			}
+		case *ast.FragmentSpread:
+			again := seen[selection.Name]
+			seen[selection.Name] = true
+			if !again && introspects(selection.Definition.SelectionSet, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}

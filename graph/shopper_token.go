@@ -1,0 +1,29 @@
+package graph
+
+import (
+	"context"
+
+	"portico/graph/generated"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+func (r mutationResolver) ShopperTokenCreate(ctx context.Context, input generated.ShopperTokenCreateInput) (*generated.ShopperTokenCreatePayload, error) {
+	ctx, err := begin(ctx, "Mutation.shopperTokenCreate", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	client := auth.From(ctx)
+	payload := &generated.ShopperTokenCreatePayload{Scopes: []string{}}
+	grant, err := r.store.GrantShopperToken(ctx, client.Actor(), store.NewShopperToken{
+		AccountID: deref(input.AccountID), AccountTags: input.AccountTags, CustomerID: deref(input.CustomerID), ExpiresIn: input.ExpiresIn})
+	if payload.UserErrors, err = userErrors(err); err != nil || grant == nil {
+		return payload, err
+	}
+	token, err := r.tokens.ShopperToken(ctx, client.ClientID, grant)
+	if err != nil {
+		return nil, err
+	}
+	payload.Token, payload.ExpiresAt, payload.Scopes = &token.AccessToken, &token.Expires, auth.ShopperScopes()
+	return payload, nil
+}

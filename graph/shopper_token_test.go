@@ -1,0 +1,124 @@
+package graph_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+	"portico/internal/auth"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+const mint = `mutation($input: ShopperTokenCreateInput!) { shopperTokenCreate(input: $input) { token expiresAt scopes userErrors { field code message } } }`
+
+// minted is what a mutation minted.
+type minted struct {
+	ShopperTokenCreate struct {
+		Token, ExpiresAt *string
+		Scopes           []string
+		UserErrors       []struct {
+			Field         []string
+			Code, Message string
+		}
+	}
+}
+
+func TestShopperTokens(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		input := map[string]any{"accountId": "acme", "accountTags": []string{"gold"}, "customerId": "bob", "expiresIn": 90, "idempotencyKey": "k"}
+		var first, again, other minted
+		s.post(t, mint, variables{"input": input}).read(t, &first)
+		made := first.ShopperTokenCreate
+		require.Empty(t, made.UserErrors)
+		require.Equal(t, "2024-05-30T12:01:30.000Z", *made.ExpiresAt)
+		require.Equal(t, []string{"catalog:read", "inventory:read"}, made.Scopes)
+
+		principal, err := minting(t, s.store).Verify(t.Context(), *made.Token)
+		require.NoError(t, err)
+		require.Equal(t, &auth.Principal{ClientID: "tester", Grant: "shopper", Scopes: made.Scopes, Expires: principal.Expires,
+			AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob"}, principal)
+
+		s.post(t, mint, variables{"input": input}).read(t, &again)
+		require.Equal(t, first, again, "under its key it is the same token")
+		delete(input, "idempotencyKey")
+		s.post(t, mint, variables{"input": input}).read(t, &other)
+		require.NotEqual(t, made.Token, other.ShopperTokenCreate.Token)
+
+		var kept string
+		require.NoError(t, e.SQL(t).QueryRow(`SELECT outcome FROM idempotency_key`).Scan(&kept))
+		require.Contains(t, kept, "acme")
+		for _, part := range strings.Split(*made.Token, ".") {
+			require.NotContains(t, kept, part, "the token is not kept, nor any part of it")
+		}
+		require.NotContains(t, s.log.String(), *made.Token)
+	})
+}
+
+func TestShopperTokensRefuse(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, "")
+		var refused minted
+		s.post(t, mint, variables{"input": map[string]any{"expiresIn": 86_401, "customerId": strings.Repeat("x", 256)}}).read(t, &refused)
+		made := refused.ShopperTokenCreate
+		require.Nil(t, made.Token)
+		require.Nil(t, made.ExpiresAt)
+		require.Empty(t, made.Scopes)
+		require.Len(t, made.UserErrors, 2)
+		require.Equal(t, []string{"input", "customerId"}, made.UserErrors[0].Field)
+		require.Equal(t, []string{"input", "expiresIn"}, made.UserErrors[1].Field)
+		require.Equal(t, "expiresIn must be between 60 and 86400 seconds, not 86401.", made.UserErrors[1].Message)
+	})
+}
+
+// Each try at a code counts, however many a document makes.
+func TestTriesAtCodesAreLimited(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		seedCodes(t, s)
+		var tried atomic.Int64
+		limit := func(_ context.Context, client string) error {
+			require.Equal(t, "tester", client)
+			if tried.Add(1) > 100 {
+				return &store.Error{Code: store.RateLimited, Detail: "Too much."}
+			}
+			return nil
+		}
+		s = serve(s.store, graph.WithCodeLimit(limit))
+		var aliases strings.Builder
+		for i := range 500 {
+			fmt.Fprintf(&aliases, `c%d: promotionCodeCheck(code: "GUESS-%d") { valid } `, i, i)
+		}
+		a := s.post(t, "{ "+aliases.String()+" }", nil)
+		require.EqualValues(t, 500, tried.Load(), "a document of 500 tries counts 500")
+		require.Equal(t, http.StatusTooManyRequests, a.Code, "nothing else was answered")
+		require.Equal(t, "null", string(a.Data), "the tries within the limit tell nothing either")
+		require.Contains(t, a.codes(), store.RateLimited)
+
+		for _, query := range []string{
+			`mutation { promotionCodeRedeem(input: {code: "HI", reference: "order-1"}) { unitsApplied userErrors { message } } }`,
+			`{ promotionCodeCheck(code: "HI") { valid } }`,
+		} {
+			a = s.post(t, query, nil)
+			require.Equal(t, []store.Code{store.RateLimited}, a.codes(), query)
+			require.Equal(t, http.StatusTooManyRequests, a.Code)
+		}
+		used, err := s.store.PromotionCode(t.Context(), "HI")
+		require.NoError(t, err)
+		require.Equal(t, 2, *used.Uses(), "nothing was redeemed but by order-0")
+
+		a = s.post(t, `{ settings { pageLength } }`, nil)
+		require.Equal(t, http.StatusOK, a.Code, "all else goes on")
+		a = s.send(t, by(newPost(t, `{ promotionCodeCheck(code: "HI") { valid } }`, nil), with("settings:read")))
+		require.Equal(t, forbidden, a.codes(), "who may not try is told that first")
+		require.EqualValues(t, 502, tried.Load())
+		require.Empty(t, s.log.String())
+	})
+}

@@ -1,0 +1,40 @@
+package rest
+
+import (
+	"net/http"
+
+	"portico/graph/generated"
+)
+
+// shopperTokenBody is a token that was minted for a shopper.
+type shopperTokenBody struct {
+	Type      string   `json:"type"`
+	Token     string   `json:"token"`
+	TokenType string   `json:"token_type"`
+	ExpiresAt string   `json:"expires_at"`
+	Scopes    []string `json:"scopes"`
+}
+
+// createShopperToken mints a token for a shopper. The path is ours; no
+// document has it.
+func (a *API) createShopperToken(w http.ResponseWriter, r *http.Request) error {
+	var wanted struct {
+		AccountID   *string  `json:"account_id"`
+		AccountTags []string `json:"account_tags"`
+		CustomerID  *string  `json:"customer_id"`
+		ExpiresIn   *int     `json:"expires_in"` // seconds
+	}
+	if err := readData(w, r, &wanted); err != nil {
+		return err
+	}
+	payload, err := a.resolver.Mutation().ShopperTokenCreate(r.Context(), generated.ShopperTokenCreateInput{
+		AccountID: wanted.AccountID, AccountTags: wanted.AccountTags, CustomerID: wanted.CustomerID, ExpiresIn: wanted.ExpiresIn})
+	if err == nil {
+		err = asError(payload.UserErrors)
+	}
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	return writeData(w, http.StatusCreated, shopperTokenBody{"shopper_token", *payload.Token, "Bearer", payload.ExpiresAt.UTC().Format(timeFormat), payload.Scopes})
+}
