@@ -33,9 +33,11 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	for _, option := range options {
 		option(&schema)
 	}
-	server := handler.New(generated.NewExecutableSchema(generated.Config{Resolvers: r}))
-	server.AddTransport(postTransport{})
-	server.AddTransport(getTransport{})
+	executable := generated.NewExecutableSchema(generated.Config{Resolvers: r})
+	names := newSchemaNames(executable.Schema())
+	server := handler.New(executable)
+	server.AddTransport(postTransport{names})
+	server.AddTransport(getTransport{names})
 	server.SetQueryCache(lru.New[*ast.QueryDocument](1000))
 	server.SetParserTokenLimit(maxTokens)
 	server.Use(schema)

@@ -61,11 +61,11 @@ func refuse(r *http.Request) *fault {
 // postTransport takes {"query", "operationName", "variables"}. Unlike the
 // stock one it bounds the body, never echoes it, and does not encode the
 // finished data again.
-type postTransport struct{}
+type postTransport struct{ names schemaNames }
 
 func (postTransport) Supports(r *http.Request) bool { return r.Method == http.MethodPost }
 
-func (postTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
+func (t postTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
 	params := &graphql.RawParams{Headers: r.Header}
 	params.ReadTime.Start = graphql.Now()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -84,17 +84,17 @@ func (postTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Gra
 		(&fault{http.StatusBadRequest, "", store.Invalid, `The body must be one JSON object: {"query": "…", "variables": {…}}.`}).write(w)
 		return
 	}
-	execute(w, r, exec, params)
+	execute(w, r, exec, params, t.names)
 }
 
 // getTransport takes a query as parameters: query, operationName, variables.
-type getTransport struct{}
+type getTransport struct{ names schemaNames }
 
 func (getTransport) Supports(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Method == http.MethodHead
 }
 
-func (getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
+func (t getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
 	values := r.URL.Query()
 	params := &graphql.RawParams{Query: values.Get("query"), OperationName: values.Get("operationName"), Headers: r.Header}
 	params.ReadTime.Start = graphql.Now()
@@ -110,11 +110,11 @@ func (getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Grap
 			return
 		}
 	}
-	execute(w, r, exec, params)
+	execute(w, r, exec, params, t.names)
 }
 
 // execute runs an operation and writes its answer.
-func execute(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams) {
+func execute(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams, names schemaNames) {
 	params.ReadTime.End = graphql.Now()
 	modern := strings.Contains(r.Header.Get("Accept"), graphQLType)
 	w.Header().Set("Content-Type", jsonType)
@@ -127,7 +127,9 @@ func execute(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor,
 		if modern { // the older media type answers 200 to whatever is well-formed JSON
 			w.WriteHeader(http.StatusBadRequest)
 		}
-		writeResponse(w, exec.DispatchError(graphql.WithOperationContext(r.Context(), operation), faults))
+		response := exec.DispatchError(graphql.WithOperationContext(r.Context(), operation), faults)
+		names.discreet(params, response.Errors)
+		writeResponse(w, response)
 		return
 	}
 	if r.Method != http.MethodPost && operation.Operation.Operation != ast.Query {
@@ -139,6 +141,7 @@ func execute(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor,
 		if refusedByLimit(response) {
 			w.WriteHeader(http.StatusTooManyRequests)
 		}
+		names.discreet(params, response.Errors)
 		writeResponse(w, response)
 	}
 }

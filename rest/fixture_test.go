@@ -31,7 +31,7 @@ func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.
 	s := e.Open(t, options...)
 	load(t, s, shop)
 	log := slog.New(slog.DiscardHandler)
-	sealer, err := store.NewSealer(make([]byte, store.SealingKeySize))
+	sealer, err := store.NewSealer([]byte(strings.Repeat("k", store.SealingKeySize)))
 	require.NoError(t, err)
 	tokens, err := auth.New(t.Context(), s, sealer, auth.Options{Clock: storetest.NewClock(noon).Now})
 	require.NoError(t, err)

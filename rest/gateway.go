@@ -52,7 +52,7 @@ func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if gateway == nil {
-		return &store.Error{Code: store.NotFound, Detail: "There is no gateway " + r.PathValue("slug") + "; there are card_processor and manual."}
+		return &store.Error{Code: store.NotFound, Detail: "There is no such gateway; there are card_processor and manual."}
 	}
 	return writeData(w, http.StatusOK, newGatewayBody(gateway))
 }

@@ -86,7 +86,7 @@ func (s *Store) Gateway(ctx context.Context, slug string) (*Gateway, error) {
 			return g, nil
 		}
 	}
-	return nil, notFound([]string{"slug"}, "names no gateway: %q; there are card_processor and manual", short(slug))
+	return nil, notFound([]string{"slug"}, "names no gateway; there are card_processor and manual")
 }
 
 const gatewayColumns = `slug, body, sealed, changed_at, changed_by`
