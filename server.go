@@ -17,6 +17,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -82,6 +83,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 // serve is the server.
 type serve struct {
 	Addr        string   `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen; :8080 is every interface, port 0 any free one. Default: ${default}."`
+	TLSCert     string   `type:"path" placeholder:"FILE" help:"The certificate to speak HTTPS with, PEM, its chain behind it; read again when it changes. Default: none, which is HTTP."`
+	TLSKey      string   `type:"path" placeholder:"FILE" help:"The private key of --tls-cert, PEM. Default: none."`
 	Demo        bool     `help:"Serve a small coffee shop to try things out: on this machine only, and in a temporary store unless a database is named. Default: no."`
 	CORSOrigins []string `name:"cors-origin" sep:"," placeholder:"ORIGIN" help:"An origin whose pages may use the service, such as https://shop.example or https://*.shop.example, or * for all; repeat it, or separate by commas. Default: none."`
 	TokenIssuer string   `placeholder:"NAME" default:"portico" help:"The issuer that tokens name, the same on all servers of one database. Default: ${default}."`
@@ -114,6 +117,9 @@ func (c *serve) Validate() error {
 	}
 	if _, err := web.ParseProxies(c.TrustedProxies); err != nil {
 		return &cli.Usage{Reason: "--trusted-proxy must be a network such as 10.0.0.0/8: " + err.Error()}
+	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		return &cli.Usage{Reason: "--tls-cert and --tls-key go together"}
 	}
 	switch outside := c.outside(); {
 	case outside == nil && c.OIDCAudience != "":
@@ -175,6 +181,14 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	}
 	defer a.store.Close()
 	address := "http://" + listener.Addr().String()
+	if c.TLSCert != "" {
+		certificate, err := web.LoadCertificate(c.TLSCert, c.TLSKey, log)
+		if err != nil {
+			return err
+		}
+		address = "https://" + listener.Addr().String()
+		listener = tls.NewListener(listener, certificate.Config())
+	}
 	if c.Demo {
 		visitor, err := demo.Open(ctx, a.store, a.tokens)
 		if err != nil {
