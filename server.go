@@ -64,6 +64,8 @@ type commands struct {
 	Client  cli.Client  `cmd:"" help:"API clients."`
 	Rekey   cli.Rekey   `cmd:"" help:"Seal the secrets in the database with a new key, while servers go on."`
 	Keys    cli.Keys    `cmd:"" help:"The keys that tokens are signed with."`
+	Backup  cli.Backup  `cmd:"" help:"Copy a SQLite database to a file, while servers go on."`
+	Restore cli.Restore `cmd:"" help:"Put a backup in the place of a SQLite database that is not there."`
 	Migrate cli.Migrate `cmd:"" help:"Bring the database to this version's schema."`
 	Schema  cli.Schema  `cmd:"" help:"Print the GraphQL schema."`
 	Version cli.Version `cmd:"" help:"Print the version."`

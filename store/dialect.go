@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -57,6 +58,10 @@ type dialect interface {
 	// analyze is the statement that tells the planner what some tables hold
 	// now; empty where it plans as well without.
 	analyze(tables []string) string
+
+	// backup writes a copy of the whole database, as it is at one moment, to a
+	// new file.
+	backup(ctx context.Context, config Config, path string) error
 
 	// describe names the database without its secrets.
 	describe(config Config) string
@@ -193,10 +198,54 @@ func (sqliteDialect) classify(err error) fault {
 	return faultOther
 }
 
-func (sqliteDialect) oneWriter() bool               { return true }
-func (sqliteDialect) snapshot() *sql.TxOptions      { return nil }
-func (sqliteDialect) analyze([]string) string       { return "" }
-func (sqliteDialect) explain(query string) string   { return "EXPLAIN QUERY PLAN " + query }
+func (sqliteDialect) oneWriter() bool             { return true }
+func (sqliteDialect) snapshot() *sql.TxOptions    { return nil }
+func (sqliteDialect) analyze([]string) string     { return "" }
+func (sqliteDialect) explain(query string) string { return "EXPLAIN QUERY PLAN " + query }
+
+// backup needs a connection that may write: on one that may not, VACUUM INTO
+// leaves an empty file and no error.
+func (sqliteDialect) backup(ctx context.Context, config Config, path string) error {
+	db, err := sql.Open("sqlite", sqliteDSN(config))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil {
+		return err
+	}
+	return checkBackup(ctx, db, path)
+}
+
+// checkBackup finds out whether a copy is whole: sound, and with something in
+// every table that has something.
+func checkBackup(ctx context.Context, original *sql.DB, path string) error {
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=ro")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	copied := session{on: db}
+	if sound, _, err := one(ctx, copied, scalar[string], `PRAGMA quick_check(1)`); err != nil || sound != "ok" {
+		return fmt.Errorf("the copy is damaged (%s): %w", sound, cmp.Or(err, errors.New("its pages do not fit together")))
+	}
+	tables, err := collect(ctx, session{on: original}, scalar[string], `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' ORDER BY name`)
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		has := `SELECT 1 FROM "` + table + `" LIMIT 1`
+		_, wanted, err := one(ctx, session{on: original}, scalar[int], has)
+		if err != nil {
+			return err
+		}
+		if _, found, err := one(ctx, copied, scalar[int], has); err != nil || wanted && !found {
+			return fmt.Errorf("the copy lacks the rows of %s: %w", table, cmp.Or(err, errors.New("it has none")))
+		}
+	}
+	return nil
+}
+
 func (sqliteDialect) describe(config Config) string { return "SQLite " + config.sqliteFile() }
 
 // PostgreSQL
@@ -270,6 +319,10 @@ func (postgresDialect) analyze(tables []string) string {
 	return "ANALYZE " + strings.Join(tables, ", ")
 }
 func (postgresDialect) explain(query string) string { return "EXPLAIN " + query }
+func (postgresDialect) backup(context.Context, Config, string) error {
+	return unprocessable(nil, "PostgreSQL has tools of its own for this: pg_dump --format=custom, and pg_restore")
+}
+
 func (postgresDialect) describe(config Config) string {
 	if parsed, err := pgx.ParseConfig(config.URL); err == nil {
 		return "PostgreSQL " + parsed.Host + "/" + parsed.Database

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"portico/store"
+)
+
+// Backup copies a SQLite database.
+type Backup struct {
+	File string `arg:"" type:"path" help:"The file to write, readable by its owner only. It is replaced once the copy is whole and checked."`
+	Common
+}
+
+// Help is the long description.
+func (*Backup) Help() string {
+	return "Servers go on meanwhile, and the copy is of one moment. Keep it apart from the key that seals secrets, and both safe: they are good together only. PostgreSQL has its own tools: pg_dump."
+}
+
+// Run copies.
+func (c *Backup) Run(ctx context.Context, streams Streams) error {
+	s, err := c.OpenExisting(ctx, c.Log(streams))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	temporary := filepath.Join(filepath.Dir(c.File), "."+filepath.Base(c.File)+"."+rand.Text()[:8]+".tmp")
+	if err := s.Backup(ctx, temporary); err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	if err := os.Rename(temporary, c.File); err != nil {
+		_ = os.Remove(temporary) // err says more
+		return err
+	}
+	fmt.Fprintf(streams.Out, "backed up %s to %s\n", s.Describe(), c.File)
+	return nil
+}
+
+// Restore puts a backup in the place of a SQLite database that is not there.
+type Restore struct {
+	File string `arg:"" type:"existingfile" help:"The backup."`
+	Common
+}
+
+// Help is the long description.
+func (*Restore) Help() string {
+	return "The database must not be there: move an old one away, with its -wal and -shm files, when no server uses it. Put the key that seals secrets back too."
+}
+
+// Run restores.
+func (c *Restore) Run(ctx context.Context, streams Streams) (err error) {
+	path, embedded := store.SQLiteFile(c.DatabaseURL)
+	if !embedded {
+		return usage("PostgreSQL has tools of its own for this: pg_restore")
+	}
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			return usage("%s is there; move it away first", name)
+		}
+	}
+	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()[:8]+".tmp")
+	defer func() { _ = os.Remove(temporary) }() // unless it was renamed
+	if err := copyFile(c.File, temporary); err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	there := *c
+	there.DatabaseURL = "file:" + temporary
+	s, err := there.OpenExisting(ctx, c.Log(streams)) // which refuses what is no store, and brings an older one up to date
+	if err != nil {
+		return fmt.Errorf("restore %s: %w", c.File, err)
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	for _, rest := range []string{"-wal", "-shm", ".lock"} {
+		_ = os.Remove(temporary + rest) // closing has emptied them
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		return err
+	}
+	fmt.Fprintf(streams.Out, "restored %s from %s\n", path, c.File)
+	return nil
+}
+
+// copyFile copies to a new file that its owner only can read.
+func copyFile(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	return errors.Join(err, target.Sync(), target.Close())
+}
