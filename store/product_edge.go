@@ -71,21 +71,7 @@ func (v *View) fetchEdge(ctx context.Context, ids []string, query ProductQuery) 
 	if err != nil {
 		return err
 	}
-	var all []uint32
-	for _, a := range lists {
-		total, places, err := a.arrange(ctx)
-		if err != nil {
-			return err
-		}
-		w := b.window(total, -1, -1)
-		at, err := places(ctx, w.start, w.end)
-		if err != nil {
-			return err
-		}
-		all = append(all, at...)
-	}
-	_, err = v.products(ctx, all)
-	return err
+	return v.pagesAhead(ctx, lists, b)
 }
 
 // arrangementsOfEdge are the lists of several products, as a query wants them.

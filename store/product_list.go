@@ -127,6 +127,11 @@ func (v *View) fetchAhead(ctx context.Context, nodeIDs []string, query ProductQu
 	if err := v.chunksAhead(ctx, lists, b); err != nil {
 		return err
 	}
+	return v.pagesAhead(ctx, lists, b)
+}
+
+// pagesAhead reads the products of a page of each list.
+func (v *View) pagesAhead(ctx context.Context, lists map[string]*arrangement, b bounds) error {
 	var all []uint32
 	for _, a := range lists {
 		total, places, err := a.arrange(ctx)
@@ -140,7 +145,7 @@ func (v *View) fetchAhead(ctx context.Context, nodeIDs []string, query ProductQu
 		}
 		all = append(all, at...)
 	}
-	_, err = v.products(ctx, all)
+	_, err := v.products(ctx, all)
 	return err
 }
 
