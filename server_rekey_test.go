@@ -116,7 +116,7 @@ func TestRekeyBesideSQLiteLosesNoRequest(t *testing.T) {
 	s.underLoad(t, client, token, func() {
 		for range 3 {
 			before := read(keyFile)
-			require.Contains(t, good(t, append([]string{"rekey"}, flags...)...), "sealed 1 signing keys and 1 passwords with key ")
+			require.Contains(t, good(t, append([]string{"rekey"}, flags...)...), "sealed 1 signing key and 1 password with key ")
 			require.NotEqual(t, before, read(keyFile))
 			require.Equal(t, before, read(keyFile+".former"))
 			info, err := os.Stat(keyFile)
@@ -178,7 +178,7 @@ func TestRekeyWithKeysOfOnesOwn(t *testing.T) {
 		old := serving(t, with(before)...) // as if nothing had happened
 		require.Zero(t, old.stop())
 		s.underLoad(t, client, token, func() {
-			require.Contains(t, good(t, append([]string{"rekey"}, with(after, before)...)...), "sealed 1 signing keys and 1 passwords")
+			require.Contains(t, good(t, append([]string{"rekey"}, with(after, before)...)...), "sealed 1 signing key and 1 password")
 			require.Contains(t, good(t, append([]string{"rekey"}, with(after, before)...)...), "sealed 0 signing keys and 0 passwords")
 		})
 		require.Zero(t, s.stop())

@@ -56,7 +56,7 @@ func (c *Rekey) Run(ctx context.Context, streams Streams) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(streams.Out, "sealed %d signing keys and %d passwords with key %s\n", done.SigningKeys, done.Passwords, done.Key)
+	fmt.Fprintf(streams.Out, "sealed %s and %s with key %s\n", count(done.SigningKeys, "signing key"), count(done.Passwords, "password"), done.Key)
 	if path == "" {
 		fmt.Fprintln(streams.Err, "The former key can be taken from the servers now. Keep a copy as long as you keep backups that were made before.")
 		return nil
