@@ -331,6 +331,27 @@ func deltaSmall(e Engine) func(*testing.T) {
 				first = written
 			}
 			require.Equal(t, first, written, "rows that a delta of one product writes, of %d", products)
+			requireFewStatements(t, e.Open(t, func(config *store.Config) { config.URL, config.NoCache = url, true }))
+		}
+	}
+}
+
+// requireFewStatements reads short and long pages of a delta.
+func requireFewStatements(t *testing.T, s *store.Store) {
+	v := viewOf(t, s, store.ShopperContext{})
+	require.NotZero(t, v.Release.BaseID)
+	tagged, err := store.NewTerm("tags", "eq", []string{"sale"})
+	require.NoError(t, err)
+	for _, filter := range []store.ProductFilter{{}, {Terms: []store.Term{tagged}}} {
+		for _, by := range []store.SortBy{store.SortDefault, store.SortID, store.SortName, store.SortPrice} {
+			cost := map[int]int{}
+			for _, first := range []int{1, 100} {
+				ctx, counter := store.CountStatements(t.Context())
+				_, err := v.Products(ctx, store.ProductQuery{Filter: filter, Sort: store.Sort{By: by}, Page: store.Page{First: ptr(first)}})
+				require.NoError(t, err)
+				cost[first] = counter.Count()
+			}
+			require.Equal(t, cost[1], cost[100], "statements of a page by %q, filtered by %s", by, filter)
 		}
 	}
 }
