@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -53,9 +52,9 @@ func (p *plan) findBase(ctx context.Context, s *Store, locale string) error {
 	if p.served == 0 || s.config.WholeReleases {
 		return nil
 	}
-	base, err := p.keptRelease(ctx, p.served)
+	base, err := keptRelease(ctx, p.in, p.served)
 	if err == nil && base.BaseID != 0 {
-		base, err = p.keptRelease(ctx, base.BaseID)
+		base, err = keptRelease(ctx, p.in, base.BaseID)
 	}
 	if err != nil || base.format != releaseFormat || base.Locale != locale {
 		return ignoreNotFound(err)
@@ -78,64 +77,6 @@ func ignoreNotFound(err error) error {
 		return nil
 	}
 	return err
-}
-
-// keptRelease is a release as the snapshot has it.
-func (p *plan) keptRelease(ctx context.Context, id int64) (*Release, error) {
-	return keptRelease(ctx, p.in, id)
-}
-
-// arrange decides which products are in the release, and where they stand.
-func (p *plan) arrange(ctx context.Context) error {
-	if err := p.products(ctx); err != nil {
-		return err
-	}
-	if d := p.delta; d != nil && max(len(d.changes["product"]), len(d.changes["price"])) > d.most(p.ids.len()) {
-		p.delta = nil
-	}
-	if p.delta != nil {
-		if err := p.basePlaces(ctx); err != nil {
-			return err
-		}
-	}
-	if err := p.attachments(ctx); err != nil {
-		return err
-	}
-	if p.delta != nil {
-		if err := p.findSeeds(ctx); err != nil {
-			return err
-		}
-	}
-	p.relations()
-	if p.delta != nil {
-		p.delta.mark(p)
-	}
-	included := p.included()
-	if p.delta != nil && !p.placeDelta(included) {
-		p.delta = nil
-	}
-	if p.delta == nil {
-		p.placeAll(included)
-	}
-	return nil
-}
-
-// placeAll gives the products of a whole release their ordinals: the last
-// updated first, then by id.
-func (p *plan) placeAll(included []uint32) {
-	p.order, p.kept = included, len(included)
-	p.sortByUpdate(p.order)
-	p.ordinals = slices.Repeat([]int32{-1}, p.ids.len())
-	for ordinal, handle := range p.order {
-		p.ordinals[handle] = int32(ordinal)
-	}
-}
-
-// sortByUpdate puts handles in the default order of lists.
-func (p *plan) sortByUpdate(handles []uint32) {
-	slices.SortFunc(handles, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(p.updated[b], p.updated[a]), cmp.Compare(a, b))
-	})
 }
 
 // placeDelta leaves the products that are as in the base where they stand
@@ -178,8 +119,16 @@ func (p *plan) dead() ordinals {
 
 // basePlaces finds the live products in the base, and gives each its sort key
 // by id: that of the base, or one in between.
+//
+// Where too much was written for a delta, there is none from here on.
 func (p *plan) basePlaces(ctx context.Context) (err error) {
 	d := p.delta
+	if d != nil && max(len(d.changes["product"]), len(d.changes["price"])) > d.most(p.ids.len()) {
+		p.delta = nil
+	}
+	if p.delta == nil {
+		return nil
+	}
 	d.places, d.handles = slices.Repeat([]int32{-1}, p.ids.len()), slices.Repeat([]int32{-1}, d.base.ordinals)
 	d.idKeys, d.dirty = make([]int64, p.ids.len()), make([]bool, p.ids.len())
 	if d.ids, err = d.view.allKeys(ctx, SortID); err != nil {
@@ -222,6 +171,9 @@ func (p *plan) basePlaces(ctx context.Context) (err error) {
 // node above them was moved or removed.
 func (p *plan) findSeeds(ctx context.Context) error {
 	d := p.delta
+	if d == nil {
+		return nil
+	}
 	d.seeds = make(map[string]bool, len(d.changes["product"]))
 	add := func(places ordinals) {
 		for _, at := range places {
@@ -282,22 +234,22 @@ func (p *plan) formerParents(ctx context.Context) error {
 	return chunked(seeds, 512, func(ids []string) error {
 		found, err := p.delta.view.ProductsByID(ctx, ids)
 		for _, product := range found {
-			p.delta.markID(p, product.ParentID())
+			if handle, live := p.ids.find(product.ParentID()); live {
+				p.delta.dirty[handle] = true
+			}
 		}
 		return err
 	})
 }
 
-// markID has a live product built anew.
-func (d *delta) markID(p *plan, id string) {
-	if handle, live := p.ids.find(id); live {
-		d.dirty[handle] = true
+// markDirty has the seeds built anew, the products that refer to one, as to
+// their parent or a component, and the parents of seeds, which show their
+// children.
+func (p *plan) markDirty() {
+	if p.delta == nil {
+		return
 	}
-}
-
-// mark has the seeds built anew, the products that refer to one, as to their
-// parent or a component, and the parents of seeds, which show their children.
-func (d *delta) mark(p *plan) {
+	d := p.delta
 	isSeed := func(id string) bool { return d.seeds[id] }
 	for id := range d.seeds {
 		if handle, live := p.ids.find(id); live {
@@ -312,16 +264,4 @@ func (d *delta) mark(p *plan) {
 			d.dirty[r.handle] = true
 		}
 	}
-}
-
-// idKeys are the sort keys by id, by handle.
-func (p *plan) idKeys() []int64 {
-	if p.delta != nil {
-		return p.delta.idKeys
-	}
-	keys := make([]int64, p.ids.len())
-	for handle := range keys {
-		keys[handle] = int64(handle) * rankStep
-	}
-	return keys
 }

@@ -13,7 +13,7 @@ func (w *releaseWriter) compare(ctx context.Context) error {
 		w.release.Added = w.plan.kept
 		return nil
 	}
-	served, err := w.plan.keptRelease(ctx, w.plan.served)
+	served, err := keptRelease(ctx, w.plan.in, w.plan.served)
 	if err != nil {
 		return err
 	}

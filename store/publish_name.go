@@ -16,6 +16,18 @@ func (w *releaseWriter) sortedNames(ctx context.Context) (err error) {
 	return err
 }
 
+// idKeys are the sort keys by id, by handle.
+func (p *plan) idKeys() []int64 {
+	if p.delta != nil {
+		return p.delta.idKeys
+	}
+	keys := make([]int64, p.ids.len())
+	for handle := range keys {
+		keys[handle] = int64(handle) * rankStep
+	}
+	return keys
+}
+
 // nameKeys are the sort keys by name, by handle: those of the base where the
 // name is one of its, and others in between.
 func (p *plan) nameKeys(ctx context.Context, naming *nameOrder) ([]int64, error) {
