@@ -59,6 +59,7 @@ type releaseMeta struct {
 // catalog returns the release that this shopper sees.
 func (a *API) catalog(w http.ResponseWriter, r *http.Request) error {
 	ctx, query, most, least := r.Context(), a.resolver.Query(), store.MaxPageLength, store.MinPageLength
+	tell(w, r)
 	hierarchies, err := query.Hierarchies(ctx, nil, nil, &most, nil, nil, nil, nil)
 	if err != nil {
 		return err

@@ -28,6 +28,7 @@ func (a *API) writeUsages(w http.ResponseWriter, r *http.Request, code *string) 
 	if err != nil {
 		return err
 	}
+	p.tell(w, r, bounds, "promotionId", r.PathValue("id"), "code", code)
 	ctx := r.Context()
 	usages, err := a.resolver.Query().PromotionCodeUsages(ctx, r.PathValue("id"), code, bounds, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {

@@ -35,6 +35,7 @@ func newGatewayBody(g *model.Gateway) gatewayBody {
 
 // gateways lists all of them; the list has no pages.
 func (a *API) gateways(w http.ResponseWriter, r *http.Request) error {
+	tell(w, r)
 	gateways, err := a.resolver.Query().Gateways(r.Context())
 	if err != nil {
 		return err
@@ -47,6 +48,7 @@ func (a *API) gateways(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
+	tell(w, r, "slug", r.PathValue("slug"))
 	gateway, err := a.resolver.Query().Gateway(r.Context(), r.PathValue("slug"))
 	if err != nil {
 		return err
@@ -80,8 +82,10 @@ func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 	if change.Slug != nil && *change.Slug != "" && *change.Slug != slug {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"slug"}, Detail: "must be that of the path, " + slug + ", or be left out; it cannot be changed"}
 	}
-	payload, err := a.resolver.Mutation().GatewayUpdate(r.Context(), generated.GatewayUpdateInput{Slug: slug, Name: change.Name, Enabled: change.Enabled,
-		Test: change.Test, MerchantID: change.MerchantID, Username: change.Username, Password: change.Password})
+	input := generated.GatewayUpdateInput{Slug: slug, Name: change.Name, Enabled: change.Enabled,
+		Test: change.Test, MerchantID: change.MerchantID, Username: change.Username, Password: change.Password}
+	tell(w, r, "input", input)
+	payload, err := a.resolver.Mutation().GatewayUpdate(r.Context(), input)
 	if err == nil {
 		err = asError(payload.UserErrors)
 	}

@@ -57,6 +57,7 @@ func (a *API) hierarchies(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	p.tell(w, r, filter)
 	list, err := a.resolver.Query().Hierarchies(r.Context(), filter, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
 		return err
@@ -75,6 +76,7 @@ func (a *API) hierarchies(w http.ResponseWriter, r *http.Request) error {
 
 // hierarchy returns one.
 func (a *API) hierarchy(w http.ResponseWriter, r *http.Request) error {
+	tell(w, r, "id", r.PathValue("id"))
 	hierarchy, err := a.findHierarchy(r)
 	if err != nil {
 		return err

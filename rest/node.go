@@ -163,6 +163,7 @@ func (a *API) nodeChildren(w http.ResponseWriter, r *http.Request) error {
 
 // node returns one.
 func (a *API) node(w http.ResponseWriter, r *http.Request) error {
+	tell(w, r, "id", r.PathValue("id"))
 	node, err := a.findNode(r)
 	if err != nil {
 		return err
@@ -191,6 +192,7 @@ func (a *API) writeNodes(w http.ResponseWriter, r *http.Request, list nodeList) 
 	if err != nil {
 		return err
 	}
+	p.tell(w, r, filter, "id", ofPath(r, "id"))
 	nodes, err := list(p, filter)
 	if err != nil {
 		return err

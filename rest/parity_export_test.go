@@ -1,5 +1,14 @@
 package rest
 
+import (
+	"regexp"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/formatter"
+	"github.com/vektah/gqlparser/v2/parser"
+)
+
 // Routes are the coordinates of all routes there are.
 var Routes = func() (coordinates []string) {
 	for _, r := range routes() {
@@ -7,3 +16,46 @@ var Routes = func() (coordinates []string) {
 	}
 	return coordinates
 }()
+
+// OperationOf is the name of a route's operation.
+func OperationOf(coordinate string) string {
+	for _, r := range routes() {
+		if r.coordinate() == coordinate {
+			return r.operation
+		}
+	}
+	return ""
+}
+
+// Operations are the documents of operations.graphql by name, with their
+// fragments.
+func Operations() map[string]string { return operations() }
+
+// OperationsText is operations.graphql.
+func OperationsText() string { return operationsText }
+
+var spreads = regexp.MustCompile(`\.\.\.\s*(\w+)`)
+
+// WithFragments adds the fragments of operations.graphql that a document
+// spreads.
+func WithFragments(document string) string {
+	known, err := parser.ParseQuery(&ast.Source{Input: operationsText})
+	if err != nil {
+		panic(err)
+	}
+	used := map[string]bool{}
+	for left := []string{document}; len(left) > 0; left = left[1:] {
+		for _, spread := range spreads.FindAllStringSubmatch(left[0], -1) {
+			fragment := known.Fragments.ForName(spread[1])
+			if fragment == nil || used[fragment.Name] {
+				continue
+			}
+			used[fragment.Name] = true
+			var text strings.Builder
+			formatter.NewFormatter(&text).FormatQueryDocument(&ast.QueryDocument{Fragments: ast.FragmentDefinitionList{fragment}})
+			document += "\n" + text.String()
+			left = append(left, text.String())
+		}
+	}
+	return document
+}

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const gatewayMembers = `{ slug name enabled test merchantId login passwordSet }`
+const gatewayMembers = `{ ...gateway }`
 
 // wireGateway is a gateway of GraphQL in REST's shape.
 func wireGateway(g map[string]any) any {

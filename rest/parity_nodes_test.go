@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	hierarchyMembers = `uuid name slug description updatedAt publishedAt language hasChildren`
-	nodeMembers      = `id uuid name slug description updatedAt publishedAt language hasChildren hierarchy { uuid } parent { uuid } breadcrumbs { uuid name slug } curatedProducts { uuid }`
+	hierarchyMembers = `...hierarchy`
+	nodeMembers      = `...node`
 )
 
 // nodeSources are the lists of nodes and of hierarchies.

@@ -10,8 +10,7 @@ import (
 	"portico/store"
 )
 
-const promotionMembers = `uuid name description promotionType enabled automatic state start end minCartValue { amount currency } maxDiscountValue { amount currency }
-	maxApplicationsPerCart schema currencies { currency amount percentage } targetCatalogs conditions createdAt updatedAt`
+const promotionMembers = `...promotion`
 
 // wirePromotion is GraphQL's promotion in REST's shape.
 func wirePromotion(p map[string]any) any {
@@ -204,7 +203,7 @@ func (q *twin) send(d *dice, body map[string]any) {
 	}
 }
 
-const codeMembers = `uuid code uses maxUses consumeUnit users valid createdAt promotion { uuid }`
+const codeMembers = `...code`
 
 func wireCode(c map[string]any) any {
 	users := c["users"]

@@ -8,7 +8,7 @@ import (
 
 // drawSettings asks for the settings.
 func drawSettings(d *dice) *twin {
-	q := &twin{method: "GET", target: pick(d, "/v2/settings", "/v2/settings/"), document: `{ settings { pageLength currency locale } }`}
+	q := &twin{method: "GET", target: pick(d, "/v2/settings", "/v2/settings/"), document: `{ settings { ...settings } }`}
 	if d.chance(20) {
 		q.who = d.stranger()
 	}
@@ -28,7 +28,7 @@ func wireSettings(s map[string]any) map[string]any {
 // drawSettingsUpdate changes some settings, to good values or bad ones.
 func drawSettingsUpdate(d *dice) *twin {
 	q := &twin{method: "PUT", target: "/v2/settings"}
-	const document = `mutation($input: SettingsUpdateInput!) { settingsUpdate(input: $input) { settings { pageLength currency locale } userErrors { field code message } } }`
+	const document = `mutation($input: SettingsUpdateInput!) { settingsUpdate(input: $input) { settings { ...settings } userErrors { field code message } } }`
 	good := map[string][]any{"page_length": {1, 2, 25, 100, 1 + d.IntN(100), nil}, "currency": {"USD", "EUR", "JPY", nil}, "locale": {"en", "fr", "fr-CA", nil}}
 	broken := map[string][]any{"page_length": {0, 101, -1, 1 << 30}, "currency": {"dollars", "", "usd"}, "locale": {"!", "not a tag"}}
 	mistyped := map[string][]any{"page_length": {"abc", 1.5, true, []any{}, map[string]any{}}, "currency": {map[string]any{}, []any{map[string]any{}}}, "locale": {map[string]any{}}}

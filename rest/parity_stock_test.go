@@ -19,7 +19,7 @@ func (d *dice) stockHeaders() []string {
 	return nil
 }
 
-const stockMembers = `uuid total available allocated createdAt updatedAt`
+const stockMembers = `...stock`
 
 // wireStockAs is a stock record in the shape that the headers ask for.
 func wireStockAs(headers []string) func(map[string]any) any {
@@ -123,7 +123,7 @@ func drawStockCreate(coordinate string) func(*dice) *twin {
 	}
 }
 
-const lineMembers = `uuid: id productId action quantity reason reference createdAt`
+const lineMembers = `...transaction`
 
 // wireLineAs is a line of a ledger in the shape that the headers ask for.
 func wireLineAs(headers []string) func(map[string]any) any {

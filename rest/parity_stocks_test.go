@@ -39,7 +39,7 @@ func drawStocks(d *dice) *twin {
 		q.who = d.stranger()
 	}
 	q.target = l.address("/v2/inventories")
-	q.document = l.document(`%s { stocks%s { totalCount timestamps { createdAt updatedAt } pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor } nodes { uuid total available allocated } } }`)
+	q.document = l.document(`%s { stocks%s { totalCount timestamps { createdAt updatedAt } pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor } nodes { ` + stockMembers + ` } } }`)
 	q.variables = l.variables
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["stocks"].(map[string]any)

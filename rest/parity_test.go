@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -80,6 +82,8 @@ type twin struct {
 	raw                  string // to GraphQL, in place of document and variables
 	who                  asker
 
+	told func(operation string) // notes what REST says it is in GraphQL
+
 	// same holds two answers without errors against each other: REST's body
 	// and GraphQL's data, decoded with json.Number.
 	same func(t require.TestingT, rest, data map[string]any)
@@ -126,9 +130,13 @@ func TestBothSurfacesSayTheSame(t *testing.T) {
 				statuses := map[int]int{}
 				for n := range run.requests {
 					q := d.parity().draw(d)
+					q.told = func(operation string) { d.told[operation]++ }
 					statuses[requireSame(t, s, q, fmt.Sprintf("request %d of PORTICO_PARITY_SEED=%d", n, seed))]++
 				}
 				t.Logf("answers by status: %v", statuses)
+				if run.name == "handmade" {
+					require.ElementsMatch(t, slices.Collect(maps.Keys(rest.Operations())), slices.Collect(maps.Keys(d.told)), "every operation was told, and answered the same")
+				}
 				for _, status := range []int{200, 400, 401, 403, 404, 422} {
 					require.NotZero(t, statuses[status], "the requests drawn are of every kind; none was answered %d", status)
 				}
@@ -150,10 +158,18 @@ func TestEveryRouteHasAParity(t *testing.T) {
 // it returns the status.
 func requireSame(t *testing.T, s *surface, q *twin, name string) int {
 	t.Helper()
-	w := q.ask(s, httptest.NewRequestWithContext(t.Context(), q.method, q.target, strings.NewReader(q.body)))
+	r := httptest.NewRequestWithContext(t.Context(), q.method, q.target, strings.NewReader(q.body))
+	r.Header.Set("Prefer", "graphql")
+	if q.writes() {
+		r.Header.Set("Idempotency-Key", key())
+	}
+	w := q.ask(s, r)
+	if operation := requireTold(t, s, q, r, w, name); operation != "" {
+		q.told(operation)
+	}
 	body := q.raw
 	if body == "" {
-		text, err := json.Marshal(map[string]any{"query": q.document, "variables": q.variables})
+		text, err := json.Marshal(map[string]any{"query": rest.WithFragments(q.document), "variables": q.variables})
 		require.NoError(t, err)
 		body = string(text)
 	}
@@ -259,10 +275,12 @@ type dice struct {
 	codes      [][3]string // that were made: the promotion, REST's code and GraphQL's
 	stocks     [][2]string // that were made: REST's product and GraphQL's
 	lines      [][2]string // of ledgers: the product and the transaction
+
+	told map[string]int // how often answers told each operation
 }
 
 func newDice(t *testing.T, seed uint64, shop string) *dice {
-	return &dice{Rand: rand.New(rand.NewPCG(seed, 0)), known: knownOf(t, shop), cursors: map[string][]place{}}
+	return &dice{Rand: rand.New(rand.NewPCG(seed, 0)), known: knownOf(t, shop), cursors: map[string][]place{}, told: map[string]int{}}
 }
 
 // parity draws an operation.

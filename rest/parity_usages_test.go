@@ -71,7 +71,7 @@ func drawUsages(coordinate string) func(*dice) *twin {
 		l.arguments = append(l.arguments, of)
 		q.target = l.address(path + "/usages")
 		q.document = l.document(`%s { promotionCodeUsages%s { totalCount pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor }
-			nodes { uuid promotionId code user reference actor unitsAsked unitsApplied createdAt releasedAt } } }`)
+			nodes { ...usage } } }`)
 		q.variables = l.variables
 		q.same = func(t require.TestingT, rest, data map[string]any) {
 			list := data["promotionCodeUsages"].(map[string]any)

@@ -8,29 +8,16 @@ import (
 
 // productMembers selects all that the contract says of a product.
 func productMembers(include []string) string {
-	const members = `uuid name description sku slug status commodityType upcEan manufacturerPartNum externalRef tags productTypes priceModifiers
-		baseProduct baseProductId curatedProduct createdAt updatedAt publishedAt language catalogId catalogSource pricebookId saleId saleExpires
-		tiers { name minimumQuantity price { amount currency includesTax } displayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } } }
-		modifiers { name modifierType amounts { amount currency includesTax } }
-		price { amount currency includesTax } originalPrice { amount currency includesTax }
-		displayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } }
-		originalDisplayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } }
-		components { key name min max sortOrder options { id type quantity } } bundleConfiguration { selectedOptions }
-		customInputs extensions shopperAttributes variationMatrix childOptionIds
-		variations { id name sortOrder option { id name description sortOrder } options { id name description sortOrder } }
-		childVariations { id name sortOrder option { id name description sortOrder } options { id name description sortOrder } }
-		parent { uuid } children { uuid } files { attachedAt file { ...file } } mainImage { ...file }
-		breadcrumbs { node { uuid } ancestors { uuid } } `
-	text := members + `componentProducts { uuid }`
+	text := `...product`
 	if slices.Contains(include, "component_products") {
-		text = members + `componentProducts { ` + members + ` componentProducts { uuid } }`
+		text += ` componentProducts { ...product }`
 	}
 	if i := slices.IndexFunc(include, func(name string) bool {
 		return !slices.Contains([]string{"component_products", "main_image", "files"}, name)
 	}); i >= 0 {
 		text += " " + include[i] // what REST cannot include is no edge either
 	}
-	return strings.ReplaceAll(text, "...file", `uuid fileName mimeType public href createdAt width height`)
+	return text
 }
 
 // restOnly are members of the contract that say nothing, whose places REST

@@ -84,6 +84,7 @@ func (a *API) product(w http.ResponseWriter, r *http.Request) error {
 	if err := checkInclude(p.include); err != nil {
 		return err
 	}
+	tell(w, r, "id", r.PathValue("id"), "components", p.components())
 	product, err := a.findProduct(r)
 	if err != nil {
 		return err
@@ -131,6 +132,7 @@ func (a *API) writeProducts(w http.ResponseWriter, r *http.Request, row func([]b
 	if err != nil {
 		return err
 	}
+	p.tell(w, r, filter, "id", ofPath(r, "id"), "components", p.components())
 	products, err := list(p, filter)
 	if err != nil {
 		return err
@@ -174,6 +176,16 @@ func checkInclude(text string) error {
 
 func splitInclude(text string) []string {
 	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
+}
+
+// components is true where component products are to be included, nil where
+// they are not.
+func (p *params) components() *bool {
+	if !slices.Contains(splitInclude(p.include), "component_products") {
+		return nil
+	}
+	yes := true
+	return &yes
 }
 
 // included are the resources that the page refers to, each once.

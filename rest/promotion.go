@@ -59,6 +59,7 @@ func (a *API) promotions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	p.tell(w, r, filter)
 	ctx := r.Context()
 	list, err := a.resolver.Query().Promotions(ctx, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
@@ -74,6 +75,7 @@ func (a *API) promotions(w http.ResponseWriter, r *http.Request) error {
 
 // promotion returns one.
 func (a *API) promotion(w http.ResponseWriter, r *http.Request) error {
+	tell(w, r, "id", r.PathValue("id"))
 	p, err := a.resolver.Query().Promotion(r.Context(), r.PathValue("id"))
 	if err == nil && p == nil {
 		err = noPromotion(r)
@@ -94,11 +96,13 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}
-	payload, err := a.resolver.Mutation().PromotionCreate(r.Context(), generated.PromotionCreateInput{
+	input := generated.PromotionCreateInput{
 		ID: b.ID, Name: deref(b.Name), Description: deref(b.Description), PromotionType: store.PromotionType(deref(b.PromotionType)),
 		Enabled: deref(b.Enabled), Automatic: deref(b.Automatic), Start: deref(b.Start), End: deref(b.End),
 		MinCartValue: amounts(b.MinCartValue), MaxDiscountValue: amounts(b.MaxDiscountValue), MaxApplicationsPerCart: b.MaxApplicationsPerCart,
-		Schema: b.Schema, Currencies: b.Currencies, TargetCatalogs: b.TargetCatalogs, Conditions: b.Conditions})
+		Schema: b.Schema, Currencies: b.Currencies, TargetCatalogs: b.TargetCatalogs, Conditions: b.Conditions}
+	tell(w, r, "input", input)
+	payload, err := a.resolver.Mutation().PromotionCreate(r.Context(), input)
 	if err == nil {
 		err = asError(payload.UserErrors)
 	}
@@ -115,12 +119,14 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}
-	payload, err := a.resolver.Mutation().PromotionUpdate(r.Context(), generated.PromotionUpdateInput{
+	input := generated.PromotionUpdateInput{
 		ID: r.PathValue("id"), DryRun: r.URL.Query().Get("dry_run") == "true",
 		Name: b.Name, Description: b.Description, PromotionType: (*store.PromotionType)(b.PromotionType),
 		Enabled: b.Enabled, Automatic: b.Automatic, Start: b.Start, End: b.End,
 		MinCartValue: amounts(b.MinCartValue), MaxDiscountValue: amounts(b.MaxDiscountValue), MaxApplicationsPerCart: b.MaxApplicationsPerCart,
-		Schema: b.Schema, Currencies: b.Currencies, TargetCatalogs: b.TargetCatalogs, Conditions: b.Conditions})
+		Schema: b.Schema, Currencies: b.Currencies, TargetCatalogs: b.TargetCatalogs, Conditions: b.Conditions}
+	tell(w, r, "input", input)
+	payload, err := a.resolver.Mutation().PromotionUpdate(r.Context(), input)
 	if err == nil {
 		err = asError(payload.UserErrors)
 	}
@@ -134,7 +140,9 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 
 // deletePromotion removes one.
 func (a *API) deletePromotion(w http.ResponseWriter, r *http.Request) error {
-	payload, err := a.resolver.Mutation().PromotionDelete(r.Context(), generated.PromotionDeleteInput{ID: r.PathValue("id")})
+	input := generated.PromotionDeleteInput{ID: r.PathValue("id")}
+	tell(w, r, "input", input)
+	payload, err := a.resolver.Mutation().PromotionDelete(r.Context(), input)
 	if err == nil {
 		err = asError(payload.UserErrors)
 	}

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -64,6 +65,7 @@ var errBadUser = errors.New("must be a string or an array of strings")
 
 // inputs reads each row by itself, so that every malformed one is told.
 func (b codesBody) inputs() (list []*generated.PromotionCodeInput, err error) {
+	list = make([]*generated.PromotionCodeInput, 0, len(b.Codes))
 	var faults store.Errors
 	for i, row := range b.Codes {
 		var c codeBody
@@ -111,8 +113,10 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	payload, err := a.resolver.Mutation().PromotionCodesCreate(r.Context(), generated.PromotionCodesCreateInput{
-		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: store.ConsumeUnit(deref(b.ConsumeUnit))})
+	input := generated.PromotionCodesCreateInput{
+		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: cmp.Or(store.ConsumeUnit(deref(b.ConsumeUnit)), store.PerCart)}
+	tell(w, r, "input", input)
+	payload, err := a.resolver.Mutation().PromotionCodesCreate(r.Context(), input)
 	if err == nil {
 		err = asError(payload.UserErrors)
 	}
@@ -156,6 +160,7 @@ func (a *API) codes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	p.tell(w, r, filter, "promotionId", r.PathValue("id"))
 	ctx := r.Context()
 	list, err := a.resolver.Query().PromotionCodes(ctx, r.PathValue("id"), filter, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
@@ -203,7 +208,7 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 	if err := b.check(); err != nil {
 		return err
 	}
-	var codes []string
+	codes := make([]string, 0, len(b.Codes))
 	var faults store.Errors
 	for i, row := range b.Codes {
 		var code string
@@ -224,7 +229,9 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) dropCodes(w http.ResponseWriter, r *http.Request, codes []string) error {
-	payload, err := a.resolver.Mutation().PromotionCodesDelete(r.Context(), generated.PromotionCodesDeleteInput{PromotionID: r.PathValue("id"), Codes: codes})
+	input := generated.PromotionCodesDeleteInput{PromotionID: r.PathValue("id"), Codes: codes}
+	tell(w, r, "input", input)
+	payload, err := a.resolver.Mutation().PromotionCodesDelete(r.Context(), input)
 	if err == nil {
 		err = asError(payload.UserErrors)
 	}

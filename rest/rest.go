@@ -29,6 +29,7 @@ func New(resolver *graph.Resolver, log *slog.Logger) *API { return &API{resolver
 type route struct {
 	method, path string // path segments that begin with a colon are parameters
 	handle       func(*API, http.ResponseWriter, *http.Request) error
+	operation    string // what it is in GraphQL: a name in operations.graphql
 }
 
 // coordinate is the route's name in the table of scopes.
@@ -37,45 +38,45 @@ func (r route) coordinate() string { return r.method + " " + r.path }
 // routes lists every operation.
 func routes() []route {
 	return []route{
-		{"GET", "/catalog", (*API).catalog},
-		{"GET", "/catalog/hierarchies", (*API).hierarchies},
-		{"GET", "/catalog/hierarchies/:id", (*API).hierarchy},
-		{"GET", "/catalog/hierarchies/:id/children", (*API).hierarchyChildren},
-		{"GET", "/catalog/hierarchies/:id/nodes", (*API).hierarchyNodes},
-		{"GET", "/catalog/hierarchies/:id/products", (*API).hierarchyProducts},
-		{"GET", "/catalog/nodes", (*API).nodes},
-		{"GET", "/catalog/nodes/:id", (*API).node},
-		{"GET", "/catalog/nodes/:id/relationships/children", (*API).nodeChildren},
-		{"GET", "/catalog/nodes/:id/relationships/products", (*API).nodeProducts},
-		{"GET", "/catalog/products", (*API).products},
-		{"GET", "/catalog/products/:id", (*API).product},
-		{"GET", "/catalog/products/:id/relationships/children", (*API).productChildren},
-		{"GET", "/catalog/products/:id/relationships/component_products", (*API).componentProducts},
-		{"GET", "/v2/inventories", (*API).stocks},
-		{"POST", "/v2/inventories", (*API).createStock},
-		{"POST", "/v2/inventories/multiple", (*API).stocksByID},
-		{"GET", "/v2/inventories/:id", (*API).stock},
-		{"POST", "/v2/inventories/:id", (*API).createStock},
-		{"GET", "/v2/inventories/:id/transactions", (*API).stockTransactions},
-		{"POST", "/v2/inventories/:id/transactions", (*API).transactStock},
-		{"GET", "/v2/inventories/:id/transactions/:transaction", (*API).stockTransaction},
-		{"GET", "/v2/promotions", (*API).promotions},
-		{"POST", "/v2/promotions", (*API).createPromotion},
-		{"GET", "/v2/promotions/:id", (*API).promotion},
-		{"PUT", "/v2/promotions/:id", (*API).updatePromotion},
-		{"DELETE", "/v2/promotions/:id", (*API).deletePromotion},
-		{"GET", "/v2/promotions/:id/codes", (*API).codes},
-		{"POST", "/v2/promotions/:id/codes", (*API).createCodes},
-		{"DELETE", "/v2/promotions/:id/codes", (*API).deleteCodes},
-		{"DELETE", "/v2/promotions/:id/codes/:code", (*API).deleteCode},
-		{"GET", "/v2/promotions/:id/usages", (*API).promotionUsages},
-		{"GET", "/v2/promotions/:id/codes/:code/usages", (*API).codeUsages},
-		{"GET", "/v2/gateways", (*API).gateways},
-		{"GET", "/v2/gateways/:slug", (*API).gateway},
-		{"PUT", "/v2/gateways/:slug", (*API).updateGateway},
-		{"GET", "/v2/settings", (*API).settings},
-		{"PUT", "/v2/settings", (*API).updateSettings},
-		{"POST", "/v2/shopper-tokens", (*API).createShopperToken},
+		{"GET", "/catalog", (*API).catalog, "Catalog"},
+		{"GET", "/catalog/hierarchies", (*API).hierarchies, "Hierarchies"},
+		{"GET", "/catalog/hierarchies/:id", (*API).hierarchy, "Hierarchy"},
+		{"GET", "/catalog/hierarchies/:id/children", (*API).hierarchyChildren, "HierarchyChildren"},
+		{"GET", "/catalog/hierarchies/:id/nodes", (*API).hierarchyNodes, "HierarchyNodes"},
+		{"GET", "/catalog/hierarchies/:id/products", (*API).hierarchyProducts, "HierarchyProducts"},
+		{"GET", "/catalog/nodes", (*API).nodes, "Nodes"},
+		{"GET", "/catalog/nodes/:id", (*API).node, "Node"},
+		{"GET", "/catalog/nodes/:id/relationships/children", (*API).nodeChildren, "NodeChildren"},
+		{"GET", "/catalog/nodes/:id/relationships/products", (*API).nodeProducts, "NodeProducts"},
+		{"GET", "/catalog/products", (*API).products, "Products"},
+		{"GET", "/catalog/products/:id", (*API).product, "Product"},
+		{"GET", "/catalog/products/:id/relationships/children", (*API).productChildren, "ProductChildren"},
+		{"GET", "/catalog/products/:id/relationships/component_products", (*API).componentProducts, "ComponentProducts"},
+		{"GET", "/v2/inventories", (*API).stocks, "Stocks"},
+		{"POST", "/v2/inventories", (*API).createStock, "StockCreate"},
+		{"POST", "/v2/inventories/multiple", (*API).stocksByID, "StocksById"},
+		{"GET", "/v2/inventories/:id", (*API).stock, "Stock"},
+		{"POST", "/v2/inventories/:id", (*API).createStock, "ProductStockCreate"},
+		{"GET", "/v2/inventories/:id/transactions", (*API).stockTransactions, "StockTransactions"},
+		{"POST", "/v2/inventories/:id/transactions", (*API).transactStock, "StockTransact"},
+		{"GET", "/v2/inventories/:id/transactions/:transaction", (*API).stockTransaction, "StockTransaction"},
+		{"GET", "/v2/promotions", (*API).promotions, "Promotions"},
+		{"POST", "/v2/promotions", (*API).createPromotion, "PromotionCreate"},
+		{"GET", "/v2/promotions/:id", (*API).promotion, "Promotion"},
+		{"PUT", "/v2/promotions/:id", (*API).updatePromotion, "PromotionUpdate"},
+		{"DELETE", "/v2/promotions/:id", (*API).deletePromotion, "PromotionDelete"},
+		{"GET", "/v2/promotions/:id/codes", (*API).codes, "PromotionCodes"},
+		{"POST", "/v2/promotions/:id/codes", (*API).createCodes, "PromotionCodesCreate"},
+		{"DELETE", "/v2/promotions/:id/codes", (*API).deleteCodes, "PromotionCodesDelete"},
+		{"DELETE", "/v2/promotions/:id/codes/:code", (*API).deleteCode, "PromotionCodeDelete"},
+		{"GET", "/v2/promotions/:id/usages", (*API).promotionUsages, "PromotionUsages"},
+		{"GET", "/v2/promotions/:id/codes/:code/usages", (*API).codeUsages, "PromotionCodeUsages"},
+		{"GET", "/v2/gateways", (*API).gateways, "Gateways"},
+		{"GET", "/v2/gateways/:slug", (*API).gateway, "Gateway"},
+		{"PUT", "/v2/gateways/:slug", (*API).updateGateway, "GatewayUpdate"},
+		{"GET", "/v2/settings", (*API).settings, "Settings"},
+		{"PUT", "/v2/settings", (*API).updateSettings, "SettingsUpdate"},
+		{"POST", "/v2/shopper-tokens", (*API).createShopperToken, "ShopperTokenCreate"},
 	}
 }
 
@@ -159,7 +160,7 @@ func (a *API) methods(methods map[string]route) http.Handler {
 			err = a.explain(w, r)
 		}
 		if err == nil {
-			err = found.handle(a, w, r)
+			err = found.handle(a, w, askingFor(r, found.operation))
 		}
 		if err != nil {
 			a.WriteError(w, r, err)

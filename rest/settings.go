@@ -21,6 +21,7 @@ type settingsBody struct {
 
 // settings returns the store's settings.
 func (a *API) settings(w http.ResponseWriter, r *http.Request) error {
+	tell(w, r)
 	settings, err := a.resolver.Query().Settings(r.Context())
 	if err != nil {
 		return err
@@ -39,8 +40,9 @@ func (a *API) updateSettings(w http.ResponseWriter, r *http.Request) error {
 	if err := readData(w, r, &change); err != nil {
 		return err
 	}
-	payload, err := a.resolver.Mutation().SettingsUpdate(r.Context(),
-		generated.SettingsUpdateInput{PageLength: change.PageLength, Currency: change.Currency, Locale: change.Locale})
+	input := generated.SettingsUpdateInput{PageLength: change.PageLength, Currency: change.Currency, Locale: change.Locale}
+	tell(w, r, "input", input)
+	payload, err := a.resolver.Mutation().SettingsUpdate(r.Context(), input)
 	if err == nil {
 		err = asError(payload.UserErrors)
 	}

@@ -27,8 +27,10 @@ func (a *API) createShopperToken(w http.ResponseWriter, r *http.Request) error {
 	if err := readData(w, r, &wanted); err != nil {
 		return err
 	}
-	payload, err := a.resolver.Mutation().ShopperTokenCreate(r.Context(), generated.ShopperTokenCreateInput{
-		AccountID: wanted.AccountID, AccountTags: wanted.AccountTags, CustomerID: wanted.CustomerID, ExpiresIn: wanted.ExpiresIn})
+	input := generated.ShopperTokenCreateInput{
+		AccountID: wanted.AccountID, AccountTags: wanted.AccountTags, CustomerID: wanted.CustomerID, ExpiresIn: wanted.ExpiresIn}
+	tell(w, r, "input", input)
+	payload, err := a.resolver.Mutation().ShopperTokenCreate(r.Context(), input)
 	if err == nil {
 		err = asError(payload.UserErrors)
 	}

@@ -23,6 +23,7 @@ func (a *API) stocks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	p.tell(w, r, bounds)
 	ctx := r.Context()
 	stocks, err := a.resolver.Query().Stocks(ctx, bounds, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
@@ -63,6 +64,7 @@ func stockShape(r *http.Request) func([]byte, *model.Stock) []byte {
 
 // stock returns the stock of one product.
 func (a *API) stock(w http.ResponseWriter, r *http.Request) error {
+	tell(w, r, "id", r.PathValue("id"))
 	stock, err := a.resolver.Query().Stock(r.Context(), r.PathValue("id"))
 	if err == nil && stock == nil {
 		err = &store.Error{Code: store.NotFound, Detail: "There is no stock record for the product " + strconv.Quote(r.PathValue("id")) + "."}
@@ -86,6 +88,7 @@ func (a *API) stocksByID(w http.ResponseWriter, r *http.Request) error {
 	for i, product := range products {
 		ids[i] = product.ID
 	}
+	tell(w, r, "ids", ids)
 	stocks, err := a.resolver.Query().StocksByID(r.Context(), ids)
 	if err != nil {
 		return err
@@ -147,7 +150,9 @@ func (a *API) createStock(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	payload, err := a.resolver.Mutation().StockCreate(r.Context(), generated.StockCreateInput{ProductID: cmp.Or(r.PathValue("id"), b.ID), Quantity: quantity})
+	input := generated.StockCreateInput{ProductID: cmp.Or(r.PathValue("id"), b.ID), Quantity: quantity}
+	tell(w, r, "input", input)
+	payload, err := a.resolver.Mutation().StockCreate(r.Context(), input)
 	if err == nil {
 		err = asError(payload.UserErrors)
 	}

@@ -19,6 +19,7 @@ func (a *API) stockTransactions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	p.tell(w, r, bounds, "productId", r.PathValue("id"))
 	ctx := r.Context()
 	lines, err := a.resolver.Query().StockTransactions(ctx, r.PathValue("id"), bounds, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
@@ -34,6 +35,7 @@ func (a *API) stockTransactions(w http.ResponseWriter, r *http.Request) error {
 
 // stockTransaction returns a line of the ledger.
 func (a *API) stockTransaction(w http.ResponseWriter, r *http.Request) error {
+	tell(w, r, "productId", r.PathValue("id"), "id", r.PathValue("transaction"))
 	line, err := a.resolver.Query().StockTransaction(r.Context(), r.PathValue("id"), r.PathValue("transaction"))
 	if err == nil && line == nil {
 		err = &store.Error{Code: store.NotFound, Detail: "There is no stock transaction " + strconv.Quote(r.PathValue("transaction")) + " of the product " + strconv.Quote(r.PathValue("id")) + "."}
@@ -80,8 +82,10 @@ func (a *API) transactStock(w http.ResponseWriter, r *http.Request) error {
 	if err := checkLocation(b.Location); err != nil {
 		return err
 	}
-	payload, err := a.resolver.Mutation().StockTransact(r.Context(), generated.StockTransactInput{Changes: []*generated.StockChangeInput{
-		{ProductID: id, Action: store.StockAction(b.Action), Quantity: *b.Quantity, Reason: b.Reason, Reference: b.Reference}}})
+	input := generated.StockTransactInput{Changes: []*generated.StockChangeInput{
+		{ProductID: id, Action: store.StockAction(b.Action), Quantity: *b.Quantity, Reason: b.Reason, Reference: b.Reference}}}
+	tell(w, r, "input", input)
+	payload, err := a.resolver.Mutation().StockTransact(r.Context(), input)
 	if err == nil {
 		err = asError(ofTheOnlyChange(payload.UserErrors))
 	}

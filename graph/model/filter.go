@@ -116,8 +116,8 @@ type DateTimeBounds struct {
 
 // ListOrder is an order of a list, and of one of products.
 type ListOrder struct {
-	Field     store.SortBy
-	Direction OrderDirection
+	Field     store.SortBy   `json:"field"`
+	Direction OrderDirection `json:"direction"`
 }
 
 // OrderDirection is which way a list is sorted.

@@ -4,18 +4,20 @@ import "portico/store"
 
 // PromotionFilter is the schema's filter of promotions.
 type PromotionFilter struct {
-	ID            *IDFilter
-	Name          *TextFilter
-	PromotionType []store.PromotionType
-	State         []store.PromotionState
-	Enabled       *bool
-	Automatic     *bool
-	Search        *string
-	Bounds        *ListBounds
+	ID            *IDFilter              `json:"id,omitzero"`
+	Name          *TextFilter            `json:"name,omitzero"`
+	PromotionType []store.PromotionType  `json:"promotionType,omitzero"`
+	State         []store.PromotionState `json:"state,omitzero"`
+	Enabled       *bool                  `json:"enabled,omitzero"`
+	Automatic     *bool                  `json:"automatic,omitzero"`
+	Search        *string                `json:"search,omitzero"`
+	Bounds        *ListBounds            `json:"bounds,omitzero"`
 }
 
 // PromotionCodeFilter is the schema's filter of codes.
-type PromotionCodeFilter struct{ Code *TextFilter }
+type PromotionCodeFilter struct {
+	Code *TextFilter `json:"code,omitzero"`
+}
 
 // Filter is the filter in the store's words, with its bounds; nil keeps
 // everything. INVALID for a condition that is none.
