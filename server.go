@@ -13,7 +13,8 @@ package main
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
 //	     /  /graphql  /schema.graphql                 graph  <---------------------------+
-//	     /catalog/...  /v2/...                rest --> graph  <--------------------------'
+//	     /catalog/...  /v2/...                rest --> graph  <--------------------------+
+//	     /docs  /openapi.yaml                 rest  <------------------------------------'
 
 import (
 	"context"
@@ -271,6 +272,9 @@ func (a *app) handler() http.Handler {
 	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
 	mux.HandleFunc("GET /schema.graphql", serveSchema)
+	mux.Handle("GET "+rest.OpenAPIPath, rest.OpenAPI())
+	mux.Handle("GET "+rest.DocsPath, rest.Docs())
+	mux.Handle("GET "+rest.DocsPath+"/", rest.Docs())
 	mux.Handle("GET "+web.HealthPath, web.Health())
 	mux.Handle("GET "+web.ReadyPath, web.Ready(a.store.Ping))
 	return web.Chain(rest.CleanPath(mux),

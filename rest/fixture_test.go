@@ -39,7 +39,7 @@ func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", graph.NewHandler(resolver, log))
 	mux.Handle("/", rest.New(resolver, log).Handler())
-	return &surface{s, rest.CleanPath(mux)}
+	return &surface{s, held(t, rest.CleanPath(mux))}
 }
 
 // load imports a shop and publishes its catalogs.

@@ -69,6 +69,9 @@ func (p *params) number(name, member string) (*int, error) {
 	return &n, nil
 }
 
+// maxPosition bounds a position that a cursor tells, which no list reaches.
+const maxPosition = 1 << 40
+
 // cursor reads an opaque page[after]: a cursor, and the position it stands
 // for, so that meta goes on counting.
 func (p *params) cursor(name string) *string {
@@ -77,7 +80,7 @@ func (p *params) cursor(name string) *string {
 		return nil
 	}
 	key, position, _ := strings.Cut(text, ".")
-	if n, err := strconv.Atoi(position); err == nil && n >= 0 {
+	if n, err := strconv.Atoi(position); err == nil && n >= 0 && n <= maxPosition {
 		p.position = n
 	}
 	return &key

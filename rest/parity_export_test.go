@@ -3,6 +3,7 @@ package rest
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/formatter"
@@ -31,22 +32,29 @@ func OperationOf(coordinate string) string {
 // fragments.
 func Operations() map[string]string { return operations() }
 
-// OperationsText is operations.graphql.
-func OperationsText() string { return operationsText }
+// OperationsText is operations.graphql, and OpenAPIText openapi.yaml.
+var (
+	OperationsText = operationsText
+	OpenAPIText    = openAPI
+)
+
+var fragments = sync.OnceValue(func() ast.FragmentDefinitionList {
+	document, err := parser.ParseQuery(&ast.Source{Input: operationsText})
+	if err != nil {
+		panic(err)
+	}
+	return document.Fragments
+})
 
 var spreads = regexp.MustCompile(`\.\.\.\s*(\w+)`)
 
 // WithFragments adds the fragments of operations.graphql that a document
 // spreads.
 func WithFragments(document string) string {
-	known, err := parser.ParseQuery(&ast.Source{Input: operationsText})
-	if err != nil {
-		panic(err)
-	}
 	used := map[string]bool{}
 	for left := []string{document}; len(left) > 0; left = left[1:] {
 		for _, spread := range spreads.FindAllStringSubmatch(left[0], -1) {
-			fragment := known.Fragments.ForName(spread[1])
+			fragment := fragments().ForName(spread[1])
 			if fragment == nil || used[fragment.Name] {
 				continue
 			}

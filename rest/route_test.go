@@ -45,14 +45,14 @@ func allow() map[string]string {
 }
 
 // alone is REST without GraphQL beside it, and so without another's mux.
-func alone(s *surface) *surface {
-	return &surface{s.store, rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler)).Handler()}
+func alone(t testing.TB, s *surface) *surface {
+	return &surface{s.store, held(t, rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler)).Handler())}
 }
 
 // No answer is a redirect: clients would have to follow it, and it is no JSON.
 func TestPaths(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := alone(open(t, e, shop(), at(storetest.NewClock(noon))))
+		s := alone(t, open(t, e, shop(), at(storetest.NewClock(noon))))
 		runScenarios(t, s, []scenario{
 			{name: "a trailing slash", path: "/v2/inventories/"},
 			{name: "a trailing slash before a query", path: "/v2/inventories/?page[limit]=1", ids: []string{"anvil"}},

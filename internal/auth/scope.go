@@ -155,6 +155,8 @@ var table = map[string]string{
 	"GET /.well-known/jwks.json": public,
 	"GET /":                      public,
 	"GET /schema.graphql":        public,
+	"GET /openapi.yaml":          public,
+	"GET /docs":                  public,
 	"GET /healthz":               public,
 	"GET /readyz":                public,
 	"GET /graphql":               public,

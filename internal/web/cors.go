@@ -36,7 +36,7 @@ func CORS(origins []string) Middleware {
 		},
 		ExposedHeaders: append([]string{
 			RequestIDHeader, "Allow", "Content-Language", "ETag", "Link", "WWW-Authenticate",
-			"Preference-Applied", "Store-Catalog-Resolution", "Idempotent-Replay",
+			"Preference-Applied", "Store-Catalog-Resolution", "Graphql-Request", "Idempotent-Replay",
 		}, rateHeaders...),
 		AllowCredentials: !wildcard,
 		MaxAge:           preflightAge,
