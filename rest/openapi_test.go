@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,8 +21,11 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
+	"github.com/stretchr/testify/require"
 
+	"portico/internal/auth"
 	"portico/rest"
+	"portico/store/storetest"
 )
 
 // contract is openapi.yaml, to hold requests and answers against.
@@ -172,3 +178,283 @@ func held(t testing.TB, next http.Handler) http.Handler {
 type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
+
+// served are the operations that other packages answer, which the document
+// has after those of the routes.
+var served = []string{"POST /oauth/access_token", "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz"}
+
+// described lists the document's operations in the order in which it has
+// them, as coordinates.
+func described(c *contract) (coordinates []string, operations map[string]*openapi3.Operation) {
+	operations = map[string]*openapi3.Operation{}
+	address := ""
+	for line := range strings.Lines(string(rest.OpenAPIText)) {
+		text := strings.TrimSuffix(strings.TrimSpace(line), ":")
+		switch {
+		case strings.HasPrefix(line, "  /"):
+			address = text
+		case strings.HasPrefix(line, "components:"):
+			return coordinates, operations
+		case strings.HasPrefix(line, "    ") && slices.Contains([]string{"get", "post", "put", "delete"}, text) && line[4] != ' ':
+			coordinate := strings.ToUpper(text) + " " + strings.NewReplacer("{", ":", "}", "").Replace(address)
+			coordinates = append(coordinates, coordinate)
+			operations[coordinate] = c.document.Paths.Value(address).GetOperation(strings.ToUpper(text))
+		}
+	}
+	return coordinates, operations
+}
+
+func TestTheDocumentHasEveryRouteInItsOrder(t *testing.T) {
+	c, err := theContract()
+	require.NoError(t, err)
+	coordinates, operations := described(c)
+	var paths []string // the document has the methods of a path together
+	for _, coordinate := range slices.Concat(rest.Routes, served) {
+		_, address, _ := strings.Cut(coordinate, " ")
+		if !slices.Contains(paths, address) {
+			paths = append(paths, address)
+		}
+	}
+	want := slices.Concat(rest.Routes, served)
+	slices.SortStableFunc(want, func(a, b string) int {
+		_, of, _ := strings.Cut(a, " ")
+		_, with, _ := strings.Cut(b, " ")
+		return slices.Index(paths, of) - slices.Index(paths, with)
+	})
+	require.Equal(t, want, coordinates)
+	for coordinate, operation := range operations {
+		require.NotEmpty(t, operation.Summary, coordinate)
+		require.NotEmpty(t, operation.Description, coordinate)
+		require.Len(t, operation.Tags, 1, coordinate)
+		for status, answer := range operation.Responses.Map() {
+			for _, content := range answer.Value.Content {
+				require.NotNil(t, content.Schema, "%s %s", coordinate, status)
+				require.NotNil(t, content.Example, "%s %s has an example", coordinate, status)
+			}
+		}
+	}
+}
+
+func TestTheDocumentHasTheScopesOfTheTable(t *testing.T) {
+	c, err := theContract()
+	require.NoError(t, err)
+	_, operations := described(c)
+	for coordinate, operation := range operations {
+		scope, declared := auth.Scope(coordinate)
+		require.True(t, declared, coordinate)
+		want := openapi3.SecurityRequirements{}
+		if scope != "" {
+			want = openapi3.SecurityRequirements{{"bearer": {scope}}}
+			require.Contains(t, strings.Join(strings.Fields(operation.Description), " "), "Needs the scope `"+scope+"`.", coordinate)
+		}
+		require.NotNil(t, operation.Security, coordinate)
+		require.Equal(t, want, *operation.Security, coordinate)
+	}
+}
+
+// The operations and fragments that are shown are those that Prefer: graphql
+// tells.
+func TestTheDocumentShowsTheOperations(t *testing.T) {
+	c, err := theContract()
+	require.NoError(t, err)
+	_, operations := described(c)
+	blocks := func(text string) (inside []string) {
+		for i, part := range strings.Split(text, "```") {
+			if i%2 == 1 {
+				inside = append(inside, strings.TrimSpace(strings.TrimPrefix(part, "graphql\n")))
+			}
+		}
+		return inside
+	}
+	shown := blocks(c.document.Info.Description)
+	require.Len(t, shown, 1, "the fragments")
+	for _, fragment := range strings.Split(shown[0], "\n\n") {
+		require.Contains(t, rest.OperationsText, "\n"+fragment+"\n")
+	}
+	require.Equal(t, strings.Count(rest.OperationsText, "\nfragment "), strings.Count("\n"+shown[0], "\nfragment "))
+	for coordinate, operation := range operations {
+		name := rest.OperationOf(coordinate)
+		shown := blocks(operation.Description)
+		if name == "" {
+			require.Contains(t, served, coordinate)
+			require.Empty(t, shown)
+			continue
+		}
+		require.Equal(t, name, operation.OperationID)
+		require.Equal(t, name, operation.Extensions["x-graphql"])
+		require.Len(t, shown, 1, coordinate)
+		require.Contains(t, rest.OperationsText, "\n"+shown[0]+"\n", coordinate)
+		require.Contains(t, shown[0], " "+name)
+		require.Contains(t, rest.Operations(), name)
+	}
+}
+
+// free are members below which the contract promises nothing, and those that
+// an answer may leave out; the rest is held to the letter.
+var (
+	free     = regexp.MustCompile(`\.(shopper_attributes|custom_inputs|extensions|selected_options|variation_matrix|schema|conditions)\.|\.meta\.component_products\.|\.(conditions|user)$`) // and what is of several types
+	optional = regexp.MustCompile(`\.(curated_product|dimensions|included)$|\.currencies\.\d+\.(amount|percentage)$` +                                                                       // by name, or absent
+		`|\.(price|original_price|tiers|bread_crumbs|components|currencies|price_modifiers)\.[^.]+$`) // by a key of their own
+)
+
+// mutations are answers that differ from a good one by one thing, each named.
+func mutations(at string, value any, yield func(name string, mutated any)) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			less := maps.Clone(value)
+			delete(less, name)
+			yield("without "+at+"."+name, less)
+			mutations(at+"."+name, member, func(what string, mutated any) {
+				other := maps.Clone(value)
+				other[name] = mutated
+				yield(what, other)
+			})
+		}
+		more := maps.Clone(value)
+		more["surplus"] = []any{true}
+		yield("with "+at+".surplus", more)
+	case []any:
+		yield("other "+at, "a text")
+		for i, item := range value {
+			mutations(fmt.Sprintf("%s.%d", at, i), item, func(what string, mutated any) {
+				other := slices.Clone(value)
+				other[i] = mutated
+				yield(what, other)
+			})
+		}
+	default:
+		yield("other "+at, map[string]any{"another": "type"})
+	}
+}
+
+// What is wrong with an answer is seen: a member too few or too many, another
+// type, another status.
+func TestTheDocumentRefusesOtherAnswers(t *testing.T) {
+	storetest.Each(t, refuseOthers)
+}
+
+func refuseOthers(t *testing.T, e storetest.Engine) {
+	s := open(t, e, offers(), at(storetest.NewClock(noon)))
+	redeemed(t, s)
+	c, err := theContract()
+	require.NoError(t, err)
+	located := []string{"EP-Inventories-Multi-Location", "true"}
+	tried := 0
+	for _, q := range []struct {
+		method, path, body string
+		headers            []string
+	}{
+		{"GET", "/catalog", "", nil},
+		{"GET", "/catalog/hierarchies", "", nil},
+		{"GET", "/catalog/hierarchies/workshop", "", nil},
+		{"GET", "/catalog/nodes", "", nil},
+		{"GET", "/catalog/nodes/hand-tools", "", nil},
+		{"GET", productsOf("tools") + "?include=" + everything, "", nil},
+		{"GET", "/catalog/products/easel?include=" + everything, "", nil},
+		{"GET", "/catalog/products/kit/relationships/component_products", "", nil},
+		{"GET", "/v2/inventories", "", nil},
+		{"GET", "/v2/inventories", "", located},
+		{"GET", "/v2/inventories/anvil/transactions", "", nil},
+		{"GET", "/v2/inventories/anvil/transactions", "", located},
+		{"POST", "/v2/inventories/glue", `{"data":{"quantity":10}}`, nil},
+		{"GET", "/v2/promotions", "", nil},
+		{"PUT", "/v2/promotions/spring", `{"data":{"name":"Spring"}}`, nil},
+		{"POST", "/v2/promotions/spring/codes", `{"data":{"codes":[{"code":"ANOTHER","user":["u1","u2"]}]}}`, nil},
+		{"GET", "/v2/promotions/spring/codes", "", nil},
+		{"GET", "/v2/promotions/spring/usages?page[limit]=2", "", nil},
+		{"GET", "/v2/gateways", "", nil},
+		{"GET", "/v2/settings", "", nil},
+		{"POST", "/v2/shopper-tokens", `{"data":{"customer_id":"bob"}}`, nil},
+		{"GET", "/catalog/nodes/nowhere", "", nil},
+		{"GET", "/v2/inventories/nobody", "", nil},
+	} {
+		w := s.send(t, q.method, q.path, q.body, q.headers...)
+		r := httptest.NewRequestWithContext(t.Context(), q.method, q.path, nil)
+		require.NoError(t, c.check(r, []byte(q.body), w.Code, w.Header(), w.Body.Bytes()))
+		require.ErrorContains(t, c.check(r, []byte(q.body), http.StatusTeapot, w.Header(), w.Body.Bytes()), "status", "%s", q.path)
+		if w.Code < 300 {
+			none := w.Header().Clone()
+			none.Set("Content-Type", "text/html")
+			require.Error(t, c.check(r, []byte(q.body), w.Code, none, w.Body.Bytes()), "%s as HTML", q.path)
+		}
+		var answer any
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer))
+		mutations("", answer, func(what string, mutated any) {
+			kind, member, _ := strings.Cut(what, " ")
+			if free.MatchString(member) || kind == "without" && optional.MatchString(member) {
+				return
+			}
+			text, err := json.Marshal(mutated)
+			require.NoError(t, err)
+			tried++
+			if c.check(r, []byte(q.body), w.Code, w.Header(), text) == nil {
+				t.Errorf("%s %s %q: an answer %s passes", q.method, q.path, q.headers, what)
+			}
+		})
+	}
+	require.Greater(t, tried, 1_000)
+	t.Logf("%d wrong answers were refused", tried)
+}
+
+// What is told of GraphQL has no secret.
+func TestNoSecretIsTold(t *testing.T) {
+	storetest.Each(t, tellNoSecret)
+}
+
+func tellNoSecret(t *testing.T, e storetest.Engine) {
+	s := open(t, e, shop(), at(storetest.NewClock(noon)))
+	w := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"password":"hunter2-ü"}}`, "Prefer", "graphql")
+	require.Equal(t, 200, w.Code, "%s", w.Body)
+	for name, values := range w.Header() {
+		require.NotContains(t, strings.Join(values, "\n"), "hunter2", name)
+	}
+	require.Contains(t, w.Header().Get("Graphql-Request"), `"variables":{"input":{"password":"<PASSWORD>","slug":"card_processor"}}`)
+}
+
+// A header is ASCII of a bounded length, whatever is asked.
+func TestWhatIsToldIsShort(t *testing.T) {
+	storetest.Each(t, tellBriefly)
+}
+
+func tellBriefly(t *testing.T, e storetest.Engine) {
+	s := open(t, e, shop(), at(storetest.NewClock(noon)))
+	w := s.send(t, "GET", "/v2/promotions?filter=eq(name,%C3%A9%F0%9F%94%A8)", "", "Prefer", "respond-async, GraphQL; wait=1")
+	require.Contains(t, w.Header().Get("Graphql-Request"), `{"in":["\u00e9\ud83d\udd28"]}`)
+	ids := strings.TrimSuffix(strings.Repeat(`{"id":"`+strings.Repeat("x", 100)+`"},`, 90), ",")
+	w = s.send(t, "POST", "/v2/inventories/multiple", `{"data":[`+ids+`]}`, "Prefer", "graphql")
+	require.Equal(t, 200, w.Code, "%s", w.Body)
+	require.Empty(t, w.Header().Get("Graphql-Request"), "too long for a header")
+	require.Empty(t, w.Header().Get("Preference-Applied"))
+	w = s.send(t, "GET", "/catalog/nodes/tools", "", "Prefer", "explain, graphql")
+	require.Equal(t, "explain, graphql", w.Header().Get("Preference-Applied"))
+	require.NotEmpty(t, w.Header().Get("Store-Catalog-Resolution"))
+}
+
+func TestOpenAPIIsServed(t *testing.T) {
+	w := ask(rest.OpenAPI(), http.MethodGet, rest.OpenAPIPath)
+	require.Equal(t, http.StatusOK, w.Code)
+	require.Equal(t, "application/yaml", w.Header().Get("Content-Type"))
+	require.Equal(t, rest.OpenAPIText, w.Body.Bytes())
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, rest.OpenAPIPath, nil)
+	r.Header.Set("If-None-Match", w.Header().Get("ETag"))
+	again := httptest.NewRecorder()
+	rest.OpenAPI().ServeHTTP(again, r)
+	require.Equal(t, http.StatusNotModified, again.Code)
+}
+
+// The page needs nothing from elsewhere.
+func TestDocsNeedNothingFromElsewhere(t *testing.T) {
+	page := ask(rest.Docs(), http.MethodGet, rest.DocsPath)
+	require.Equal(t, http.StatusOK, page.Code)
+	require.Contains(t, page.Body.String(), `"swaggerJsonUrl":"/openapi.yaml"`)
+	assets := regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(page.Body.String(), -1)
+	require.GreaterOrEqual(t, len(assets), 3)
+	for _, asset := range assets {
+		require.True(t, strings.HasPrefix(asset[1], rest.DocsPath+"/"), asset[1])
+		w := ask(rest.Docs(), http.MethodGet, asset[1])
+		require.Equal(t, http.StatusOK, w.Code, asset[1])
+		require.NotZero(t, w.Body.Len(), asset[1])
+	}
+	require.Contains(t, page.Body.String(), "validatorUrl: null", "or a validator elsewhere would be asked")
+}
