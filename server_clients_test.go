@@ -193,7 +193,7 @@ func TestIntrospectionOfAServer(t *testing.T) {
 	_, token := s.login(t, id, secret)
 	_, body = s.graphql(t, token, query)
 	require.JSONEq(t, `{"data":{"__schema":{"queryType":{"name":"Query"}}}}`, body)
-	for _, public := range []string{"/", "/schema.graphql"} {
+	for _, public := range []string{"/", "/schema.graphql", "/openapi.yaml", "/docs"} {
 		response, _ := s.send(t, "GET", public, "")
 		require.Equal(t, 200, response.StatusCode, public)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"portico/graph"
 	"portico/internal/auth"
+	"portico/internal/web"
 	"portico/rest"
 	"portico/store"
 	"portico/store/storetest"
@@ -38,7 +39,12 @@ func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.
 	resolver := graph.NewResolver(s, graph.WithTokens(tokens))
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", graph.NewHandler(resolver, log))
-	mux.Handle("/", rest.New(resolver, log).Handler())
+	api := rest.New(resolver, log)
+	mux.Handle("/", api.Handler())
+	mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))
+	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
+	mux.Handle(web.HealthPath, web.Health())
+	mux.Handle(web.ReadyPath, web.Ready(s.Ping))
 	return &surface{s, held(t, rest.CleanPath(mux))}
 }
 

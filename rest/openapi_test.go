@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/auth"
+	"portico/internal/web"
 	"portico/rest"
 	"portico/store/storetest"
 )
@@ -110,6 +111,9 @@ func (c *contract) check(r *http.Request, sent []byte, status int, header http.H
 		return nil
 	}
 	asked.Header.Set("Content-Type", "application/json") // as bodies are read, whatever their label
+	if !bytes.HasPrefix(bytes.TrimSpace(sent), []byte("{")) {
+		asked.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
 	if err := openapi3filter.ValidateRequest(r.Context(), input); err != nil {
 		return fmt.Errorf("the request was answered, but is not in the document: %w", err)
 	}
@@ -395,6 +399,35 @@ func refuseOthers(t *testing.T, e storetest.Engine) {
 	}
 	require.Greater(t, tried, 1_000)
 	t.Logf("%d wrong answers were refused", tried)
+}
+
+// The operations that other packages answer are held against the document,
+// like all others, by the surface.
+func TestTokensAndHealthAreAsDocumented(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		client, secret, err := s.store.CreateClient(t.Context(), "test", "till", []string{"catalog:read"})
+		require.NoError(t, err)
+		const tokens = "/oauth/access_token"
+		for _, q := range []struct {
+			method, path, body string
+			status             int
+		}{
+			{"POST", tokens, "grant_type=client_credentials&client_id=" + client.ID + "&client_secret=" + secret, 200},
+			{"POST", tokens, `{"grant_type":"implicit","client_id":"` + client.ID + `"}`, 200},
+			{"POST", tokens, "grant_type=implicit&client_id=nobody", 401},
+			{"POST", tokens, "grant_type=password", 400},
+			{"POST", tokens, strings.Repeat("x", 20_000), 413},
+			{"GET", tokens, "", 405},
+			{"GET", "/.well-known/jwks.json", "", 200},
+			{"GET", web.HealthPath, "", 200},
+			{"GET", web.ReadyPath, "", 200},
+		} {
+			require.Equal(t, q.status, s.send(t, q.method, q.path, q.body).Code, "%s %s", q.method, q.path)
+		}
+		require.NoError(t, s.store.Close())
+		require.Equal(t, 503, s.send(t, "GET", web.ReadyPath, "").Code)
+	})
 }
 
 // What is told of GraphQL has no secret.
