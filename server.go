@@ -9,12 +9,14 @@ package main
 //	                                   |      cli.Sealing     the key that seals secrets
 //	                                   |      auth.New        tokens, signed by keys in the store, or by an outside issuer
 //	                                   v
-//	request --> RequestID > Address > Recover > auth > AccessLog > CORS > LimitBody > Shopper --> mux (app.handler)
+//	request --> RequestID > Address > Recover > auth > AccessLog > Metrics > CORS > LimitBody > Shopper --> mux (app.handler)
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
 //	     /  /graphql  /schema.graphql                 graph  <---------------------------+
 //	     /catalog/...  /v2/...                rest --> graph  <--------------------------+
 //	     /docs  /openapi.yaml                 rest  <------------------------------------'
+//
+//	--admin-addr --> /metrics  /healthz  /readyz (app.adminHandler)
 
 import (
 	"context"
@@ -90,6 +92,7 @@ type serve struct {
 	TLSKey      string   `type:"path" placeholder:"FILE" help:"The private key of --tls-cert, PEM. Default: none."`
 	Demo        bool     `help:"Serve a small coffee shop to try things out: on this machine only, and in a temporary store unless a database is named. Default: no."`
 	CORSOrigins []string `name:"cors-origin" sep:"," placeholder:"ORIGIN" help:"An origin whose pages may use the service, such as https://shop.example or https://*.shop.example, or * for all; repeat it, or separate by commas. Default: none."`
+	AdminAddr   string   `placeholder:"HOST:PORT" help:"Where to answer /metrics, which needs no token, and /healthz and /readyz; best 127.0.0.1:9090 or an inner network's. Default: nowhere."`
 	TokenIssuer string   `placeholder:"NAME" default:"portico" help:"The issuer that tokens name, the same on all servers of one database. Default: ${default}."`
 
 	OIDCIssuer   string `name:"oidc-issuer" placeholder:"URL" help:"An OpenID Connect issuer whose tokens are good too, such as https://id.example. Their scopes are those of their claims scope and scp that are known here. Default: none."`
@@ -161,11 +164,18 @@ func (c *serve) relax(command *kong.Context) {
 // Run serves until ctx ends.
 func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Context) error {
 	log := web.Logger(c.Log(streams))
-	listener, err := c.listen()
+	listener, err := c.listen("--addr", c.Addr)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
+	var admin net.Listener
+	if c.AdminAddr != "" {
+		if admin, err = c.listen("--admin-addr", c.AdminAddr); err != nil {
+			return err
+		}
+		defer admin.Close()
+	}
 	if c.Demo && !cli.Given(command, "database-url") {
 		directory, err := os.MkdirTemp("", "portico-demo-*")
 		if err != nil {
@@ -207,15 +217,37 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		workers.Go(func() { a.store.Work(working) })
 	}
 	defer func() { stop(); workers.Wait() }() // before the store closes
-	log.Info("ready", "address", address, "database", a.store.Describe(), "version", cli.BuildVersion())
-	return web.Serve(ctx, listener, a.handler(), log, web.Linger(c.Linger))
+	ready := []any{"address", address, "database", a.store.Describe(), "version", cli.BuildVersion()}
+	if admin != nil {
+		ready = append(ready, "admin", "http://"+admin.Addr().String())
+	}
+	log.Info("ready", ready...)
+	return a.answer(ctx, listener, admin)
 }
 
-// listen opens the door; the demo's only to this machine.
-func (c *serve) listen() (net.Listener, error) {
-	address, err := net.ResolveTCPAddr("tcp", c.Addr)
+// answer serves until ctx ends, or either listener fails. Without an admin
+// listener there is one.
+func (a *app) answer(ctx context.Context, listener, admin net.Listener) error {
+	if admin == nil {
+		return web.Serve(ctx, listener, a.handler(), a.log, web.Linger(a.Linger))
+	}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	ended := make(chan error, 1)
+	go func() {
+		defer end()
+		ended <- web.Serve(ctx, admin, a.adminHandler(), a.log, web.Linger(a.Linger))
+	}()
+	err := web.Serve(ctx, listener, a.handler(), a.log, web.Linger(a.Linger))
+	end()
+	return errors.Join(err, <-ended)
+}
+
+// listen opens a door; the demo's only to this machine.
+func (c *serve) listen(flag, addr string) (net.Listener, error) {
+	address, err := net.ResolveTCPAddr("tcp", addr)
 	if err != nil {
-		return nil, &cli.Usage{Reason: fmt.Sprintf("--addr must be HOST:PORT: %v", err)}
+		return nil, &cli.Usage{Reason: fmt.Sprintf("%s must be HOST:PORT: %v", flag, err)}
 	}
 	if c.Demo && !address.IP.IsLoopback() {
 		return nil, &cli.Usage{Reason: demo.ErrElsewhere.Error()}
@@ -244,22 +276,23 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
-	return &app{serve: c, store: s, tokens: tokens, log: log}, nil
+	return &app{serve: c, store: s, tokens: tokens, metrics: web.NewMetrics(clientOf), log: log}, nil
 }
 
 // app is what a running server consists of.
 type app struct {
 	*serve
-	store  *store.Store
-	tokens *auth.Service
-	log    *slog.Logger
+	store   *store.Store
+	tokens  *auth.Service
+	metrics *web.Metrics
+	log     *slog.Logger
 }
 
 // handler is every route, behind what all of them share.
 func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	var options []graph.HandlerOption
+	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field)}
 	if a.Demo {
 		options = append(options, graph.OpenIntrospection())
 	}
@@ -277,19 +310,29 @@ func (a *app) handler() http.Handler {
 	mux.Handle("GET "+rest.DocsPath+"/", rest.Docs())
 	mux.Handle("GET "+web.HealthPath, web.Health())
 	mux.Handle("GET "+web.ReadyPath, web.Ready(a.store.Ping))
-	return web.Chain(rest.CleanPath(mux),
+	return web.Chain(rest.CleanPath(web.Route(mux)),
 		web.RequestID,
 		web.Address(proxies),
 		web.Recover(a.log, api.WriteError),
 		a.tokens.Middleware,
 		web.AccessLog(a.log, web.WithClient(clientOf)),
+		a.metrics.Middleware,
 		web.CORS(a.CORSOrigins),
 		web.LimitBody(maxBody),
 		graph.Shopper,
 	)
 }
 
-// clientOf is the API client that asks, for the log.
+// adminHandler is what only those who run the server see.
+func (a *app) adminHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET "+web.MetricsPath, a.metrics.Handler())
+	mux.Handle("GET "+web.HealthPath, web.Health())
+	mux.Handle("GET "+web.ReadyPath, web.Ready(a.store.Ping))
+	return mux
+}
+
+// clientOf is the API client that asks, for the log and the metrics.
 func clientOf(ctx context.Context) string {
 	if principal := auth.From(ctx); principal != nil {
 		return principal.ClientID

@@ -57,6 +57,7 @@ func database(t *testing.T) (flags []string, path string) {
 // served is a running server.
 type served struct {
 	url    string
+	admin  string        // of --admin-addr, if any
 	stdout *bytes.Buffer // complete once it has ended
 	log    []map[string]any
 	stop   func() (code int) // may be called again
@@ -74,7 +75,7 @@ func serving(t *testing.T, args ...string) *served {
 		code = run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...), s.stdout, stderr)
 		stderr.Close()
 	}()
-	ready, read := make(chan string, 1), make(chan struct{})
+	ready, read := make(chan map[string]any, 1), make(chan struct{})
 	go func() {
 		defer close(read)
 		defer close(ready)
@@ -86,7 +87,7 @@ func serving(t *testing.T, args ...string) *served {
 			}
 			s.log = append(s.log, line)
 			if line["msg"] == "ready" {
-				ready <- line["address"].(string)
+				ready <- line
 			}
 		}
 	}()
@@ -97,12 +98,13 @@ func serving(t *testing.T, args ...string) *served {
 		return code
 	}
 	t.Cleanup(func() { s.stop() })
-	address, ok := <-ready
+	line, ok := <-ready
 	if !ok {
 		s.stop()
 		require.FailNow(t, "the server did not get ready", "exit code %d, log %v", code, s.log)
 	}
-	s.url = address
+	s.url = line["address"].(string)
+	s.admin, _ = line["admin"].(string)
 	return s
 }
 

@@ -20,18 +20,29 @@ import (
 )
 
 // HandlerOption changes how GraphQL is served.
-type HandlerOption func(*introspection)
+type HandlerOption func(*handling)
+
+type handling struct {
+	introspection
+	count func(ctx context.Context, field string)
+}
 
 // OpenIntrospection lets anyone ask for the schema by introspection, with a
 // token or without.
-func OpenIntrospection() HandlerOption { return func(i *introspection) { i.open = true } }
+func OpenIntrospection() HandlerOption { return func(h *handling) { h.open = true } }
+
+// CountFields calls count for each root field that is asked for, such as
+// Query.product, several times at once.
+func CountFields(count func(ctx context.Context, field string)) HandlerOption {
+	return func(h *handling) { h.count = count }
+}
 
 // NewHandler serves GraphQL over HTTP: POST with a JSON body, and GET for
 // queries. Introspection needs a good token, of whatever scopes.
 func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Handler {
-	var schema introspection
+	var chosen handling
 	for _, option := range options {
-		option(&schema)
+		option(&chosen)
 	}
 	executable := generated.NewExecutableSchema(generated.Config{Resolvers: r})
 	names := newSchemaNames(executable.Schema())
@@ -40,8 +51,15 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	server.AddTransport(getTransport{names})
 	server.SetQueryCache(lru.New[*ast.QueryDocument](1000))
 	server.SetParserTokenLimit(maxTokens)
-	server.Use(schema)
+	server.Use(chosen.introspection)
 	server.Use(newLimiter())
+	if chosen.count != nil {
+		server.AroundRootFields(func(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+			field := graphql.GetRootFieldContext(ctx).Field
+			chosen.count(ctx, field.ObjectDefinition.Name+"."+field.Name)
+			return next(ctx)
+		})
+	}
 	server.AroundRootFields(watchReplays)
 	server.AroundResponses(tellReplays)
 	server.SetErrorPresenter(presenter(log))

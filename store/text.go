@@ -23,9 +23,10 @@ func ParseTime(text string) (time.Time, error) {
 }
 
 // parseTime reads RFC 3339 or, as the contract shows times, the same without
-// a zone, which means UTC. It truncates to milliseconds.
+// a zone, which means UTC; a date may be followed by HH:MM after T or a space,
+// or by nothing. It truncates to milliseconds.
 func parseTime(text string) (time.Time, error) {
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02"} {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"} {
 		if t, err := time.Parse(layout, text); err == nil {
 			if t.Year() < 1 || t.Year() > 9999 {
 				break

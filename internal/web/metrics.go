@@ -1,0 +1,161 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// MetricsPath is where metrics are asked for.
+const MetricsPath = "/metrics"
+
+// maxClients is how many clients are told apart in metrics; those that come
+// later are counted together.
+const maxClients = 200
+
+// Words for what has no name, or none that metrics tell apart.
+const (
+	noClient  = "none"      // there is no good token
+	other     = "other"     // a client too many, or a method that nothing takes
+	unmatched = "unmatched" // no route
+)
+
+// Metrics counts calls by what may be seen by anyone who watches: routes as
+// patterns, ids of clients, fields of the schema. No path, query or header is
+// in it.
+type Metrics struct {
+	client   func(context.Context) string
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	fields   *prometheus.CounterVec
+	registry *prometheus.Registry
+
+	mu      sync.Mutex
+	clients map[string]bool
+}
+
+// NewMetrics counts calls from now on; client returns the API client that
+// asks, an empty text when there is none.
+func NewMetrics(client func(context.Context) string) *Metrics {
+	m := &Metrics{
+		client: client,
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "portico_http_requests_total", Help: "Requests answered, by surface (rest, graphql, other), route, method, class of the status, and client.",
+		}, []string{"surface", "route", "method", "status", "client"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "portico_http_request_duration_seconds", Help: "How long requests took, by surface, route and method.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"surface", "route", "method"}),
+		fields: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "portico_graphql_fields_total", Help: "Root fields asked for over GraphQL, each alias for itself, by field and client.",
+		}, []string{"field", "client"}),
+		registry: prometheus.NewRegistry(),
+		clients:  map[string]bool{},
+	}
+	m.registry.MustRegister(m.requests, m.duration, m.fields,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Handler answers MetricsPath in the text format of Prometheus.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// Field counts a root field of GraphQL, such as Query.product. It must be one
+// of the schema.
+func (m *Metrics) Field(ctx context.Context, field string) {
+	m.fields.WithLabelValues(field, m.who(ctx)).Inc()
+}
+
+type routeKey struct{}
+
+// Middleware counts requests. It stands inside of what finds out who is
+// asking, and needs Route around the mux to learn their routes.
+func (m *Metrics) Middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start, rec, pattern := time.Now(), record(w), new(string)
+		status := http.StatusInternalServerError // unless it returns, as in AccessLog
+		defer func() {
+			surface, route, method := surfaceOf(r), routeOf(*pattern), methodOf(r)
+			m.duration.WithLabelValues(surface, route, method).Observe(time.Since(start).Seconds())
+			m.requests.WithLabelValues(surface, route, method, strconv.Itoa(cmp.Or(rec.status, status)/100)+"xx", m.who(r.Context())).Inc()
+		}()
+		next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), routeKey{}, pattern)))
+		status = http.StatusOK
+	})
+}
+
+// Route tells Middleware which route of a mux, or of a mux within it, a
+// request took. Nothing between them may replace the request.
+func Route(mux http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if pattern, ok := r.Context().Value(routeKey{}).(*string); ok {
+			defer func() { *pattern = r.Pattern }()
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// surfaceOf goes by the path alone, so that what has no route counts too.
+func surfaceOf(r *http.Request) string {
+	first, _, _ := strings.Cut(strings.TrimLeft(r.URL.Path, "/"), "/")
+	switch first {
+	case "v2", "catalog":
+		return "rest"
+	case "graphql":
+		return first
+	}
+	return other
+}
+
+// routeOf is a mux's pattern without its method: /v2/promotions/{id}.
+func routeOf(pattern string) string {
+	_, path, ok := strings.Cut(pattern, " ")
+	if !ok {
+		path = pattern
+	}
+	switch path {
+	case "", "/": // a mux's last resort
+		return unmatched
+	case "/{$}":
+		return "/"
+	}
+	return path
+}
+
+func methodOf(r *http.Request) string {
+	if slices.Contains([]string{
+		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+	}, r.Method) {
+		return r.Method
+	}
+	return other
+}
+
+// who is the client that asks, as a label.
+func (m *Metrics) who(ctx context.Context) string {
+	client := m.client(ctx)
+	if client == "" {
+		return noClient
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.clients[client]:
+	case len(m.clients) == maxClients:
+		return other
+	default:
+		m.clients[client] = true
+	}
+	return client
+}
