@@ -175,7 +175,7 @@ func TestNoSecretLeaves(t *testing.T) {
 		if e.Name == "sqlite" {
 			requests = canaryRequests
 		}
-		flags := []string{"--database-url", e.URL(t), "--seal-key", keyOf('k'), "--synchronous", "OFF", "--log-level", "debug",
+		flags := []string{"--database-url", e.URL(t), "--seal-key", keyOf('k'), "--synchronous", "OFF", "--log-level", "debug", "--admin-addr", "127.0.0.1:0",
 			"--token-rate-client", "0", "--token-rate-address", "0", "--code-rate-client", "0", "--code-rate-address", "0"}
 		imported := append([]string{"import", "internal/demo/shop.ndjson"}, flags[:2]...)
 		good(t, imported...)
@@ -212,6 +212,13 @@ func TestNoSecretLeaves(t *testing.T) {
 			require.NotEmpty(t, text, where)
 			require.Empty(t, c.found(text), "the secret is in %s", where)
 		}
+		metrics, err := http.Get(s.admin + "/metrics")
+		require.NoError(t, err)
+		defer metrics.Body.Close()
+		told, err := io.ReadAll(metrics.Body)
+		require.NoError(t, err)
+		require.Contains(t, string(told), "/v2/gateways/:slug", "they tell routes")
+		requireAbsent("the metrics", string(told))
 		searchDatabase(t, e, requireAbsent) // with its WAL
 		file := filepath.Join(t.TempDir(), "export.ndjson")
 		good(t, append([]string{"export", file}, flags[:2]...)...)
