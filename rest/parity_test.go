@@ -122,6 +122,9 @@ func TestBothSurfacesSayTheSame(t *testing.T) {
 			name, shop string
 			requests   int
 		}{{"handmade", offers(), 2_000}, {"generated", generate(t, 220), 900}} {
+			if raceDetector {
+				run.requests /= 2
+			}
 			t.Run(run.name, func(t *testing.T) {
 				s := open(t, e, run.shop, at(storetest.NewClock(noon)))
 				redeemed(t, s)
@@ -134,7 +137,7 @@ func TestBothSurfacesSayTheSame(t *testing.T) {
 					statuses[requireSame(t, s, q, fmt.Sprintf("request %d of PORTICO_PARITY_SEED=%d", n, seed))]++
 				}
 				t.Logf("answers by status: %v", statuses)
-				if run.name == "handmade" {
+				if run.name == "handmade" && !raceDetector { // enough of them to draw the rarest
 					require.ElementsMatch(t, slices.Collect(maps.Keys(rest.Operations())), slices.Collect(maps.Keys(d.told)), "every operation was told, and answered the same")
 				}
 				for _, status := range []int{200, 400, 401, 403, 404, 422} {
