@@ -217,7 +217,7 @@ func TestNoSecretLeaves(t *testing.T) {
 		defer metrics.Body.Close()
 		told, err := io.ReadAll(metrics.Body)
 		require.NoError(t, err)
-		require.Contains(t, string(told), "/v2/gateways/:slug", "they tell routes")
+		require.Contains(t, string(told), `route="/v2/gateways/{slug}"`, "they tell routes")
 		requireAbsent("the metrics", string(told))
 		searchDatabase(t, e, requireAbsent) // with its WAL
 		file := filepath.Join(t.TempDir(), "export.ndjson")
