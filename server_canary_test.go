@@ -185,6 +185,8 @@ func TestNoSecretLeaves(t *testing.T) {
 		response, answer := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"`+c.secret+`"}}`, "Authorization", "Bearer "+token)
 		require.Equal(t, 200, response.StatusCode, answer)
 
+		s.url = s.held(t)
+
 		var all []hunted
 		for _, request := range operations(t) {
 			r := request("")

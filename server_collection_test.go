@@ -205,6 +205,7 @@ func TestCollection(t *testing.T) {
 	}
 
 	p := &postman{served: serving(t, "--demo"), variables: map[string]string{}}
+	p.url = p.held(t)
 	for _, v := range c.Variable {
 		p.variables[v.Key] = v.Value
 	}

@@ -48,7 +48,7 @@ func TestPublishedClients(t *testing.T) {
 		for name, file := range published {
 			t.Run(name, func(t *testing.T) {
 				runNode(t, folder, file,
-					"PORTICO_TEST_URL="+server.url, "PORTICO_TEST_LIMITED_URL="+limited.url,
+					"PORTICO_TEST_URL="+server.held(t), "PORTICO_TEST_LIMITED_URL="+limited.held(t),
 					"PORTICO_TEST_CLIENT_ID="+id, "PORTICO_TEST_CLIENT_SECRET="+secret,
 					"PORTICO_TEST_COMMAND="+command, "PORTICO_DATABASE_URL="+url)
 			})

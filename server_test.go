@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
@@ -19,6 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/rest/resttest"
 	"portico/store/storetest"
 )
 
@@ -106,6 +109,17 @@ func serving(t *testing.T, args ...string) *served {
 	s.url = line["address"].(string)
 	s.admin, _ = line["admin"].(string)
 	return s
+}
+
+// held is the server's address behind one that lets no answer of REST pass
+// that openapi.yaml does not have.
+func (s *served) held(t *testing.T) string {
+	t.Helper()
+	address, err := url.Parse(s.url)
+	require.NoError(t, err)
+	front := httptest.NewServer(resttest.Held(t, httputil.NewSingleHostReverseProxy(address)))
+	t.Cleanup(front.Close)
+	return front.URL
 }
 
 // send asks the server; headers come in pairs.

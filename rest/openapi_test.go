@@ -1,187 +1,25 @@
 package rest_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/getkin/kin-openapi/openapi3filter"
-	"github.com/getkin/kin-openapi/routers"
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/auth"
 	"portico/internal/web"
 	"portico/rest"
+	"portico/rest/resttest"
 	"portico/store/storetest"
 )
-
-// contract is openapi.yaml, to hold requests and answers against.
-type contract struct {
-	document *openapi3.T
-	paths    *http.ServeMux
-}
-
-var theContract = sync.OnceValues(func() (*contract, error) {
-	document, err := openapi3.NewLoader().LoadFromData(rest.OpenAPIText)
-	if err != nil {
-		return nil, err
-	}
-	if err := document.Validate(context.Background()); err != nil { // as 3.1, with its examples
-		return nil, err
-	}
-	// The validator of 3.1 compiles a schema anew for each answer, which takes
-	// milliseconds; that of 3.0 knows type arrays, which is all that we need.
-	document.OpenAPI = "3.0.3"
-	c := &contract{document, http.NewServeMux()}
-	for address, item := range document.Paths.Map() {
-		c.paths.HandleFunc(address, func(_ http.ResponseWriter, r *http.Request) {
-			found := r.Context().Value(routeKey{}).(*routers.Route)
-			found.Path, found.PathItem = address, item
-			for segment := range strings.SplitSeq(address, "/") {
-				if name, ok := strings.CutPrefix(segment, "{"); ok {
-					name = strings.TrimSuffix(name, "}")
-					r.Context().Value(pathKey{}).(map[string]string)[name] = r.PathValue(name)
-				}
-			}
-		})
-	}
-	return c, nil
-})
-
-type (
-	routeKey struct{}
-	pathKey  struct{}
-)
-
-// route finds the operation that a request asks for, and the parameters of
-// its path. PathItem is nil for an unknown path, Operation for a method that a
-// path does not take.
-func (c *contract) route(r *http.Request) (*routers.Route, map[string]string) {
-	found, parameters := &routers.Route{Spec: c.document, Method: r.Method}, map[string]string{}
-	ctx := context.WithValue(context.WithValue(r.Context(), routeKey{}, found), pathKey{}, parameters)
-	asked := r.Clone(ctx)
-	asked.URL.Path = path.Clean("/" + asked.URL.Path)
-	if asked.URL.RawPath != "" {
-		asked.URL.RawPath = path.Clean("/" + asked.URL.RawPath)
-	}
-	c.paths.ServeHTTP(httptest.NewRecorder(), asked)
-	if found.PathItem != nil {
-		found.Operation = found.PathItem.GetOperation(r.Method)
-	}
-	return found, parameters
-}
-
-// check holds an answer against the document, and the request where it was
-// answered as a good one.
-func (c *contract) check(r *http.Request, sent []byte, status int, header http.Header, body []byte) error {
-	asked := r.Clone(context.WithoutCancel(r.Context()))
-	if asked.Method == http.MethodHead {
-		asked.Method = http.MethodGet // whose body was not dropped yet
-	}
-	asked.URL.RawQuery = strings.ReplaceAll(asked.URL.RawQuery, ";", "%3B")
-	asked.Body = io.NopCloser(bytes.NewReader(sent))
-	route, parameters := c.route(asked)
-	if route.Operation == nil {
-		return c.checkUnknown(route, asked, status, body)
-	}
-	options := &openapi3filter.Options{IncludeResponseStatus: true, SkipSettingDefaults: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}
-	input := &openapi3filter.RequestValidationInput{Request: asked, PathParams: parameters, Route: route, Options: options}
-	answer := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: status, Header: header, Options: options}
-	if err := openapi3filter.ValidateResponse(r.Context(), answer.SetBodyBytes(body)); err != nil {
-		return fmt.Errorf("the answer is not in the document: %w", err)
-	}
-	if documented := route.Operation.Responses.Status(status); len(documented.Value.Content) == 0 && len(body) > 0 {
-		return errors.New("the answer has a body, and the document has none")
-	}
-	if status >= 300 {
-		return nil
-	}
-	asked.Header.Set("Content-Type", "application/json") // as bodies are read, whatever their label
-	if !bytes.HasPrefix(bytes.TrimSpace(sent), []byte("{")) {
-		asked.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	if err := openapi3filter.ValidateRequest(r.Context(), input); err != nil {
-		return fmt.Errorf("the request was answered, but is not in the document: %w", err)
-	}
-	return nil
-}
-
-// checkUnknown holds the answer to what the document does not have: 404 or
-// 405 in the envelope of its family, and the word on what a path takes.
-func (c *contract) checkUnknown(route *routers.Route, r *http.Request, status int, body []byte) error {
-	want, envelope := http.StatusNotFound, "Errors"
-	if route.PathItem != nil {
-		want = http.StatusMethodNotAllowed
-		if r.Method == http.MethodOptions {
-			want = http.StatusNoContent
-		}
-	}
-	if status != want {
-		return fmt.Errorf("the document does not have %s %s, so that the answer must be %d, not %d", r.Method, r.URL.Path, want, status)
-	}
-	if status == http.StatusNoContent {
-		return nil
-	}
-	if strings.HasPrefix(r.URL.Path, "/catalog") {
-		envelope = "CatalogErrors"
-	}
-	var value any
-	if err := json.Unmarshal(body, &value); err != nil {
-		return err
-	}
-	return c.document.Components.Schemas[envelope].Value.VisitJSON(value)
-}
-
-// held lets no request and no answer to REST pass that openapi.yaml does
-// not have.
-func held(t testing.TB, next http.Handler) http.Handler {
-	t.Helper()
-	c, err := theContract()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var answers atomic.Int64
-	t.Cleanup(func() { t.Logf("%d answers were held against openapi.yaml", answers.Load()) })
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sent, broken := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(bytes.NewReader(sent))
-		if broken != nil {
-			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(sent), &failing{broken}))
-		}
-		answer := httptest.NewRecorder()
-		next.ServeHTTP(answer, r)
-		if r.URL.Path != "/graphql" {
-			answers.Add(1)
-			if err := c.check(r, sent, answer.Code, answer.Header(), answer.Body.Bytes()); err != nil {
-				t.Errorf("%s %.300s %q %.300s\nanswers %d %.600s\n%.1500s", r.Method, r.URL, r.Header, sent, answer.Code, answer.Body, err)
-			}
-		}
-		for name, values := range answer.Header() {
-			w.Header()[name] = values
-		}
-		w.WriteHeader(answer.Code)
-		_, _ = w.Write(answer.Body.Bytes())
-	})
-}
-
-// failing is the end of a body that broke off.
-type failing struct{ err error }
-
-func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 
 // served are the operations that other packages answer, which the document
 // has after those of the routes.
@@ -189,7 +27,7 @@ var served = []string{"POST /oauth/access_token", "GET /.well-known/jwks.json", 
 
 // described lists the document's operations in the order in which it has
 // them, as coordinates.
-func described(c *contract) (coordinates []string, operations map[string]*openapi3.Operation) {
+func described(c *resttest.Contract) (coordinates []string, operations map[string]*openapi3.Operation) {
 	operations = map[string]*openapi3.Operation{}
 	address := ""
 	for line := range strings.Lines(string(rest.OpenAPIText)) {
@@ -202,14 +40,14 @@ func described(c *contract) (coordinates []string, operations map[string]*openap
 		case strings.HasPrefix(line, "    ") && slices.Contains([]string{"get", "post", "put", "delete"}, text) && line[4] != ' ':
 			coordinate := strings.ToUpper(text) + " " + strings.NewReplacer("{", ":", "}", "").Replace(address)
 			coordinates = append(coordinates, coordinate)
-			operations[coordinate] = c.document.Paths.Value(address).GetOperation(strings.ToUpper(text))
+			operations[coordinate] = c.Document.Paths.Value(address).GetOperation(strings.ToUpper(text))
 		}
 	}
 	return coordinates, operations
 }
 
 func TestTheDocumentHasEveryRouteInItsOrder(t *testing.T) {
-	c, err := theContract()
+	c, err := resttest.TheContract()
 	require.NoError(t, err)
 	coordinates, operations := described(c)
 	var paths []string // the document has the methods of a path together
@@ -240,7 +78,7 @@ func TestTheDocumentHasEveryRouteInItsOrder(t *testing.T) {
 }
 
 func TestTheDocumentHasTheScopesOfTheTable(t *testing.T) {
-	c, err := theContract()
+	c, err := resttest.TheContract()
 	require.NoError(t, err)
 	_, operations := described(c)
 	for coordinate, operation := range operations {
@@ -259,7 +97,7 @@ func TestTheDocumentHasTheScopesOfTheTable(t *testing.T) {
 // The operations and fragments that are shown are those that Prefer: graphql
 // tells.
 func TestTheDocumentShowsTheOperations(t *testing.T) {
-	c, err := theContract()
+	c, err := resttest.TheContract()
 	require.NoError(t, err)
 	_, operations := described(c)
 	blocks := func(text string) (inside []string) {
@@ -270,7 +108,7 @@ func TestTheDocumentShowsTheOperations(t *testing.T) {
 		}
 		return inside
 	}
-	shown := blocks(c.document.Info.Description)
+	shown := blocks(c.Document.Info.Description)
 	require.Len(t, shown, 1, "the fragments")
 	for _, fragment := range strings.Split(shown[0], "\n\n") {
 		require.Contains(t, rest.OperationsText, "\n"+fragment+"\n")
@@ -341,7 +179,7 @@ func TestTheDocumentRefusesOtherAnswers(t *testing.T) {
 func refuseOthers(t *testing.T, e storetest.Engine) {
 	s := open(t, e, offers(), at(storetest.NewClock(noon)))
 	redeemed(t, s)
-	c, err := theContract()
+	c, err := resttest.TheContract()
 	require.NoError(t, err)
 	located := []string{"EP-Inventories-Multi-Location", "true"}
 	tried := 0
@@ -375,12 +213,12 @@ func refuseOthers(t *testing.T, e storetest.Engine) {
 	} {
 		w := s.send(t, q.method, q.path, q.body, q.headers...)
 		r := httptest.NewRequestWithContext(t.Context(), q.method, q.path, nil)
-		require.NoError(t, c.check(r, []byte(q.body), w.Code, w.Header(), w.Body.Bytes()))
-		require.ErrorContains(t, c.check(r, []byte(q.body), http.StatusTeapot, w.Header(), w.Body.Bytes()), "status", "%s", q.path)
+		require.NoError(t, c.Check(r, []byte(q.body), w.Code, w.Header(), w.Body.Bytes()))
+		require.ErrorContains(t, c.Check(r, []byte(q.body), http.StatusTeapot, w.Header(), w.Body.Bytes()), "status", "%s", q.path)
 		if w.Code < 300 {
 			none := w.Header().Clone()
 			none.Set("Content-Type", "text/html")
-			require.Error(t, c.check(r, []byte(q.body), w.Code, none, w.Body.Bytes()), "%s as HTML", q.path)
+			require.Error(t, c.Check(r, []byte(q.body), w.Code, none, w.Body.Bytes()), "%s as HTML", q.path)
 		}
 		var answer any
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer))
@@ -392,7 +230,7 @@ func refuseOthers(t *testing.T, e storetest.Engine) {
 			text, err := json.Marshal(mutated)
 			require.NoError(t, err)
 			tried++
-			if c.check(r, []byte(q.body), w.Code, w.Header(), text) == nil {
+			if c.Check(r, []byte(q.body), w.Code, w.Header(), text) == nil {
 				t.Errorf("%s %s %q: an answer %s passes", q.method, q.path, q.headers, what)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 
 	"portico/graph"
 	"portico/rest"
+	"portico/rest/resttest"
 	"portico/store/storetest"
 )
 
@@ -46,7 +47,7 @@ func allow() map[string]string {
 
 // alone is REST without GraphQL beside it, and so without another's mux.
 func alone(t testing.TB, s *surface) *surface {
-	return &surface{s.store, held(t, rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler)).Handler())}
+	return &surface{s.store, resttest.Held(t, rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler)).Handler())}
 }
 
 // No answer is a redirect: clients would have to follow it, and it is no JSON.

@@ -1,0 +1,185 @@
+// Package resttest holds what REST is asked and answers against its contract.
+package resttest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+
+	"portico/rest"
+)
+
+// Contract is openapi.yaml, to hold requests and answers against.
+type Contract struct {
+	Document *openapi3.T
+	paths    *http.ServeMux
+}
+
+// TheContract reads openapi.yaml, once, and finds out whether it is sound.
+var TheContract = sync.OnceValues(func() (*Contract, error) {
+	served := httptest.NewRecorder()
+	rest.OpenAPI().ServeHTTP(served, httptest.NewRequest(http.MethodGet, rest.OpenAPIPath, nil))
+	document, err := openapi3.NewLoader().LoadFromData(served.Body.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	if err := document.Validate(context.Background()); err != nil { // as 3.1, with its examples
+		return nil, err
+	}
+	// The validator of 3.1 compiles a schema anew for each answer, which takes
+	// milliseconds; that of 3.0 knows type arrays, which is all that we need.
+	document.OpenAPI = "3.0.3"
+	c := &Contract{document, http.NewServeMux()}
+	for address, item := range document.Paths.Map() {
+		c.paths.HandleFunc(address, func(_ http.ResponseWriter, r *http.Request) {
+			found := r.Context().Value(routeKey{}).(*routers.Route)
+			found.Path, found.PathItem = address, item
+			for segment := range strings.SplitSeq(address, "/") {
+				if name, ok := strings.CutPrefix(segment, "{"); ok {
+					name = strings.TrimSuffix(name, "}")
+					r.Context().Value(pathKey{}).(map[string]string)[name] = r.PathValue(name)
+				}
+			}
+		})
+	}
+	return c, nil
+})
+
+type (
+	routeKey struct{}
+	pathKey  struct{}
+)
+
+// route finds the operation that a request asks for, and the parameters of
+// its path. PathItem is nil for an unknown path, Operation for a method that a
+// path does not take.
+func (c *Contract) route(r *http.Request) (*routers.Route, map[string]string) {
+	found, parameters := &routers.Route{Spec: c.Document, Method: r.Method}, map[string]string{}
+	ctx := context.WithValue(context.WithValue(r.Context(), routeKey{}, found), pathKey{}, parameters)
+	asked := r.Clone(ctx)
+	asked.URL.Path = path.Clean("/" + asked.URL.Path)
+	if asked.URL.RawPath != "" {
+		asked.URL.RawPath = path.Clean("/" + asked.URL.RawPath)
+	}
+	c.paths.ServeHTTP(httptest.NewRecorder(), asked)
+	if found.PathItem != nil {
+		found.Operation = found.PathItem.GetOperation(r.Method)
+	}
+	return found, parameters
+}
+
+// Check holds an answer against the document, and the request where it was
+// answered as a good one.
+func (c *Contract) Check(r *http.Request, sent []byte, status int, header http.Header, body []byte) error {
+	asked := r.Clone(context.WithoutCancel(r.Context()))
+	if asked.Method == http.MethodHead {
+		asked.Method = http.MethodGet // whose body was not dropped yet
+	}
+	asked.URL.RawQuery = strings.ReplaceAll(asked.URL.RawQuery, ";", "%3B")
+	asked.Body = io.NopCloser(bytes.NewReader(sent))
+	route, parameters := c.route(asked)
+	if route.Operation == nil {
+		return c.checkUnknown(route, asked, status, body)
+	}
+	options := &openapi3filter.Options{IncludeResponseStatus: true, SkipSettingDefaults: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}
+	input := &openapi3filter.RequestValidationInput{Request: asked, PathParams: parameters, Route: route, Options: options}
+	answer := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: status, Header: header, Options: options}
+	if err := openapi3filter.ValidateResponse(r.Context(), answer.SetBodyBytes(body)); err != nil {
+		return fmt.Errorf("the answer is not in the document: %w", err)
+	}
+	if documented := route.Operation.Responses.Status(status); len(documented.Value.Content) == 0 && len(body) > 0 {
+		return errors.New("the answer has a body, and the document has none")
+	}
+	if status >= 300 {
+		return nil
+	}
+	asked.Header.Set("Content-Type", "application/json") // as bodies are read, whatever their label
+	if !bytes.HasPrefix(bytes.TrimSpace(sent), []byte("{")) {
+		asked.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if err := openapi3filter.ValidateRequest(r.Context(), input); err != nil {
+		return fmt.Errorf("the request was answered, but is not in the document: %w", err)
+	}
+	return nil
+}
+
+// checkUnknown holds the answer to what the document does not have: 404 or
+// 405 in the envelope of its family, and the word on what a path takes.
+func (c *Contract) checkUnknown(route *routers.Route, r *http.Request, status int, body []byte) error {
+	want, envelope := http.StatusNotFound, "Errors"
+	if route.PathItem != nil {
+		want = http.StatusMethodNotAllowed
+		if r.Method == http.MethodOptions {
+			want = http.StatusNoContent
+		}
+	}
+	if status != want {
+		return fmt.Errorf("the document does not have %s %s, so that the answer must be %d, not %d", r.Method, r.URL.Path, want, status)
+	}
+	if status == http.StatusNoContent {
+		return nil
+	}
+	if strings.HasPrefix(r.URL.Path, "/catalog") {
+		envelope = "CatalogErrors"
+	}
+	var value any
+	if err := json.Unmarshal(body, &value); err != nil {
+		return err
+	}
+	return c.Document.Components.Schemas[envelope].Value.VisitJSON(value)
+}
+
+// beside are the paths of the service that are not REST.
+var beside = regexp.MustCompile(`^/(graphql|schema\.graphql|openapi\.yaml|docs(/.*)?)?$`)
+
+// Held lets no request and no answer to REST pass that openapi.yaml does
+// not have.
+func Held(t testing.TB, next http.Handler) http.Handler {
+	t.Helper()
+	c, err := TheContract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers atomic.Int64
+	t.Cleanup(func() { t.Logf("%d answers were held against openapi.yaml", answers.Load()) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent, broken := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(sent))
+		if broken != nil {
+			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(sent), &failing{broken}))
+		}
+		answer := httptest.NewRecorder()
+		next.ServeHTTP(answer, r)
+		if !beside.MatchString(r.URL.Path) {
+			answers.Add(1)
+			if err := c.Check(r, sent, answer.Code, answer.Header(), answer.Body.Bytes()); err != nil {
+				t.Errorf("%s %.300s %q %.300s\nanswers %d %.600s\n%.1500s", r.Method, r.URL, r.Header, sent, answer.Code, answer.Body, err)
+			}
+		}
+		for name, values := range answer.Header() {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes())
+	})
+}
+
+// failing is the end of a body that broke off.
+type failing struct{ err error }
+
+func (f *failing) Read([]byte) (int, error) { return 0, f.err }
