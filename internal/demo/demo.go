@@ -83,6 +83,7 @@ Portico Coffee is open, on this machine only.
   Playground     BASE/
   GraphQL        BASE/graphql
   Schema         BASE/schema.graphql
+  REST           BASE/docs
 
   client_id      CLIENT
   client_secret  SECRET
