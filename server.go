@@ -272,7 +272,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	if err != nil {
 		s.Close()
 		if errors.Is(err, store.ErrSealingKey) {
-			return nil, fmt.Errorf("%w; give the key that this database was used with before, by PORTICO_SEAL_KEY or --key-file", err)
+			return nil, cli.WrongKey(err)
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}

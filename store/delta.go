@@ -24,7 +24,6 @@ type delta struct {
 	places  []int32 // handles to ordinals of the base, or -1
 	handles []int32 // and back
 	idKeys  []int64 // sort keys, by handle
-	ids     keyChunks
 }
 
 // releaseFormat is what documents, sort keys and indexes are made like. Raise
@@ -121,7 +120,7 @@ func (p *plan) dead() ordinals {
 // by id: that of the base, or one in between.
 //
 // Where too much was written for a delta, there is none from here on.
-func (p *plan) basePlaces(ctx context.Context) (err error) {
+func (p *plan) basePlaces(ctx context.Context) error {
 	d := p.delta
 	if d != nil && max(len(d.changes["product"]), len(d.changes["price"])) > d.most(p.ids.len()) {
 		p.delta = nil
@@ -131,7 +130,8 @@ func (p *plan) basePlaces(ctx context.Context) (err error) {
 	}
 	d.places, d.handles = slices.Repeat([]int32{-1}, p.ids.len()), slices.Repeat([]int32{-1}, d.base.ordinals)
 	d.idKeys, d.dirty = make([]int64, p.ids.len()), make([]bool, p.ids.len())
-	if d.ids, err = d.view.allKeys(ctx, SortID); err != nil {
+	ids, err := d.view.allKeys(ctx, SortID)
+	if err != nil {
 		return err
 	}
 	handle, last := uint32(0), int64(-rankStep)
@@ -154,7 +154,7 @@ func (p *plan) basePlaces(ctx context.Context) (err error) {
 	err = pages(ctx, p.in, table, "product_id, ordinal", []string{"product_id"}, scan, func(rows []row) error {
 		for _, r := range rows {
 			between(func(id string) bool { return id < r.id })
-			last = d.ids.at(uint32(r.place))
+			last = ids.at(uint32(r.place))
 			if int(handle) < p.ids.len() && p.ids.at(handle) == r.id {
 				d.places[handle], d.handles[r.place], d.idKeys[handle] = r.place, int32(handle), last
 				handle++

@@ -2,13 +2,11 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"portico/store"
 )
@@ -31,7 +29,7 @@ func (c *Backup) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	temporary := filepath.Join(filepath.Dir(c.File), "."+filepath.Base(c.File)+"."+rand.Text()[:8]+".tmp")
+	temporary := temporaryFor(c.File)
 	if err := s.Backup(ctx, temporary); err != nil {
 		return fmt.Errorf("back up: %w", err)
 	}
@@ -65,7 +63,7 @@ func (c *Restore) Run(ctx context.Context, streams Streams) (err error) {
 			return usage("%s is there; move it away first", name)
 		}
 	}
-	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()[:8]+".tmp")
+	temporary := temporaryFor(path)
 	defer func() { _ = os.Remove(temporary) }() // unless it was renamed
 	if err := copyFile(c.File, temporary); err != nil {
 		return fmt.Errorf("restore: %w", err)

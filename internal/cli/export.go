@@ -64,7 +64,7 @@ func (c *Export) replace(write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return c.writeInto(path, os.O_WRONLY, write)
 	}
-	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()[:8]+".tmp")
+	temporary := temporaryFor(path)
 	defer func() {
 		if err != nil {
 			_ = os.Remove(temporary) // err says more
@@ -74,6 +74,12 @@ func (c *Export) replace(write func(io.Writer) error) (err error) {
 		return err
 	}
 	return os.Rename(temporary, path)
+}
+
+// temporaryFor names a file to write first, beside the one whose place it will
+// take.
+func temporaryFor(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()[:8]+".tmp")
 }
 
 func (c *Export) writeInto(path string, how int, write func(io.Writer) error) error {

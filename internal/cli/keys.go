@@ -96,7 +96,7 @@ func (c *KeysRotate) Run(ctx context.Context, streams Streams) error {
 	}
 	id, err := s.RotateSigningKey(ctx, "command:keys-rotate", sealer, c.Delay, c.EndTokens)
 	if errors.Is(err, store.ErrSealingKey) {
-		return fmt.Errorf("%w; give the key that this database was used with before, by PORTICO_SEAL_KEY or --key-file", err)
+		return WrongKey(err)
 	}
 	if err != nil {
 		return fmt.Errorf("rotate the signing key: %w", err)

@@ -135,3 +135,8 @@ func parseKeys(from, text string) (keys [][]byte, err error) {
 	}
 	return keys, nil
 }
+
+// WrongKey says what to do about store.ErrSealingKey.
+func WrongKey(err error) error {
+	return fmt.Errorf("%w; give the key that this database was used with before, by PORTICO_SEAL_KEY or --key-file", err)
+}
