@@ -7,6 +7,7 @@ import (
 )
 
 func TestEveryEngineKeepsThePromisesOfCatalogs(t *testing.T) {
+	t.Parallel()
 	for _, suite := range []struct {
 		name string
 		run  func(*testing.T, storetest.Engine)
