@@ -27,7 +27,7 @@ import (
 //	func TestMain(m *testing.M) { storetest.Main(m) }
 func Main(m *testing.M) {
 	defer shared.stop()
-	setChecks()
+	setUp()
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	go func() {

@@ -3,8 +3,9 @@ package storetest
 import (
 	"flag"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strconv"
-	"testing"
 )
 
 // Long tells whether tests take their long form, with more draws, requests and
@@ -24,31 +25,33 @@ func Pick(short, long int) int {
 	return short
 }
 
-// The draws of a property test, which -rapid.checks overrules.
 const (
-	fewChecks  = 25
-	manyChecks = 100
+	fewChecks  = 25  // draws of a property test in the short form
+	manyChecks = 100 // and in the long one
+	atOnce     = 4   // tests side by side, at least: some wait for a clock or a process
+	garbage    = 400 // GOGC: tests make much that is soon forgotten, and a third of their time went into looking for it
 )
 
-// setChecks has property tests draw as often as the form asks for.
-func setChecks() {
+// setUp fits the test process to its work; flags that are given stay as they are.
+func setUp() {
 	if !flag.Parsed() {
 		flag.Parse()
 	}
-	checks := flag.Lookup("rapid.checks")
-	if checks == nil || checks.Value.String() != checks.DefValue {
-		return
-	}
-	if err := checks.Value.Set(strconv.Itoa(Pick(fewChecks, manyChecks))); err != nil {
-		panic(err)
+	preset("rapid.checks", Pick(fewChecks, manyChecks))
+	preset("test.parallel", max(atOnce, runtime.GOMAXPROCS(0)))
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
 	}
 }
 
-// OnOne skips the costly part of a test on the second engine, unless the long
-// form is asked for. It is for what does not depend on the engine.
-func OnOne(t testing.TB, e Engine) {
-	t.Helper()
-	if e.Name != "sqlite" && !Long() {
-		t.Skip("the same on both engines; PORTICO_LONG=1 runs it on this one too")
+// preset gives a flag another default.
+func preset(name string, value int) {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	if given || flag.Lookup(name) == nil {
+		return
+	}
+	if err := flag.Set(name, strconv.Itoa(value)); err != nil {
+		panic(err)
 	}
 }
