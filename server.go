@@ -9,7 +9,7 @@ package main
 //	                                   |      cli.Sealing     the key that seals secrets
 //	                                   |      auth.New        tokens, signed by keys in the store, or by an outside issuer
 //	                                   v
-//	request --> RequestID > Address > Recover > auth > AccessLog > Metrics > CORS > LimitBody > Shopper --> mux (app.handler)
+//	request --> RequestID > Address > Recover > auth > AccessLog > Metrics > CORS > LimitBody > Shopper > Entrance --> mux (app.handler)
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
 //	     /  /graphql  /schema.graphql                 graph  <---------------------------+
@@ -310,7 +310,7 @@ func (a *app) handler() http.Handler {
 	mux.Handle("GET "+rest.DocsPath+"/", rest.Docs())
 	mux.Handle("GET "+web.HealthPath, web.Health())
 	mux.Handle("GET "+web.ReadyPath, web.Ready(a.store.Ping))
-	return web.Chain(rest.CleanPath(web.Route(mux)),
+	return web.Chain(web.Entrance(api.WriteError, graph.SentHeaders()...)(web.Route(mux)),
 		web.RequestID,
 		web.Address(proxies),
 		web.Recover(a.log, api.WriteError),

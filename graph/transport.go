@@ -37,9 +37,19 @@ func (f *fault) write(w http.ResponseWriter) {
 	if f.allow != "" {
 		w.Header().Set("Allow", f.allow)
 	}
+	WriteFault(w, f.status, store.Errors{{Code: f.code, Detail: f.message}})
+}
+
+// WriteFault answers a request that never came to be an operation, with what
+// is wrong with it.
+func WriteFault(w http.ResponseWriter, status int, list store.Errors) {
+	response := &graphql.Response{}
+	for _, e := range list {
+		response.Errors = append(response.Errors, &gqlerror.Error{Message: e.Error(), Extensions: map[string]any{"code": e.Code}})
+	}
 	w.Header().Set("Content-Type", jsonType)
-	w.WriteHeader(f.status)
-	writeResponse(w, &graphql.Response{Errors: gqlerror.List{{Message: f.message, Extensions: map[string]any{"code": f.code}}}})
+	w.WriteHeader(status)
+	writeResponse(w, response)
 }
 
 // refuse turns away what no transport takes: other methods, and bodies that a

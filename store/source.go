@@ -66,8 +66,8 @@ type decoded struct {
 // decode reads one resource. Its faults name every member that is wrong; the
 // source is there even so, as far as it could be read.
 func (d *decoder) decode(line []byte) decoded {
-	if !cleanText(string(line)) || escapesNUL(line) {
-		return decoded{faults: Errors{invalid(nil, "The line must be UTF-8 text without NUL.")}}
+	if err := checkLine(line); err != nil {
+		return decoded{faults: AsErrors(err)}
 	}
 	var head struct {
 		Type string `json:"type"`
@@ -104,22 +104,6 @@ func (d *decoder) decode(line []byte) decoded {
 	}
 	result.faults, result.refs = append(result.faults, f.list...), f.refs
 	return result
-}
-
-// escapesNUL tells whether a string of the line holds \u0000; \\u0000 is a
-// backslash and five letters.
-func escapesNUL(line []byte) bool {
-	for at := 0; ; {
-		next := bytes.IndexByte(line[at:], '\\')
-		if next < 0 {
-			return false
-		}
-		at += next
-		if bytes.HasPrefix(line[at:], []byte(`\u0000`)) {
-			return true
-		}
-		at = min(at+2, len(line))
-	}
 }
 
 // explainJSON finds every member that does not fit the shape, which
