@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/internal/auth"
 	"portico/store"
 )
 
@@ -78,14 +80,13 @@ func (postTransport) Supports(r *http.Request) bool { return r.Method == http.Me
 func (t postTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
 	params := &graphql.RawParams{Headers: r.Header}
 	params.ReadTime.Start = graphql.Now()
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		(&fault{http.StatusRequestEntityTooLarge, "", store.Invalid, "The request is over 4 MiB; send less at a time."}).write(w)
+	body, err := auth.ReadBody(w, r, maxBody)
+	if refused := new(auth.StatusError); errors.As(err, &refused) {
+		WriteFault(w, refused.Status, store.Errors{refused.Err})
 		return
-	case err != nil:
-		(&fault{http.StatusBadRequest, "", store.Invalid, "The request broke off; send it again."}).write(w)
+	}
+	if err := store.CheckJSON(body); err != nil {
+		WriteFault(w, http.StatusBadRequest, store.AsErrors(err))
 		return
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
@@ -105,13 +106,21 @@ func (getTransport) Supports(r *http.Request) bool {
 }
 
 func (t getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
-	values := r.URL.Query()
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		(&fault{http.StatusBadRequest, "", store.Invalid, "The query string is not URL-encoded: a % must be followed by two hexadecimal digits, and a ; be encoded."}).write(w)
+		return
+	}
 	params := &graphql.RawParams{Query: values.Get("query"), OperationName: values.Get("operationName"), Headers: r.Header}
 	params.ReadTime.Start = graphql.Now()
 	for member, into := range map[string]*map[string]any{"variables": &params.Variables, "extensions": &params.Extensions} {
 		text := values.Get(member)
 		if text == "" {
 			continue
+		}
+		if err := store.CheckJSON([]byte(text)); err != nil {
+			WriteFault(w, http.StatusBadRequest, store.Errors{store.AsErrors(err)[0].At(member)})
+			return
 		}
 		decoder := json.NewDecoder(strings.NewReader(text))
 		decoder.UseNumber()
@@ -132,6 +141,13 @@ func execute(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor,
 		w.Header().Set("Content-Type", graphQLType)
 	}
 	w.Header().Add("Vary", "Accept, "+Vary)
+	if err := checkLiterals(params.Query); err != nil {
+		if modern {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		writeResponse(w, &graphql.Response{Errors: gqlerror.List{err}})
+		return
+	}
 	operation, faults := exec.CreateOperationContext(r.Context(), params)
 	if faults != nil {
 		if modern { // the older media type answers 200 to whatever is well-formed JSON

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"reflect"
 	"strings"
@@ -30,14 +29,12 @@ func readList(w http.ResponseWriter, r *http.Request, into any) error {
 
 // readBody reads what a body holds under data, which must begin so.
 func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into any) error {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		return &auth.StatusError{Status: http.StatusRequestEntityTooLarge,
-			Err: &store.Error{Code: store.Invalid, Detail: fmt.Sprintf("The body is over %d MiB; send less at a time.", maxBody>>20)}}
-	}
+	body, err := auth.ReadBody(w, r, maxBody)
 	if err != nil {
-		return &store.Error{Code: store.Invalid, Detail: "The body broke off; send it again."}
+		return err
+	}
+	if err := checkSent(body, begin); err != nil {
+		return err
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
@@ -56,6 +53,20 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 		return &store.Error{Code: store.Invalid, Detail: "The body is not the JSON that is expected."}
 	}
 	return nil
+}
+
+// checkSent is INVALID for text that would not be kept as it was sent; members
+// of a resource are named without the data around it.
+func checkSent(body []byte, begin string) error {
+	err := store.CheckJSON(body)
+	if err == nil {
+		return nil
+	}
+	fault := store.AsErrors(err)[0]
+	if len(fault.Path) > 1 && fault.Path[0] == "data" && begin == "{" {
+		fault.Path = fault.Path[1:]
+	}
+	return fault
 }
 
 // mistypedMember names a member of the wrong JSON type.
