@@ -9,9 +9,8 @@ import (
 )
 
 // checkLiterals refuses a document with a string that would not be kept as it
-// was sent: the parser takes each \uXXXX for a character of its own, and
-// writes U+FFFD for half a surrogate pair, and so for both halves. In block
-// strings and comments a backslash is itself.
+// was sent: the parser writes U+FFFD for an escape that is half a surrogate
+// pair. In block strings and comments a backslash is itself.
 func checkLiterals(document string) *gqlerror.Error {
 	if !strings.Contains(document, `\u`) {
 		return nil
@@ -25,11 +24,12 @@ func checkLiterals(document string) *gqlerror.Error {
 			at += blockEnd(rest)
 		case rest[0] == '"':
 			end := stringEnd(rest)
-			if holdsSurrogate(rest[:end]) {
-				line := 1 + strings.Count(document[:at], "\n")
+			if broken := store.EscapeFault(rest[:end]); broken != "" {
 				return &gqlerror.Error{
-					Message:    `A string of the document holds a surrogate as \uXXXX, which is no character; send the character itself, or send the text as a variable.`,
-					Locations:  []gqlerror.Location{{Line: line, Column: at - strings.LastIndexByte(document[:at], '\n')}},
+					Message: "A string of the document " + broken + ".",
+					Locations: []gqlerror.Location{{
+						Line: 1 + strings.Count(document[:at], "\n"), Column: at - strings.LastIndexByte(document[:at], '\n'),
+					}},
 					Extensions: map[string]any{"code": store.Invalid},
 				}
 			}
@@ -76,18 +76,4 @@ func blockEnd(text string) int {
 		}
 	}
 	return len(text)
-}
-
-// holdsSurrogate tells whether a string holds \uD800 to \uDFFF.
-func holdsSurrogate(text string) bool {
-	for i := 0; i+1 < len(text); i++ {
-		if text[i] != '\\' {
-			continue
-		}
-		i++ // of \\u nothing is escaped but the backslash
-		if escape := strings.ToLower(text[i:min(i+3, len(text))]); escape > "ud7" && escape < "ue" {
-			return true
-		}
-	}
-	return false
 }
