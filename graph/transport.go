@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -163,13 +164,17 @@ func execute(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor,
 		return
 	}
 	responses, ctx := exec.DispatchOperation(r.Context(), operation)
-	if response := responses(ctx); response != nil { // nil when the caller went away
-		if refusedByLimit(response) {
-			w.WriteHeader(http.StatusTooManyRequests)
-		}
-		names.discreet(params, response.Errors)
-		writeResponse(w, response)
+	response := responses(ctx)
+	if response == nil { // the work was ended: it took too long, or the caller went away
+		w.Header().Set("Retry-After", "1")
+		WriteFault(w, http.StatusServiceUnavailable, store.AsErrors(context.Canceled))
+		return
 	}
+	if refusedByLimit(response) {
+		w.WriteHeader(http.StatusTooManyRequests)
+	}
+	names.discreet(params, response.Errors)
+	writeResponse(w, response)
 }
 
 // refusedByLimit tells whether an answer holds nothing but that the caller

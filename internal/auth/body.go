@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-
 )
 
 // ReadBody reads a body of at most limit bytes, whole. The error is a
@@ -38,4 +37,3 @@ func size(bytes int64) string {
 	}
 	return fmt.Sprintf("%d bytes", bytes)
 }
-
