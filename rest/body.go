@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"reflect"
 	"strings"
@@ -29,6 +30,9 @@ func readList(w http.ResponseWriter, r *http.Request, into any) error {
 
 // readBody reads what a body holds under data, which must begin so.
 func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into any) error {
+	if err := checkType(r); err != nil {
+		return err
+	}
 	body, err := auth.ReadBody(w, r, maxBody)
 	if err != nil {
 		return err
@@ -53,6 +57,21 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 		return &store.Error{Code: store.Invalid, Detail: "The body is not the JSON that is expected."}
 	}
 	return nil
+}
+
+// checkType refuses a body that says that it is no JSON. One that says nothing
+// is taken for it.
+func checkType(r *http.Request) error {
+	label := r.Header.Get("Content-Type")
+	if label == "" {
+		return nil
+	}
+	kind, _, err := mime.ParseMediaType(label)
+	if err == nil && (kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")) {
+		return nil
+	}
+	return &auth.StatusError{Status: http.StatusUnsupportedMediaType, Err: &store.Error{Code: store.Invalid,
+		Detail: fmt.Sprintf("The body must be JSON, with the header Content-Type: application/json, not %q.", label)}}
 }
 
 // checkSent is INVALID for text that would not be kept as it was sent; members
