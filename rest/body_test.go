@@ -1,7 +1,10 @@
 package rest_test
 
 import (
+	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"portico/store/storetest"
 )
@@ -24,6 +27,36 @@ func TestTypesOfBodies(t *testing.T) {
 			{name: "a body that nobody reads", method: "DELETE", path: "/v2/promotions/ten-off/codes/NONE", body: "x", headers: []string{"Content-Type", "text/plain"}, status: 404},
 			{name: "on GET", path: "/v2/settings", headers: []string{"Content-Type", "text/plain"}},
 		})
+	})
+}
+
+// A whole number is one however JSON has it; every integer member reads alike.
+func TestWholeNumbers(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		for _, member := range []struct{ name, method, path, body, bad, shown string }{
+			{"uses", "POST", "/v2/promotions/ten-off/codes", `{"data":{"codes":[{"uses":#}]}}`, "codes.0.uses", `"max_uses":60,`},
+			{"quantity", "POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"increment","quantity":#}}`, "quantity", `"quantity":60,`},
+			{"page_length", "PUT", "/v2/settings", `{"data":{"page_length":#}}`, "page_length", `"page_length":60,`},
+			{"expires_in", "POST", "/v2/shopper-tokens", `{"data":{"account_id":"a","expires_in":#}}`, "expires_in", ``},
+			{"amount", "PUT", "/v2/promotions/ten-off", `{"data":{"min_cart_value":[{"currency":"USD","amount":#}]}}`, "min_cart_value.amount", `"amount":60}`},
+			{"max_applications_per_cart", "PUT", "/v2/promotions/ten-off", `{"data":{"max_applications_per_cart":#}}`, "max_applications_per_cart", `"max_applications_per_cart":60,`},
+			{"schema", "PUT", "/v2/promotions/ten-off", `{"data":{"schema":{"currencies":[{"currency":"USD","amount":#}]}}}`, "amount", ``},
+		} {
+			for _, number := range []string{"60", "60.0", "6e1", "600e-1"} {
+				body := strings.ReplaceAll(member.body, "#", number)
+				w := s.send(t, member.method, member.path, body)
+				require.Less(t, w.Code, 300, "%s %s answers %s", member.path, body, w.Body)
+				require.Contains(t, w.Body.String(), member.shown)
+			}
+			for _, number := range []string{"60.5", `"60"`, "true", "6e-1"} {
+				body := strings.ReplaceAll(member.body, "#", number)
+				w := s.send(t, member.method, member.path, body)
+				require.GreaterOrEqual(t, w.Code, 400, "%s %s", member.path, body)
+				require.Less(t, w.Code, 500, "%s %s", member.path, body)
+				require.Contains(t, w.Body.String(), member.bad+" must be a whole number")
+			}
+		}
 	})
 }
 

@@ -86,11 +86,14 @@ func (d *decoder) decode(line []byte) decoded {
 		return result
 	}
 	result.source = create()
-	reader := json.NewDecoder(bytes.NewReader(line))
-	if !d.lenient {
-		reader.DisallowUnknownFields()
+	err := d.read(line, result.source)
+	if err != nil { // 2.0 is a whole number too
+		if plain := plainNumbers(line, reflect.TypeOf(result.source)); plain != nil {
+			line = plain
+			err = d.read(line, result.source)
+		}
 	}
-	if err := reader.Decode(result.source); err != nil {
+	if err != nil {
 		var mistyped bool
 		result.faults, mistyped = explainJSON(line, err, reflect.TypeOf(result.source), d.lenient)
 		if mistyped { // what was not read cannot be judged further
@@ -104,6 +107,15 @@ func (d *decoder) decode(line []byte) decoded {
 	}
 	result.faults, result.refs = append(result.faults, f.list...), f.refs
 	return result
+}
+
+// read reads a line into a source.
+func (d *decoder) read(line []byte, into source) error {
+	reader := json.NewDecoder(bytes.NewReader(line))
+	if !d.lenient {
+		reader.DisallowUnknownFields()
+	}
+	return reader.Decode(into)
 }
 
 // explainJSON finds every member that does not fit the shape, which
