@@ -25,7 +25,7 @@ type Bounds struct {
 	Variables  int // definitions of variables
 	Directives int
 	Steps      int // selections and values that validation reads: a fragment again for whatever reaches it
-	Cost       int // what running the operation comes to: see measure.cost
+	Cost       int // what running the operation comes to: see cost.go
 	Values     int // values of the variables and extensions, at all depths
 }
 
@@ -46,7 +46,7 @@ func DefaultBounds() Bounds {
 		Variables:  250,
 		Directives: 500,
 		Steps:      50_000,
-		Cost:       100_000,
+		Cost:       50_000,
 		Values:     200_000,
 	}
 }

@@ -3,6 +3,7 @@ package graph
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,14 +15,15 @@ import (
 
 // What fields cost. The unit is one plain field of one row of the answer.
 const (
-	edgeCost    = 5  // beside its rows: a field that is asked of the store
-	longText    = 64 // bytes of a name or value that cost one more
-	listedRows  = 3  // assumed of a list within a row that tells no length
-	relatedRows = store.DefaultPageLength
+	edgeCost    = 5       // beside its rows: a field that is asked of the store
+	longText    = 64      // bytes of a name or value that cost one more
+	valueCost   = 1. / 16 // of each value within an argument, read again by each field that takes it
+	relatedRows = 2       // of a list that tells no length; what it brings beyond is spent of the budget
 )
 
 // pricing knows how long the lists of introspection are on average, which
-// depends on the schema alone.
+// depends on the schema alone. They are counted twice, having no cache behind
+// them; every second type has one within.
 type pricing struct {
 	bounds Bounds
 	schema *ast.Schema
@@ -44,7 +46,7 @@ func newPricing(schema *ast.Schema, bounds Bounds) *pricing {
 		}
 	}
 	return &pricing{bounds, schema, map[string]float64{
-		"__Schema.types": types, "__Schema.directives": float64(len(schema.Directives)),
+		"__Schema.types": 2 * types, "__Schema.directives": 2 * float64(len(schema.Directives)), "__Type.ofType": 0.5,
 		"__Type.fields": fields / types, "__Type.inputFields": inputs / types, "__Type.enumValues": values / types,
 		"__Type.interfaces": kinds / types, "__Type.possibleTypes": kinds / types,
 		"__Field.args": arguments / fields, "__Directive.args": 2,
@@ -52,11 +54,14 @@ func newPricing(schema *ast.Schema, bounds Bounds) *pricing {
 }
 
 // check refuses a validated operation whose answer would cost too much, with
-// these variables.
-func (p *pricing) check(operation *ast.OperationDefinition, variables map[string]any) *gqlerror.Error {
-	bill := &bill{pricing: p, operation: operation, variables: variables, sizes: map[string]float64{}, fragments: map[string]float64{}}
+// these variables. What it lets pass has a budget for the lists whose length
+// nobody knows beforehand.
+func (p *pricing) check(operation *ast.OperationDefinition, variables map[string]any) (*budget, *gqlerror.Error) {
+	bill := &bill{pricing: p, operation: operation, variables: variables,
+		sizes: map[string]float64{}, fragments: map[string]float64{}, unsized: map[string]float64{}}
 	cost := int(math.Ceil(bill.selections(operation.SelectionSet)))
-	return bound{"could cost %d, in fields of the answer", cost, p.bounds.Cost, "ask for smaller pages, or for fewer of them"}.check()
+	budget := &budget{weights: bill.unsized, most: int64(p.bounds.Cost)}
+	return budget, bound{"could cost %d, in fields of the answer", cost, p.bounds.Cost, "ask for smaller pages, or for fewer of them"}.check()
 }
 
 // bill adds up what an operation costs: fields by the rows they are read for,
@@ -68,6 +73,7 @@ type bill struct {
 	variables map[string]any
 	sizes     map[string]float64 // of variables
 	fragments map[string]float64
+	unsized   map[string]float64 // what a row of a list that tells no length costs, by the field's name
 }
 
 func (b *bill) selections(set ast.SelectionSet) (cost float64) {
@@ -92,7 +98,7 @@ func (b *bill) selections(set ast.SelectionSet) (cost float64) {
 func (b *bill) field(field *ast.Field) float64 {
 	cost := 1 + float64(len(field.Alias)/longText)
 	for _, argument := range field.Arguments {
-		cost += b.value(argument.Value)
+		cost += b.value(argument.Value) * valueCost
 	}
 	if field.SelectionSet == nil {
 		return cost
@@ -100,7 +106,12 @@ func (b *bill) field(field *ast.Field) float64 {
 	if len(field.Definition.Arguments) > 0 || field.ObjectDefinition == b.schema.Query || field.ObjectDefinition == b.schema.Mutation {
 		cost += edgeCost
 	}
-	return min(enormous, cost+b.selections(field.SelectionSet)*b.rows(field))
+	below := b.selections(field.SelectionSet)
+	if b.isUnsized(field) {
+		b.unsized[field.Name] = max(b.unsized[field.Name], below)
+		return min(enormous, cost+below*relatedRows)
+	}
+	return min(enormous, cost+below*b.rows(field))
 }
 
 // rows is how many rows a field has.
@@ -123,24 +134,24 @@ func (b *bill) rows(field *ast.Field) float64 {
 		}
 		return store.DefaultPageLength
 	}
-	if field.Definition.Type.Elem == nil || strings.HasSuffix(field.ObjectDefinition.Name, "Connection") {
-		return 1 // a page's rows are counted where it is asked for
-	}
 	for _, argument := range field.Arguments { // things by their ids
-		if argument.Value.ExpectedType.Elem != nil {
-			return min(store.MaxPageLength, max(1, b.value(argument.Value)))
+		if field.Definition.Type.Elem != nil && argument.Value.ExpectedType.Elem != nil {
+			return min(store.MaxPageLength, max(1, b.length(argument.Value)))
 		}
 	}
-	if b.isNode(field.Definition.Type.Name()) {
-		return relatedRows
-	}
-	return listedRows
+	return 1 // one thing, or a page's rows, or what a row holds itself, such as tiers of a price
 }
 
-func (b *bill) isNode(name string) bool {
-	definition := b.schema.Types[name]
-	return definition != nil && (name == "Node" || definition.Fields.ForName("id") != nil)
+// isUnsized tells lists of things that have lists of their own, and are asked
+// here for all there are: the children of a product, the trails to its nodes.
+func (b *bill) isUnsized(field *ast.Field) bool {
+	of := b.schema.Types[field.Definition.Type.Name()]
+	return field.Definition.Type.Elem != nil && len(field.Definition.Arguments) == 0 &&
+		!strings.HasSuffix(field.ObjectDefinition.Name, "Connection") && field.ObjectDefinition != b.schema.Query &&
+		(b.isNode(of) || slices.ContainsFunc(of.Fields, func(f *ast.FieldDefinition) bool { return b.isNode(b.schema.Types[f.Type.Name()]) }))
 }
+
+func (b *bill) isNode(of *ast.Definition) bool { return slices.Contains(of.Interfaces, "Node") }
 
 // number is a number that is written, or that a variable has.
 func (b *bill) number(value *ast.Value) (n float64, ok bool) {
@@ -163,8 +174,15 @@ func (b *bill) number(value *ast.Value) (n float64, ok bool) {
 	return n, err == nil
 }
 
-// value is what an argument weighs: each field that takes a variable reads it
-// again.
+// length is how many elements a list has.
+func (b *bill) length(value *ast.Value) float64 {
+	if list, ok := b.variables[value.Raw].([]any); ok && value.Kind == ast.Variable {
+		return float64(len(list))
+	}
+	return float64(len(value.Children))
+}
+
+// value is how many values an argument holds, long texts being several.
 func (b *bill) value(value *ast.Value) float64 {
 	if value.Kind == ast.Variable {
 		known, ok := b.sizes[value.Raw]
@@ -181,7 +199,7 @@ func (b *bill) value(value *ast.Value) float64 {
 	return cost
 }
 
-// weight is what a value of a variable weighs; a plain short one nothing.
+// weight is how many values the value of a variable holds.
 func weight(value any) (cost float64) {
 	switch value := value.(type) {
 	case string:

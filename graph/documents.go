@@ -40,16 +40,20 @@ func (d *documents) prepare(ctx context.Context, params *graphql.RawParams) gqle
 		}
 		d.kept.Add(ctx, params.Query, document)
 	}
-	operation := document.Operations.ForName(params.OperationName)
-	if operation == nil {
+	asked := document.Operations.ForName(params.OperationName)
+	if asked == nil {
 		return nil // the executor says so
 	}
-	variables, faults := d.variables(operation, params.Variables)
+	variables, faults := d.variables(asked, params.Variables)
 	if len(faults) > 0 {
 		return faults
 	}
 	params.Variables = variables
-	return listed(d.pricing.check(operation, variables))
+	budget, fault := d.pricing.check(asked, variables)
+	if op, ok := ctx.Value(operationKey{}).(*operation); ok {
+		op.budget = budget
+	}
+	return listed(fault)
 }
 
 // read parses, measures and validates a document.
@@ -111,6 +115,7 @@ func (d *documents) validate(document *ast.QueryDocument) (faults gqlerror.List)
 			report(fault)
 		})
 	}
+	defer func() { nameArguments(document, faults) }()
 	core.Walk(d.schema, document, observers)
 	if len(faults) > 0 {
 		return faults

@@ -127,6 +127,8 @@ func presenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 		shown.Extensions = map[string]any{"code": first.Code}
 		if len(first.Path) > 0 {
 			shown.Extensions["argument"] = first.Path
+		} else if argument := argumentIn(ctx, shown); argument != nil && first.Code != store.Internal {
+			nameArgument(shown, first.Code, argument)
 		}
 		return shown
 	}

@@ -20,6 +20,7 @@ type operation struct {
 	once        sync.Once
 	view        *store.View
 	err         error
+	budget      *budget      // nil outside of GraphQL
 	faults      atomic.Int64 // errors of the answer so far
 }
 
