@@ -8,9 +8,10 @@ import (
 	"portico/store"
 )
 
-// Bounds are how much a document and its variables may ask for. All but Cost
-// and Values are held before validation, whose rules grow with the square of
-// what some documents hold, and Values before anything is decoded.
+// Bounds are how much a document and its variables may ask for. Most are
+// held before validation, whose rules grow with the square of what some
+// documents hold; Cost before anything runs; Values and Nesting before
+// anything is decoded.
 type Bounds struct {
 	Bytes      int // of the document's text
 	Tokens     int // of the document
@@ -26,7 +27,8 @@ type Bounds struct {
 	Directives int
 	Steps      int // selections and values that validation reads: a fragment again for whatever reaches it
 	Cost       int // what running the operation comes to: see cost.go
-	Values     int // values of the variables and extensions, at all depths
+	Values     int // values of a request's JSON, at all depths
+	Nesting    int // lists and objects within each other in a request's JSON
 }
 
 // DefaultBounds let pass what a shop front, a generator of types or an
@@ -36,9 +38,9 @@ func DefaultBounds() Bounds {
 		Bytes:      256 << 10,
 		Tokens:     15_000,
 		Depth:      20,
-		Name:       128,
+		Name:       96,
 		Fields:     5_000,
-		RootFields: 200,
+		RootFields: 500,
 		Aliases:    500,
 		Repeats:    100_000,
 		Operations: 100,
@@ -48,6 +50,7 @@ func DefaultBounds() Bounds {
 		Steps:      50_000,
 		Cost:       50_000,
 		Values:     200_000,
+		Nesting:    500,
 	}
 }
 
@@ -59,15 +62,17 @@ type bound struct {
 	way     string
 }
 
+// of says that something is over the bound.
+func (b bound) of(something string) string {
+	return fmt.Sprintf("%s %s; at most %d are allowed: %s.", something, fmt.Sprintf(b.what, b.n), b.most, b.way)
+}
+
 // check refuses a document that is over the bound.
 func (b bound) check() *gqlerror.Error {
 	if b.n <= b.most {
 		return nil
 	}
-	return &gqlerror.Error{
-		Message:    fmt.Sprintf("The document %s; at most %d are allowed: %s.", fmt.Sprintf(b.what, b.n), b.most, b.way),
-		Extensions: map[string]any{"code": store.Unprocessable},
-	}
+	return &gqlerror.Error{Message: b.of("The document"), Extensions: map[string]any{"code": store.Unprocessable}}
 }
 
 // checkAll is the first refusal.

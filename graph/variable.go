@@ -256,24 +256,36 @@ func kindOf(value any) string {
 	return "null"
 }
 
-// tooManyValues refuses JSON of more values than anyone sends, before it is
-// decoded: each takes many times its length then. It counts what separates
-// values, outside of strings.
+// tooManyValues refuses JSON of more values than anyone sends, or nested
+// deeper, before it is decoded: each value takes many times its length then,
+// and reading an input grows with the square of its depth. It counts what
+// separates values, outside of strings.
 func (d *documents) tooManyValues(text []byte) *fault {
-	n, quoted := 0, false
+	values, depth, deepest, quoted := 0, 0, 0, false
 	for i := 0; i < len(text); i++ {
 		switch b := text[i]; {
 		case quoted && b == '\\':
 			i++
 		case b == '"':
 			quoted = !quoted
-		case !quoted && (b == ',' || b == '[' || b == '{'):
-			n++
+		case quoted:
+		case b == ',':
+			values++
+		case b == '[' || b == '{':
+			values++
+			depth++
+			deepest = max(deepest, depth)
+		case b == ']' || b == '}':
+			depth--
 		}
 	}
-	if n <= d.bounds.Values {
-		return nil
+	for _, bound := range []bound{
+		{"holds %d values", values, d.bounds.Values, "send less at a time"},
+		{"nests lists and objects %d deep", deepest, d.bounds.Nesting, "nest less"},
+	} {
+		if bound.n > bound.most {
+			return &fault{http.StatusRequestEntityTooLarge, "", store.Unprocessable, bound.of("The request")}
+		}
 	}
-	return &fault{http.StatusRequestEntityTooLarge, "", store.Unprocessable,
-		fmt.Sprintf("The request holds %d values; at most %d are allowed: send less at a time.", n, d.bounds.Values)}
+	return nil
 }
