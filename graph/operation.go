@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"portico/internal/auth"
 	"portico/store"
@@ -19,6 +20,8 @@ type operation struct {
 	once        sync.Once
 	view        *store.View
 	err         error
+	budget      *budget      // nil outside of GraphQL
+	faults      atomic.Int64 // errors of the answer so far
 }
 
 type operationKey struct{}
