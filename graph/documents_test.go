@@ -123,7 +123,7 @@ func family(n int) string {
 	}
 	attached := make([]string, 0, n+1)
 	product := func(id, relationships string) {
-		lines = append(lines, fmt.Sprintf(`{"type":"product","id":%q,"attributes":{"name":%q,"sku":%q,"slug":%q,"status":"live"},"relationships":{%s}}`, id, id, id, id, relationships))
+		lines = append(lines, fmt.Sprintf(`{"type":"product","id":%q,"attributes":{"name":%q,"sku":%q,"slug":%q,"status":"live","created_at":"2024-01-01T00:00:00Z","updated_at":"2024-01-01T00:00:00Z"},"relationships":{%s}}`, id, id, id, id, relationships))
 		attached = append(attached, fmt.Sprintf(`{"type":"product","id":%q}`, id))
 	}
 	product("mother", "")
