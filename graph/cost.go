@@ -22,12 +22,13 @@ const (
 )
 
 // pricing knows how long the lists of introspection are on average, which
-// depends on the schema alone. They are counted twice, having no cache behind
-// them; every second type has one within.
+// depends on the schema alone. They count half as much again: the library makes
+// them anew each time. Every second type has one within.
 type pricing struct {
 	bounds Bounds
 	schema *ast.Schema
-	listed map[string]float64 // by coordinate: __Schema.types
+	listed map[string]float64 // rows, by coordinate: __Schema.types
+	heft   map[string]float64 // of a type, which is 1 on average
 }
 
 func newPricing(schema *ast.Schema, bounds Bounds) *pricing {
@@ -45,12 +46,20 @@ func newPricing(schema *ast.Schema, bounds Bounds) *pricing {
 			arguments += float64(len(field.Arguments))
 		}
 	}
+	heft := make(map[string]float64, len(schema.Types))
+	for name, definition := range schema.Types {
+		n := len(definition.EnumValues) + len(definition.Fields)
+		for _, field := range definition.Fields {
+			n += len(field.Arguments)
+		}
+		heft[name] = max(1, float64(n)*types/(fields+arguments+inputs+values))
+	}
 	return &pricing{bounds, schema, map[string]float64{
-		"__Schema.types": 2 * types, "__Schema.directives": 2 * float64(len(schema.Directives)), "__Type.ofType": 0.5,
+		"__Schema.types": 1.5 * types, "__Schema.directives": 1.5 * float64(len(schema.Directives)), "__Type.ofType": 0.5,
 		"__Type.fields": fields / types, "__Type.inputFields": inputs / types, "__Type.enumValues": values / types,
 		"__Type.interfaces": kinds / types, "__Type.possibleTypes": kinds / types,
 		"__Field.args": arguments / fields, "__Directive.args": 2,
-	}}
+	}, heft}
 }
 
 // check refuses a validated operation whose answer would cost too much, with
@@ -116,6 +125,14 @@ func (b *bill) field(field *ast.Field) float64 {
 
 // rows is how many rows a field has.
 func (b *bill) rows(field *ast.Field) float64 {
+	switch field.Name { // one type, which may be a heavy one
+	case "__type":
+		return max(1, b.heft[b.text(field.Arguments.ForName("name"))])
+	case "queryType":
+		return b.heft[b.schema.Query.Name]
+	case "mutationType":
+		return b.heft[b.schema.Mutation.Name]
+	}
 	if listed, ok := b.listed[field.ObjectDefinition.Name+"."+field.Name]; ok {
 		return listed
 	}
@@ -152,6 +169,20 @@ func (b *bill) isUnsized(field *ast.Field) bool {
 }
 
 func (b *bill) isNode(of *ast.Definition) bool { return slices.Contains(of.Interfaces, "Node") }
+
+// text is a text that is written, or that a variable has.
+func (b *bill) text(argument *ast.Argument) string {
+	if argument.Value.Kind != ast.Variable {
+		return argument.Value.Raw
+	}
+	if given, ok := b.variables[argument.Value.Raw].(string); ok {
+		return given
+	}
+	if definition := b.operation.VariableDefinitions.ForName(argument.Value.Raw); definition != nil && definition.DefaultValue != nil {
+		return definition.DefaultValue.Raw
+	}
+	return ""
+}
 
 // number is a number that is written, or that a variable has.
 func (b *bill) number(value *ast.Value) (n float64, ok bool) {

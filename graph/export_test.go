@@ -2,6 +2,7 @@ package graph
 
 import (
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator/core"
 )
@@ -28,3 +29,12 @@ func KeptDocuments(budget int) *keptDocuments { return newKeptDocuments(budget) 
 
 // Kept is how many documents are kept, and their bytes as they are counted.
 func (k *keptDocuments) Kept() (n, bytes int) { return k.order.Len(), k.bytes }
+
+// Conflicts are the fields that cannot be merged in a document, which was
+// validated.
+func Conflicts(schema *ast.Schema, document *ast.QueryDocument) (faults gqlerror.List) {
+	for _, operation := range document.Operations {
+		conflicts(schema, operation, func(fault *gqlerror.Error) { faults = append(faults, fault) })
+	}
+	return faults
+}
