@@ -137,8 +137,11 @@ func spell(v reflect.Value) any {
 	}
 	switch value := v.Interface().(type) {
 	case store.Secret:
-		if value.Empty() {
+		switch {
+		case value.Empty():
 			return ""
+		case value.Given() == nil: // no secret, but word that there is one
+			return store.SecretMask
 		}
 		return secretPlaceholder
 	case time.Time:

@@ -7694,7 +7694,7 @@ input GatewayUpdateInput {
   merchantId: String
   "The username at the gateway, 1 to 1024 bytes."
   username: String
-  "The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again."
+  "The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again. REST's mask, ` + "`" + `********` + "`" + `, leaves it as it is."
   password: Secret
   "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
   idempotencyKey: String

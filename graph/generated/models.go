@@ -205,7 +205,7 @@ type GatewayUpdateInput struct {
 	MerchantID *string `json:"merchantId,omitempty"`
 	// The username at the gateway, 1 to 1024 bytes.
 	Username *string `json:"username,omitempty"`
-	// The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again.
+	// The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again. REST's mask, `********`, leaves it as it is.
 	Password *store.Secret `json:"password,omitempty"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
