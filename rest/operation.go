@@ -170,6 +170,9 @@ func spell(v reflect.Value) any {
 		members := map[string]any{}
 		for i := range v.NumField() {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			if name == "-" { // which GraphQL cannot say
+				continue
+			}
 			if value := spell(v.Field(i)); value != nil {
 				members[name] = value
 			}

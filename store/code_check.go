@@ -135,7 +135,7 @@ func (o codeOffer) refusals(use CodeUse, at time.Time) (list []CodeRefusal) {
 	refuse(at.Before(p.Start), CodeNotStarted, "code", "is good from %s on, when its promotion starts", formatTime(p.Start))
 	refuse(!p.Enabled, CodeDisabled, "code", "is of a promotion that is not enabled")
 	refuse(c.MaxUses != nil && c.Used >= *c.MaxUses, CodeUsedUp, "code", "is used up: all of its %d uses are taken", orZero(c.MaxUses))
-	refuse(c.Users != nil && !slices.Contains(c.Users, use.User), CodeWrongUser, "user", "may not use this code, which is for others")
+	refuse(!c.User.includes(use.User), CodeWrongUser, "user", "may not use this code, which is for others")
 	if c.ConsumeUnit == PerItem {
 		refuse(use.Units < 1, CodeNoUnits, "units", "must be at least 1 for a code that counts per item, not %d", use.Units)
 		refuse(p.Automatic, CodeNotPerItem, "code", "counts per item, which an automatic promotion's cannot")

@@ -2,47 +2,27 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 )
 
 // NewCode is a code to be made.
 type NewCode struct {
-	Code        string          // empty for a new one that nobody guesses
-	ConsumeUnit ConsumeUnit     // empty for the one of all codes
-	Users       json.RawMessage // a string or an array of strings; empty or null for everybody
-	MaxUses     *int            // at least 1; nil for any number
+	Code        string      // empty for a new one that nobody guesses
+	ConsumeUnit ConsumeUnit // empty for the one of all codes
+	User        CodeUser    // who may use it
+	MaxUses     *int        // at least 1; nil for any number
 }
 
-// check finds what is wrong with a code, and makes what is left out.
-func (c *NewCode) check() (list Errors) {
+// check finds what is wrong with a code.
+func (c NewCode) check() (list Errors) {
 	f := &faults{}
-	if len(c.Code) > MaxCodeLength {
-		f.rule("code", "must be at most %d bytes, not %d", MaxCodeLength, len(c.Code))
-	}
-	if !cleanText(c.Code) {
-		f.add("code", "must be UTF-8 text without NUL")
-	} else if c.Code != strings.TrimSpace(c.Code) {
-		f.rule("code", "must not begin or end with a space: %q", short(c.Code))
-	}
+	f.codeText("code", c.Code)
 	f.consumeUnit("consumeUnit", c.ConsumeUnit)
 	if c.MaxUses != nil {
 		f.within("uses", int64(*c.MaxUses), 1, MaxStock)
 	}
-	users, err := parseUsers(c.Users)
-	if err != nil {
-		f.add("user", "%s", err)
-	}
-	if len(users) > maxCodeUsers {
-		f.rule("user", "must name at most %d, not %d", maxCodeUsers, len(users))
-	}
-	for i, user := range users {
-		f.text("user."+itoa(i), user, MaxCodeLength)
-	}
-	if users == nil {
-		c.Users = nil
-	}
+	f.codeUser("user", c.User)
 	return f.list
 }
 
@@ -147,8 +127,8 @@ func (t *tx) addCodes(ctx context.Context, p *Promotion, codes []NewCode, unit C
 	}
 	rows := make([][]any, len(order))
 	for i, code := range order {
-		c, users := made[first[code]], codes[first[code]].Users
-		rows[i] = []any{p.number, p.epoch, code, c.ID, c.MaxUses, 0, string(c.ConsumeUnit), string(users), micros(t.now)}
+		c := made[first[code]]
+		rows[i] = []any{p.number, p.epoch, code, c.ID, c.MaxUses, 0, string(c.ConsumeUnit), c.User.stored(), micros(t.now)}
 	}
 	_, err = t.writeCodes(ctx, "", rows)
 	return made, err
@@ -157,7 +137,7 @@ func (t *tx) addCodes(ctx context.Context, p *Promotion, codes []NewCode, unit C
 // code is the new code as it will be read.
 func (c NewCode) code(p *Promotion, unit ConsumeUnit, t *tx) *PromotionCode {
 	now := t.now
-	made := &PromotionCode{ID: newID(), PromotionID: p.ID, Code: c.Code, MaxUses: c.MaxUses, ConsumeUnit: c.ConsumeUnit,
+	made := &PromotionCode{ID: newID(), PromotionID: p.ID, Code: c.Code, MaxUses: c.MaxUses, ConsumeUnit: c.ConsumeUnit, User: c.User,
 		CreatedAt: &now, Held: true, Promotion: p}
 	if made.Code == "" {
 		made.Code = newCode()
@@ -168,8 +148,6 @@ func (c NewCode) code(p *Promotion, unit ConsumeUnit, t *tx) *PromotionCode {
 	if made.ConsumeUnit == "" {
 		made.ConsumeUnit = PerCart
 	}
-	made.Users, _ = parseUsers(c.Users) // which were checked
-	made.OneUser = len(c.Users) > 0 && c.Users[0] == '"'
 	return made
 }
 

@@ -99,16 +99,16 @@ func withMember(object json.RawMessage, name string, value json.RawMessage) json
 // codeSource is a promotion's code; Uses is what remains of MaxUses, both
 // absent when it can be used without end.
 type codeSource struct {
-	Type        string          `json:"type"`
-	ID          string          `json:"id"`
-	PromotionID string          `json:"promotion_id"`
-	Code        string          `json:"code"`
-	MaxUses     *int            `json:"max_uses,omitempty"`
-	Uses        *int            `json:"uses,omitempty"`
-	Used        int             `json:"used,omitempty"` // of a code that can be used without end
-	ConsumeUnit string          `json:"consume_unit,omitempty"`
-	User        json.RawMessage `json:"user,omitempty"` // a string or an array of strings
-	CreatedAt   string          `json:"created_at,omitempty"`
+	Type        string   `json:"type"`
+	ID          string   `json:"id"`
+	PromotionID string   `json:"promotion_id"`
+	Code        string   `json:"code"`
+	MaxUses     *int     `json:"max_uses,omitempty"`
+	Uses        *int     `json:"uses,omitempty"`
+	Used        int      `json:"used,omitempty"` // of a code that can be used without end
+	ConsumeUnit string   `json:"consume_unit,omitempty"`
+	User        CodeUser `json:"user,omitzero"`
+	CreatedAt   string   `json:"created_at,omitempty"`
 }
 
 func (c *codeSource) key() string { return c.ID }
@@ -116,7 +116,11 @@ func (c *codeSource) key() string { return c.ID }
 func (c *codeSource) check(f *faults) {
 	f.id("id", &c.ID)
 	f.refers("promotion_id", "promotion", &c.PromotionID)
-	f.required("code", c.Code, MaxCodeLength)
+	if c.Code == "" {
+		f.add("code", "is required")
+	} else if c.Code != automaticCode(c.PromotionID) {
+		f.codeText("code", c.Code)
+	}
 	if c.ConsumeUnit != "" {
 		f.oneOf("consume_unit", c.ConsumeUnit, string(PerCart), string(PerItem))
 	}
@@ -134,9 +138,7 @@ func (c *codeSource) check(f *faults) {
 		f.add("used", "is only for a code without max_uses; uses tells what remains of those")
 	}
 	f.between("used", c.Used, 0, MaxStock)
-	if _, err := parseUsers(c.User); err != nil {
-		f.add("user", "%s", err)
-	}
+	f.codeUser("user", c.User)
 	f.time("created_at", &c.CreatedAt)
 }
 
@@ -174,7 +176,7 @@ func (u *usageSource) key() string { return u.ID }
 func (u *usageSource) check(f *faults) {
 	f.id("id", &u.ID)
 	f.refers("promotion_id", "promotion", &u.PromotionID)
-	f.required("code", u.Code, MaxCodeLength)
+	f.required("code", u.Code, maxCodeBytes)
 	f.text("user", u.User, maxName)
 	f.text("reference", u.Reference, maxName)
 	f.text("actor", u.Actor, maxName)

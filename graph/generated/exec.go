@@ -7428,13 +7428,13 @@ input PromotionCodesCreateInput {
 
 "A code to make."
 input PromotionCodeInput {
-  "The code, at most 255 bytes; null or empty means a new one that nobody guesses: ` + "`" + `7K3M-Q2ZD-0V9X` + "`" + `."
+  "The code, at most 64 printable characters without a slash, neither ` + "`" + `.` + "`" + ` nor ` + "`" + `..` + "`" + `; null or empty means a new one that nobody guesses: ` + "`" + `7K3M-Q2ZD-0V9X` + "`" + `."
   code: String
   "How often it can be used, at least 1; null means any number of times."
   uses: Int
   "What one use counts; null means what all codes say."
   consumeUnit: ConsumeUnit
-  "Who may use it, at most 1000: customers' ids, or whatever names a user; null or empty means everybody."
+  "Who may use it, at most 1000 of at most 255 bytes, none empty: customers' ids, or whatever names a user; null means everybody. REST shows them as an array."
   user: [String!]
 }
 
@@ -7632,7 +7632,7 @@ input PromotionCodesGenerateInput {
   promotionId: ID!
   "How many, 1 to 10000000."
   count: Int!
-  "What a code looks like: each ` + "`" + `#` + "`" + ` is a character drawn from the alphabet, and everything else stays: ` + "`" + `SUMMER-####-####` + "`" + `. Finding one of the codes must take 100 guesses on average."
+  "What a code looks like: each ` + "`" + `#` + "`" + ` is a character drawn from the alphabet, and everything else stays: ` + "`" + `SUMMER-####-####` + "`" + `; at most 64 characters, as a code has. Finding one of the codes must take 100 guesses on average."
   pattern: String! = "####-####-####"
   "The characters to draw from, 2 to 64, each once; null means Crockford's base 32, digits and capitals without I, L, O and U."
   alphabet: String
@@ -22088,7 +22088,7 @@ func (ec *executionContext) _PromotionCode_users(ctx context.Context, field grap
 			return ec.fieldContext_PromotionCode_users(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Users, nil
+			return obj.Users(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
@@ -22099,7 +22099,7 @@ func (ec *executionContext) _PromotionCode_users(ctx context.Context, field grap
 	)
 }
 func (ec *executionContext) fieldContext_PromotionCode_users(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionCode_createdAt(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
@@ -29646,8 +29646,8 @@ func (ec *executionContext) unmarshalInputPromotionCodeFilter(ctx context.Contex
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context, obj any) (PromotionCodeInput, error) {
-	var it PromotionCodeInput
+func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context, obj any) (model.PromotionCodeInput, error) {
+	var it model.PromotionCodeInput
 	if obj == nil {
 		return it, nil
 	}
@@ -29875,7 +29875,7 @@ func (ec *executionContext) unmarshalInputPromotionCodesCreateInput(ctx context.
 			it.PromotionID = data
 		case "codes":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("codes"))
-			data, err := ec.unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInputᚄ(ctx, v)
+			data, err := ec.unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -41238,13 +41238,13 @@ func (ec *executionContext) marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodel
 	return ret
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInputᚄ(ctx context.Context, v any) ([]*PromotionCodeInput, error) {
+func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeInputᚄ(ctx context.Context, v any) ([]*model.PromotionCodeInput, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*PromotionCodeInput, len(vSlice))
+	res := make([]*model.PromotionCodeInput, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInput(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeInput(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -41252,7 +41252,7 @@ func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraph�
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInput(ctx context.Context, v any) (*PromotionCodeInput, error) {
+func (ec *executionContext) unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeInput(ctx context.Context, v any) (*model.PromotionCodeInput, error) {
 	res, err := ec.unmarshalInputPromotionCodeInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }

@@ -437,18 +437,6 @@ type PromotionAmountInput struct {
 	Currency string `json:"currency"`
 }
 
-// A code to make.
-type PromotionCodeInput struct {
-	// The code, at most 255 bytes; null or empty means a new one that nobody guesses: `7K3M-Q2ZD-0V9X`.
-	Code *string `json:"code,omitempty"`
-	// How often it can be used, at least 1; null means any number of times.
-	Uses *int `json:"uses,omitempty"`
-	// What one use counts; null means what all codes say.
-	ConsumeUnit *store.ConsumeUnit `json:"consumeUnit,omitempty"`
-	// Who may use it, at most 1000: customers' ids, or whatever names a user; null or empty means everybody.
-	User []string `json:"user,omitempty"`
-}
-
 // What to redeem a promotion code for.
 type PromotionCodeRedeemInput struct {
 	// The code; its case counts.
@@ -496,7 +484,7 @@ type PromotionCodesCreateInput struct {
 	// The promotion, by global id or the service's own: neither automatic nor expired.
 	PromotionID string `json:"promotionId"`
 	// The codes, 1 to 10000.
-	Codes []*PromotionCodeInput `json:"codes"`
+	Codes []*model.PromotionCodeInput `json:"codes"`
 	// What one use counts, for those codes that do not say.
 	ConsumeUnit store.ConsumeUnit `json:"consumeUnit"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
@@ -537,7 +525,7 @@ type PromotionCodesGenerateInput struct {
 	PromotionID string `json:"promotionId"`
 	// How many, 1 to 10000000.
 	Count int `json:"count"`
-	// What a code looks like: each `#` is a character drawn from the alphabet, and everything else stays: `SUMMER-####-####`. Finding one of the codes must take 100 guesses on average.
+	// What a code looks like: each `#` is a character drawn from the alphabet, and everything else stays: `SUMMER-####-####`; at most 64 characters, as a code has. Finding one of the codes must take 100 guesses on average.
 	Pattern string `json:"pattern"`
 	// The characters to draw from, 2 to 64, each once; null means Crockford's base 32, digits and capitals without I, L, O and U.
 	Alphabet *string `json:"alphabet,omitempty"`

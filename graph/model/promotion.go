@@ -19,6 +19,32 @@ type PromotionCodeFilter struct {
 	Code *TextFilter `json:"code,omitzero"`
 }
 
+// PromotionCodeInput is the schema's code to make.
+type PromotionCodeInput struct {
+	Code        *string            `json:"code,omitempty"`
+	Uses        *int               `json:"uses,omitempty"`
+	ConsumeUnit *store.ConsumeUnit `json:"consumeUnit,omitempty"`
+	User        []string           `json:"user,omitzero"`
+
+	// OneUser is set by REST where the user was a text; GraphQL has lists only.
+	OneUser bool `json:"-"`
+}
+
+// NewCode is the code in the store's words.
+func (c *PromotionCodeInput) NewCode() store.NewCode {
+	made := store.NewCode{MaxUses: c.Uses, User: store.CodeUsers(c.User)}
+	if c.OneUser {
+		made.User = store.OneCodeUser(c.User[0])
+	}
+	if c.Code != nil {
+		made.Code = *c.Code
+	}
+	if c.ConsumeUnit != nil {
+		made.ConsumeUnit = *c.ConsumeUnit
+	}
+	return made
+}
+
 // Filter is the filter in the store's words, with its bounds; nil keeps
 // everything. INVALID for a condition that is none.
 func (f *PromotionFilter) Filter() (filter store.PromotionFilter, ranges []store.Range, err error) {
