@@ -48,11 +48,24 @@ func (c *PromotionCode) Uses() *int {
 	return &remain
 }
 
-// Valid tells whether the code is good when it was read: its promotion is
-// active and holds it, and uses are left. A code that is not is kept until
-// its promotion is enabled again.
+// Valid tells whether the code was good when it was read, for some cart of
+// somebody who may use it: its promotion is active and holds it, and nothing
+// of standing is in its way. A code that is not is kept until its promotion
+// is enabled again.
 func (c *PromotionCode) Valid() bool {
-	return c.Held && c.Promotion.State == PromotionActive && (c.MaxUses == nil || c.Used < *c.MaxUses)
+	return c.Held && c.Promotion.State == PromotionActive && len(c.standing(c.Promotion)) == 0
+}
+
+// standing is what is in the code's way whoever uses it whenever, as long as
+// code and promotion are as they are.
+func (c *PromotionCode) standing(p *Promotion) (list []CodeRefusal) {
+	if c.MaxUses != nil && c.Used >= *c.MaxUses {
+		list = append(list, refusal(CodeUsedUp, "code", "is used up: all of its %d uses are taken", *c.MaxUses))
+	}
+	if c.ConsumeUnit == PerItem && p.Automatic {
+		list = append(list, refusal(CodeNotPerItem, "code", "counts per item, which an automatic promotion's cannot"))
+	}
+	return list
 }
 
 // codeColumns are those of a code, and whether its promotion holds it.
