@@ -98,16 +98,17 @@ func (d *dice) promotionChange(create bool) (body, input map[string]any) {
 	body, input = map[string]any{}, map[string]any{}
 	set := func(name string, value any) { body[name], input[member(name)] = value, value }
 	set("name", pick(d, "A promotion", "Étude off", "Two words"))
+	set("description", pick(d, "", "Something off."))
 	set("start", pick(d, "2024-01-01", "2024-05-30T11:00", "2024-05-30T14:00:00+02:00"))
 	set("end", pick(d, "2025-01-01", "2024-05-30T23:30:00Z"))
 	kinds := map[string]any{"percent_discount": map[string]any{"percent": 12.5}, "x_for_y": map[string]any{"x": 3, "y": 2, "targets": []any{"A"}, "odd": true},
-		"fixed_discount": map[string]any{"currencies": []any{map[string]any{"currency": "USD", "amount": 500}}}}
-	kind := pick(d, "percent_discount", "x_for_y", "fixed_discount")
+		"fixed_discount": map[string]any{"currencies": []any{map[string]any{"currency": "USD", "amount": 500}}},
+		"bundle_gift": map[string]any{"gifts": []any{"G"}, "requirements": []any{map[string]any{"targets": "all", "quantity": 2}}, "targets": pick[any](d, "all", nil)}}
+	kind := pick(d, "percent_discount", "x_for_y", "fixed_discount", "bundle_gift")
 	body["promotion_type"], input["promotionType"] = kind, strings.ToUpper(kind)
 	set("schema", kinds[kind])
 	if d.chance(50) {
 		set("enabled", d.chance(50))
-		set("description", "Something off.")
 		body["min_cart_value"] = []any{map[string]any{"currency": "USD", "amount": 5000}}
 		input["minCartValue"] = []any{map[string]any{"currency": "USD", "amount": "5000"}}
 		set("max_applications_per_cart", pick(d, 0, 3))

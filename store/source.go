@@ -86,11 +86,12 @@ func (d *decoder) decode(line []byte) decoded {
 		return result
 	}
 	result.source = create()
-	reader := json.NewDecoder(bytes.NewReader(line))
-	if !d.lenient {
-		reader.DisallowUnknownFields()
+	err := d.read(line, result.source)
+	if err != nil { // which 2.0 in place of 2 is no reason for
+		line, result.source = WholeNumbers(line, reflect.TypeOf(result.source)), create()
+		err = d.read(line, result.source)
 	}
-	if err := reader.Decode(result.source); err != nil {
+	if err != nil {
 		var mistyped bool
 		result.faults, mistyped = explainJSON(line, err, reflect.TypeOf(result.source), d.lenient)
 		if mistyped { // what was not read cannot be judged further
@@ -104,6 +105,14 @@ func (d *decoder) decode(line []byte) decoded {
 	}
 	result.faults, result.refs = append(result.faults, f.list...), f.refs
 	return result
+}
+
+func (d *decoder) read(line []byte, into source) error {
+	reader := json.NewDecoder(bytes.NewReader(line))
+	if !d.lenient {
+		reader.DisallowUnknownFields()
+	}
+	return reader.Decode(into)
 }
 
 // escapesNUL tells whether a string of the line holds \u0000; \\u0000 is a

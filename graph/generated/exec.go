@@ -426,7 +426,7 @@ type ComplexityRoot struct {
 		PromotionCodesCreate   func(childComplexity int, input PromotionCodesCreateInput) int
 		PromotionCodesDelete   func(childComplexity int, input PromotionCodesDeleteInput) int
 		PromotionCodesGenerate func(childComplexity int, input PromotionCodesGenerateInput) int
-		PromotionCreate        func(childComplexity int, input PromotionCreateInput) int
+		PromotionCreate        func(childComplexity int, input model.PromotionCreateInput) int
 		PromotionDelete        func(childComplexity int, input PromotionDeleteInput) int
 		PromotionUpdate        func(childComplexity int, input PromotionUpdateInput) int
 		SettingsUpdate         func(childComplexity int, input SettingsUpdateInput) int
@@ -938,7 +938,7 @@ type MutationResolver interface {
 	CatalogRuleCreate(ctx context.Context, input CatalogRuleCreateInput) (*CatalogRuleCreatePayload, error)
 	CatalogRuleUpdate(ctx context.Context, input CatalogRuleUpdateInput) (*CatalogRuleUpdatePayload, error)
 	CatalogRuleDelete(ctx context.Context, input CatalogRuleDeleteInput) (*CatalogRuleDeletePayload, error)
-	PromotionCreate(ctx context.Context, input PromotionCreateInput) (*PromotionCreatePayload, error)
+	PromotionCreate(ctx context.Context, input model.PromotionCreateInput) (*PromotionCreatePayload, error)
 	PromotionUpdate(ctx context.Context, input PromotionUpdateInput) (*PromotionUpdatePayload, error)
 	PromotionDelete(ctx context.Context, input PromotionDeleteInput) (*PromotionDeletePayload, error)
 	PromotionCodesCreate(ctx context.Context, input PromotionCodesCreateInput) (*PromotionCodesCreatePayload, error)
@@ -2685,7 +2685,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.PromotionCreate(childComplexity, args["input"].(PromotionCreateInput)), true
+		return e.ComplexityRoot.Mutation.PromotionCreate(childComplexity, args["input"].(model.PromotionCreateInput)), true
 	case "Mutation.promotionDelete":
 		if e.ComplexityRoot.Mutation.PromotionDelete == nil {
 			break
@@ -7076,7 +7076,7 @@ enum PromotionType {
   FIXED_DISCOUNT
   "A part off the cart. ` + "`" + `schema` + "`" + ` needs ` + "`" + `percent` + "`" + `, or ` + "`" + `currencies: [{currency, percentage}]` + "`" + `."
   PERCENT_DISCOUNT
-  "An amount off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies: [{currency, amount}]` + "`" + `; ` + "`" + `targets` + "`" + ` are SKUs: an empty list means none, no list means all."
+  "An amount off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies: [{currency, amount}]` + "`" + `; ` + "`" + `targets` + "`" + ` are SKUs: an empty list means none, no list or ` + "`" + `\"all\"` + "`" + ` means all."
   ITEM_FIXED_DISCOUNT
   "A part off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `percent` + "`" + `; ` + "`" + `targets` + "`" + ` as for an amount."
   ITEM_PERCENT_DISCOUNT
@@ -7084,9 +7084,9 @@ enum PromotionType {
   X_FOR_Y
   "So many items for an amount. ` + "`" + `schema` + "`" + ` needs ` + "`" + `x` + "`" + `, ` + "`" + `currencies: [{currency, amount}]` + "`" + ` and ` + "`" + `targets` + "`" + `."
   X_FOR_AMOUNT
-  "An amount off a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies` + "`" + `, ` + "`" + `targets` + "`" + `, which is a list of lists of SKUs, and ` + "`" + `quantities` + "`" + `, one for each of the lists."
+  "An amount off a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies` + "`" + `, and ` + "`" + `requirements: [{targets, quantity}]` + "`" + `, each so many of some SKUs, without ` + "`" + `targets` + "`" + ` of any; or, the same, ` + "`" + `targets` + "`" + `, which is a list of lists of SKUs, and ` + "`" + `quantities` + "`" + `, one for each of the lists."
   BUNDLE_FIXED_DISCOUNT
-  "Items for nothing with a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `gifts` + "`" + `, which are SKUs, ` + "`" + `targets` + "`" + ` and ` + "`" + `quantities` + "`" + ` as for a bundle."
+  "Items for nothing with a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `gifts` + "`" + `, which are SKUs, and ` + "`" + `requirements` + "`" + `, or ` + "`" + `targets` + "`" + ` and ` + "`" + `quantities` + "`" + `, as for an amount off a bundle."
   BUNDLE_GIFT
 }
 
@@ -7126,7 +7126,7 @@ type Promotion implements Node {
   end: DateTime!
   "What the cart must be worth at least, by currency; empty when any cart will do. A cart of another currency will not."
   minCartValue: [PromotionAmount!]!
-  "What it takes off at most, by currency; where a fixed discount is less, that applies."
+  "What it takes off at most, by currency; empty for no bound."
   maxDiscountValue: [PromotionAmount!]!
   "How often it applies in one cart; null means any number of times."
   maxApplicationsPerCart: Int
@@ -7238,7 +7238,7 @@ type PromotionCode implements Node {
   uuid: ID!
   "The code, case-sensitive: ` + "`" + `TEN-OFF` + "`" + `."
   code: String!
-  "Whether a shopper who may use it could when it was read: its promotion is active and uses remain."
+  "Whether a shopper who may use it could when it was read: its promotion is active and holds it, uses remain, and it does not count per item of an automatic promotion. ` + "`" + `promotionCodeCheck` + "`" + ` tells why not."
   valid: Boolean!
   "How often it can still be used; null means any number of times."
   uses: Int
@@ -7312,7 +7312,7 @@ input PromotionCreateInput {
   id: ID
   "For people; at most 1024 bytes."
   name: String!
-  "For people; at most 64 KiB."
+  "For people; it may be empty, and has at most 64 KiB."
   description: String! = ""
   "What it does."
   promotionType: PromotionType!
@@ -7326,7 +7326,7 @@ input PromotionCreateInput {
   end: String!
   "What the cart must be worth at least, by currency; null or empty means any cart will do."
   minCartValue: [PromotionAmountInput!]
-  "What it takes off at most, by currency; null or empty means no bound."
+  "What it takes off at most, by currency; null or empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take."
   maxDiscountValue: [PromotionAmountInput!]
   "How often it applies in one cart; null or 0 means any number of times."
   maxApplicationsPerCart: Int
@@ -7372,7 +7372,7 @@ input PromotionUpdateInput {
   end: String
   "What the cart must be worth at least, by currency; empty means any cart will do."
   minCartValue: [PromotionAmountInput!]
-  "What it takes off at most, by currency; empty means no bound."
+  "What it takes off at most, by currency; empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take."
   maxDiscountValue: [PromotionAmountInput!]
   "How often it applies in one cart; 0 means any number of times."
   maxApplicationsPerCart: Int
@@ -10065,8 +10065,8 @@ func (ec *executionContext) field_Mutation_promotionCreate_args(ctx context.Cont
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (PromotionCreateInput, error) {
-			return ec.unmarshalNPromotionCreateInput2porticoᚋgraphᚋgeneratedᚐPromotionCreateInput(ctx, v)
+		func(ctx context.Context, v any) (model.PromotionCreateInput, error) {
+			return ec.unmarshalNPromotionCreateInput2porticoᚋgraphᚋmodelᚐPromotionCreateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -17860,7 +17860,7 @@ func (ec *executionContext) _Mutation_promotionCreate(ctx context.Context, field
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().PromotionCreate(ctx, fc.Args["input"].(PromotionCreateInput))
+			return ec.Resolvers.Mutation().PromotionCreate(ctx, fc.Args["input"].(model.PromotionCreateInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCreatePayload) graphql.Marshaler {
@@ -29579,8 +29579,8 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPromotionAmountInput(ctx context.Context, obj any) (PromotionAmountInput, error) {
-	var it PromotionAmountInput
+func (ec *executionContext) unmarshalInputPromotionAmountInput(ctx context.Context, obj any) (model.PromotionAmountInput, error) {
+	var it model.PromotionAmountInput
 	if obj == nil {
 		return it, nil
 	}
@@ -30022,8 +30022,8 @@ func (ec *executionContext) unmarshalInputPromotionCodesGenerateInput(ctx contex
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Context, obj any) (PromotionCreateInput, error) {
-	var it PromotionCreateInput
+func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Context, obj any) (model.PromotionCreateInput, error) {
+	var it model.PromotionCreateInput
 	if obj == nil {
 		return it, nil
 	}
@@ -30066,7 +30066,7 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.Name = data
 		case "description":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalNString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -30108,14 +30108,14 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -30411,14 +30411,14 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -41167,7 +41167,7 @@ func (ec *executionContext) marshalNPromotionAmount2ᚕporticoᚋstoreᚐCurrenc
 	return ret
 }
 
-func (ec *executionContext) unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInput(ctx context.Context, v any) (*PromotionAmountInput, error) {
+func (ec *executionContext) unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋmodelᚐPromotionAmountInput(ctx context.Context, v any) (*model.PromotionAmountInput, error) {
 	res, err := ec.unmarshalInputPromotionAmountInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -41490,7 +41490,7 @@ func (ec *executionContext) marshalNPromotionConnection2ᚖporticoᚋgraphᚋmod
 	return ec._PromotionConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNPromotionCreateInput2porticoᚋgraphᚋgeneratedᚐPromotionCreateInput(ctx context.Context, v any) (PromotionCreateInput, error) {
+func (ec *executionContext) unmarshalNPromotionCreateInput2porticoᚋgraphᚋmodelᚐPromotionCreateInput(ctx context.Context, v any) (model.PromotionCreateInput, error) {
 	res, err := ec.unmarshalInputPromotionCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -41967,6 +41967,28 @@ func (ec *executionContext) marshalNString2ᚕstringᚄ(ctx context.Context, sel
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNString2ᚖstring(ctx context.Context, v any) (*string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNString2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	_ = sel
+	res := graphql.MarshalString(*v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
@@ -42657,16 +42679,16 @@ func (ec *executionContext) marshalOPromotion2ᚖporticoᚋstoreᚐPromotion(ctx
 	return ec._Promotion(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx context.Context, v any) ([]*PromotionAmountInput, error) {
+func (ec *executionContext) unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx context.Context, v any) ([]*model.PromotionAmountInput, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*PromotionAmountInput, len(vSlice))
+	res := make([]*model.PromotionAmountInput, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInput(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋmodelᚐPromotionAmountInput(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}

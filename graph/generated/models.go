@@ -429,14 +429,6 @@ type NodeUpdatePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// An amount of a currency.
-type PromotionAmountInput struct {
-	// Minor units, in digits: `5000` is 50.00 USD.
-	Amount string `json:"amount"`
-	// ISO 4217: `USD`.
-	Currency string `json:"currency"`
-}
-
 // What to redeem a promotion code for.
 type PromotionCodeRedeemInput struct {
 	// The code; its case counts.
@@ -547,42 +539,6 @@ type PromotionCodesGeneratePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// A new promotion.
-type PromotionCreateInput struct {
-	// The service's own id to be, 1 to 64 of `A-Z a-z 0-9 _ -`; null means a new one.
-	ID *string `json:"id,omitempty"`
-	// For people; at most 1024 bytes.
-	Name string `json:"name"`
-	// For people; at most 64 KiB.
-	Description string `json:"description"`
-	// What it does.
-	PromotionType store.PromotionType `json:"promotionType"`
-	// Whether it is switched on.
-	Enabled bool `json:"enabled"`
-	// Whether it applies by itself.
-	Automatic bool `json:"automatic"`
-	// Its first instant: a date, which is 00:00 UTC, a date with `HH:MM`, or RFC 3339.
-	Start string `json:"start"`
-	// The instant at which it is over, after `start`, in the same forms.
-	End string `json:"end"`
-	// What the cart must be worth at least, by currency; null or empty means any cart will do.
-	MinCartValue []*PromotionAmountInput `json:"minCartValue,omitempty"`
-	// What it takes off at most, by currency; null or empty means no bound.
-	MaxDiscountValue []*PromotionAmountInput `json:"maxDiscountValue,omitempty"`
-	// How often it applies in one cart; null or 0 means any number of times.
-	MaxApplicationsPerCart *int `json:"maxApplicationsPerCart,omitempty"`
-	// What it does in detail, an object: see the type for what it needs.
-	Schema json.RawMessage `json:"schema"`
-	// `currencies` of the schema, where the schema has none.
-	Currencies json.RawMessage `json:"currencies,omitempty"`
-	// `target_catalogs` of the schema, where the schema has none.
-	TargetCatalogs []string `json:"targetCatalogs,omitempty"`
-	// `conditions` of the schema, where the schema has none.
-	Conditions json.RawMessage `json:"conditions,omitempty"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
 // What came of it.
 type PromotionCreatePayload struct {
 	// The promotion; null when it was not made for the errors' sake.
@@ -628,9 +584,9 @@ type PromotionUpdateInput struct {
 	// The instant at which it is over, after `start`, in the same forms.
 	End *string `json:"end,omitempty"`
 	// What the cart must be worth at least, by currency; empty means any cart will do.
-	MinCartValue []*PromotionAmountInput `json:"minCartValue,omitempty"`
-	// What it takes off at most, by currency; empty means no bound.
-	MaxDiscountValue []*PromotionAmountInput `json:"maxDiscountValue,omitempty"`
+	MinCartValue []*model.PromotionAmountInput `json:"minCartValue,omitempty"`
+	// What it takes off at most, by currency; empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take.
+	MaxDiscountValue []*model.PromotionAmountInput `json:"maxDiscountValue,omitempty"`
 	// How often it applies in one cart; 0 means any number of times.
 	MaxApplicationsPerCart *int `json:"maxApplicationsPerCart,omitempty"`
 	// What it does in detail, an object, in place of the one it has.
