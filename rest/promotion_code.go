@@ -50,7 +50,7 @@ func (b codesBody) inputs() (list []*model.PromotionCodeInput, err error) {
 			User: c.User.Names(), OneUser: c.User.IsOne()})
 	}
 	if len(faults) > 0 {
-		return nil, faults
+		return nil, faults.Bounded()
 	}
 	return list, nil
 }
@@ -196,7 +196,7 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 		codes = append(codes, code)
 	}
 	if len(faults) > 0 {
-		return faults
+		return faults.Bounded()
 	}
 	return a.dropCodes(w, r, codes)
 }

@@ -192,5 +192,5 @@ func newCode() string {
 }
 
 func duplicateCode() *Error {
-	return &Error{Code: Unprocessable, Title: "Duplicate code", Detail: "Promotion code already in use", Documented: true}
+	return &Error{Code: Unprocessable, Title: "Duplicate code", Detail: "Promotion code already in use", Documented: true, Reason: DuplicateCode}
 }

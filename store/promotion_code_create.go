@@ -2,8 +2,8 @@ package store
 
 import (
 	"context"
+	"maps"
 	"slices"
-	"strings"
 )
 
 // NewCode is a code to be made.
@@ -39,22 +39,14 @@ func (f *faults) consumeUnit(member string, unit ConsumeUnit) {
 // NOT_FOUND for an unknown promotion; UNPROCESSABLE for an automatic one, for
 // one that has ended, for no codes or more than MaxCodes, and for each code
 // that a promotion which has not ended holds, this one included. Every faulty
-// row is told.
+// row is told, in their order, whatever is wrong with each, of very many the
+// first ones.
 func (s *Store) CreatePromotionCodes(ctx context.Context, actor Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *Promotion, made []*PromotionCode, err error) {
 	f := &faults{}
 	f.consumeUnit("consumeUnit", unit)
-	if len(codes) > MaxCodes {
-		f.rule("codes", "must be at most %d, not %d; send them in several requests", MaxCodes, len(codes))
-	} else {
-		for i := range codes {
-			for _, fault := range codes[i].check() {
-				f.list = append(f.list, fault.At("codes", itoa(i)))
-			}
-		}
-	}
 	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
 		made = nil
-		if p, err = t.lockPromotion(ctx, promotionID); err != nil {
+		if p, err = t.lockPromotion(ctx, "promotionId", promotionID); err != nil {
 			return err
 		}
 		if err := p.takesCodes(); err != nil {
@@ -63,10 +55,10 @@ func (s *Store) CreatePromotionCodes(ctx context.Context, actor Actor, promotion
 		switch {
 		case len(codes) == 0:
 			return unprocessable([]string{"codes"}, "is required: name at least one code")
-		case len(f.list) > 0:
-			return f.list
+		case len(codes) > MaxCodes:
+			return unprocessable([]string{"codes"}, "must be at most %d, not %d; send them in several requests", MaxCodes, len(codes))
 		}
-		made, err = t.addCodes(ctx, p, codes, unit)
+		made, err = t.addCodes(ctx, p, codes, unit, slices.Clone(f.list))
 		return err
 	}, &p, &made)
 	if err != nil {
@@ -82,48 +74,47 @@ func (s *Store) CreatePromotionCodes(ctx context.Context, actor Actor, promotion
 func (p *Promotion) takesCodes() error {
 	switch {
 	case p.Automatic:
-		return &Error{Code: Unprocessable, Title: "No codes allowed", Detail: "Cannot add codes to an automatic promotion", Documented: true}
+		return &Error{Code: Unprocessable, Title: "No codes allowed", Detail: "Cannot add codes to an automatic promotion", Documented: true, Reason: CodesNotAllowed}
 	case p.State == PromotionExpired:
-		return &Error{Code: Unprocessable, Title: "No codes allowed",
+		return &Error{Code: Unprocessable, Title: "No codes allowed", Reason: CodesNotAllowed,
 			Detail: "The promotion ended at " + formatTime(p.End) + "; give it an end in the future first."}
 	}
 	return nil
 }
 
-// addCodes writes checked codes to a promotion that is locked.
-func (t *tx) addCodes(ctx context.Context, p *Promotion, codes []NewCode, unit ConsumeUnit) ([]*PromotionCode, error) {
+// addCodes writes codes to a promotion that is locked, unless one is at fault,
+// or there are faults already.
+func (t *tx) addCodes(ctx context.Context, p *Promotion, codes []NewCode, unit ConsumeUnit, faulty Errors) ([]*PromotionCode, error) {
 	made := make([]*PromotionCode, len(codes))
-	var repeated Errors
-	first := make(map[string]int, len(codes))
+	first := make(map[string]int, len(codes)) // of the codes that can be, where each is
 	for i, c := range codes {
 		made[i] = c.code(p, unit, t)
+		faults := c.check()
 		if _, twice := first[made[i].Code]; twice {
-			repeated = append(repeated, duplicateCode().At("codes", itoa(i), "code"))
-			continue
+			faults = append(faults, duplicateCode().At("code"))
+		} else if !slices.ContainsFunc(faults, func(fault *Error) bool { return fault.Path[0] == "code" }) {
+			first[made[i].Code] = i
 		}
-		first[made[i].Code] = i
+		for _, fault := range faults {
+			faulty = append(faulty, fault.At("codes", itoa(i)))
+		}
 	}
-	order := make([]string, 0, len(first))
-	for code := range first {
-		order = append(order, code)
-	}
-	slices.Sort(order) // or two batches wait for each other
+	order := slices.Sorted(maps.Keys(first)) // or two batches wait for each other
 	claimed, err := t.claim(ctx, p, order)
 	if err != nil {
 		return nil, err
 	}
-	refused := repeated
-	for i, c := range codes {
-		if code := made[i].Code; !claimed[code] && first[code] == i {
-			if c.Code == "" {
-				return nil, errRaced // a new one was taken: one in 2^60
-			}
-			refused = append(refused, duplicateCode().At("codes", itoa(i), "code"))
+	for _, code := range order {
+		if claimed[code] {
+			continue
 		}
+		if codes[first[code]].Code == "" {
+			return nil, errRaced // a new one was taken: one in 2^60
+		}
+		faulty = append(faulty, duplicateCode().At("codes", itoa(first[code]), "code"))
 	}
-	if len(refused) > 0 {
-		slices.SortFunc(refused, func(a, b *Error) int { return compareIndex(a.Path[1], b.Path[1]) })
-		return nil, refused
+	if err := refusedRows(faulty); err != nil {
+		return nil, err
 	}
 	rows := make([][]any, len(order))
 	for i, code := range order {
@@ -151,14 +142,6 @@ func (c NewCode) code(p *Promotion, unit ConsumeUnit, t *tx) *PromotionCode {
 	return made
 }
 
-// compareIndex compares numbers in digits.
-func compareIndex(a, b string) int {
-	if len(a) != len(b) {
-		return len(a) - len(b)
-	}
-	return strings.Compare(a, b)
-}
-
 // DeletePromotionCodes removes codes of a promotion, all or none, and tells
 // how many. NOT_FOUND for an unknown promotion and for each code it has not
 // got; UNPROCESSABLE for the code of an automatic promotion.
@@ -167,26 +150,26 @@ func (s *Store) DeletePromotionCodes(ctx context.Context, actor Actor, promotion
 		return 0, unprocessable([]string{"codes"}, "must name between 1 and %d codes, not %d", MaxCodes, len(codes))
 	}
 	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
-		p, err := t.lockPromotion(ctx, promotionID)
+		p, err := t.lockPromotion(ctx, "promotionId", promotionID)
 		if err != nil {
 			return err
-		}
-		if p.Automatic && slices.Contains(codes, p.automaticCode()) {
-			i := slices.Index(codes, p.automaticCode())
-			return unprocessable([]string{"codes", itoa(i)}, "is the promotion's automatic code; make the promotion not automatic to be rid of it")
 		}
 		known, err := t.codesOf(ctx, p, codes)
 		if err != nil {
 			return err
 		}
-		var unknown Errors
+		var faulty Errors
 		for i, code := range codes {
-			if !known[code] {
-				unknown = append(unknown, notFound([]string{"codes", itoa(i)}, "is no code of the promotion: %q", short(code)))
+			at := []string{"codes", itoa(i)}
+			switch {
+			case p.Automatic && code == p.automaticCode():
+				faulty = append(faulty, unprocessable(at, "is the promotion's automatic code; make the promotion not automatic to be rid of it"))
+			case !known[code]:
+				faulty = append(faulty, notFound(at, "is no code of the promotion: %q", short(code)))
 			}
 		}
-		if len(unknown) > 0 {
-			return unknown
+		if err := refusedRows(faulty); err != nil {
+			return err
 		}
 		deleted = len(known)
 		return t.dropCodes(ctx, p.number, p.epoch, unique(codes))

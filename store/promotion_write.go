@@ -135,7 +135,7 @@ type PromotionUpdate struct {
 func (s *Store) UpdatePromotion(ctx context.Context, actor Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
 	var result *PromotionUpdate
 	err := s.authorPromotion(ctx, actor, func(ctx context.Context, w *importWriter, _ int64) error {
-		had, err := w.lockPromotion(ctx, id)
+		had, err := w.lockPromotion(ctx, "id", id)
 		if err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func (s *Store) UpdatePromotion(ctx context.Context, actor Actor, id string, cha
 // there is none.
 func (s *Store) DeletePromotion(ctx context.Context, actor Actor, id string) error {
 	return s.authorPromotion(ctx, actor, func(ctx context.Context, w *importWriter, _ int64) error {
-		had, err := w.lockPromotion(ctx, id)
+		had, err := w.lockPromotion(ctx, "id", id)
 		if err != nil {
 			return err
 		}
@@ -224,15 +224,16 @@ func newFaults(faults, stood Errors) Errors {
 }
 
 // lockPromotion reads a promotion and keeps it from changing, and its codes
-// from being added to, until the transaction ends; NOT_FOUND when there is
-// none.
-func (t *tx) lockPromotion(ctx context.Context, id string) (*Promotion, error) {
+// from being added to, until the transaction ends; NOT_FOUND of the member
+// that names it when there is none.
+func (t *tx) lockPromotion(ctx context.Context, member, id string) (*Promotion, error) {
+	unknown := notFound([]string{member}, "names no promotion: %q", short(id))
 	if !idPattern.MatchString(id) {
-		return nil, unknownPromotion(id)
+		return nil, unknown
 	}
 	byID, err := t.lockPromotions(ctx, []string{id})
 	if err == nil && byID[id] == nil {
-		err = unknownPromotion(id)
+		err = unknown
 	}
 	return byID[id], err
 }

@@ -5354,12 +5354,28 @@ enum ErrorCode {
   INTERNAL
 }
 
+"What kind of fault the caller can mend, in a word a program can decide by."
+enum UserErrorCode {
+  "Malformed: text that does not parse, members that contradict each other."
+  INVALID
+  "What the member names is not there."
+  NOT_FOUND
+  "Another write came first; read again and decide anew."
+  CONFLICT
+  "Well formed, but against a rule: out of range, too little stock."
+  UNPROCESSABLE
+  "A promotion that has not ended has the code already, this one included; take another code."
+  DUPLICATE_CODE
+  "The promotion takes no codes: it is automatic, or has ended."
+  CODES_NOT_ALLOWED
+}
+
 "Something the caller can mend. Nothing was written."
 type UserError {
   "The member at fault, outermost first: ` + "`" + `[\"input\", \"changes\", \"0\", \"quantity\"]` + "`" + `. Empty when no one member is."
   field: [String!]!
   "What kind of fault it is."
-  code: ErrorCode!
+  code: UserErrorCode!
   "What is wrong, the bound that was broken, and the way out."
   message: String!
 }
@@ -26633,18 +26649,18 @@ func (ec *executionContext) _UserError_code(ctx context.Context, field graphql.C
 			return ec.fieldContext_UserError_code(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Code, nil
+			return obj.Code(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.Code) graphql.Marshaler {
-			return ec.marshalNErrorCode2porticoᚋstoreᚐCode(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v model.UserErrorCode) graphql.Marshaler {
+			return ec.marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_UserError_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("UserError", field, false, false, errors.New("field of type ErrorCode does not have child fields"))
+	return graphql.NewScalarFieldContext("UserError", field, true, false, errors.New("field of type UserErrorCode does not have child fields"))
 }
 
 func (ec *executionContext) _UserError_message(ctx context.Context, field graphql.CollectedField, obj *model.UserError) (ret graphql.Marshaler) {
@@ -40204,52 +40220,6 @@ func (ec *executionContext) marshalNDisplayPrice2ᚖporticoᚋstoreᚐDisplayPri
 	return ec._DisplayPrice(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNErrorCode2porticoᚋstoreᚐCode(ctx context.Context, v any) (store.Code, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNErrorCode2porticoᚋstoreᚐCode[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNErrorCode2porticoᚋstoreᚐCode(ctx context.Context, sel ast.SelectionSet, v store.Code) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNErrorCode2porticoᚋstoreᚐCode[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNErrorCode2porticoᚋstoreᚐCode = map[string]store.Code{
-		"INVALID":         store.Invalid,
-		"UNAUTHENTICATED": store.Unauthenticated,
-		"FORBIDDEN":       store.Forbidden,
-		"NOT_FOUND":       store.NotFound,
-		"CONFLICT":        store.Conflict,
-		"CURSOR_MISMATCH": store.CursorMismatch,
-		"CURSOR_EXPIRED":  store.CursorExpired,
-		"UNPROCESSABLE":   store.Unprocessable,
-		"RATE_LIMITED":    store.RateLimited,
-		"UNAVAILABLE":     store.Unavailable,
-		"INTERNAL":        store.Internal,
-	}
-	marshalNErrorCode2porticoᚋstoreᚐCode = map[store.Code]string{
-		store.Invalid:         "INVALID",
-		store.Unauthenticated: "UNAUTHENTICATED",
-		store.Forbidden:       "FORBIDDEN",
-		store.NotFound:        "NOT_FOUND",
-		store.Conflict:        "CONFLICT",
-		store.CursorMismatch:  "CURSOR_MISMATCH",
-		store.CursorExpired:   "CURSOR_EXPIRED",
-		store.Unprocessable:   "UNPROCESSABLE",
-		store.RateLimited:     "RATE_LIMITED",
-		store.Unavailable:     "UNAVAILABLE",
-		store.Internal:        "INTERNAL",
-	}
-)
-
 func (ec *executionContext) marshalNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.FacetValue) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -42016,6 +41986,42 @@ func (ec *executionContext) marshalNUserError2ᚖporticoᚋgraphᚋmodelᚐUserE
 	}
 	return ec._UserError(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode(ctx context.Context, v any) (model.UserErrorCode, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode(ctx context.Context, sel ast.SelectionSet, v model.UserErrorCode) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode = map[string]model.UserErrorCode{
+		"INVALID":           model.FaultInvalid,
+		"NOT_FOUND":         model.FaultNotFound,
+		"CONFLICT":          model.FaultConflict,
+		"UNPROCESSABLE":     model.FaultUnprocessable,
+		"DUPLICATE_CODE":    model.FaultDuplicateCode,
+		"CODES_NOT_ALLOWED": model.FaultCodesNotAllowed,
+	}
+	marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode = map[model.UserErrorCode]string{
+		model.FaultInvalid:         "INVALID",
+		model.FaultNotFound:        "NOT_FOUND",
+		model.FaultConflict:        "CONFLICT",
+		model.FaultUnprocessable:   "UNPROCESSABLE",
+		model.FaultDuplicateCode:   "DUPLICATE_CODE",
+		model.FaultCodesNotAllowed: "CODES_NOT_ALLOWED",
+	}
+)
 
 func (ec *executionContext) marshalNVariation2porticoᚋstoreᚐVariation(ctx context.Context, sel ast.SelectionSet, v store.Variation) graphql.Marshaler {
 	return ec._Variation(ctx, sel, &v)

@@ -217,3 +217,41 @@ func codeCells(d *desk) func(*testing.T) {
 		require.Contains(t, file.String(), `"code":"=1"`, "as it is, where it is read by programs")
 	}
 }
+
+// codesFaulty has a batch with faults of every kind, which are told together.
+func codesFaulty(d *desk) func(*testing.T) {
+	return func(t *testing.T) {
+		s := d.Store
+		made(t, s, "p", d.clock.Now())
+		made(t, s, "q", d.clock.Now())
+		require.NoError(t, addCodes(s, "q", "taken"))
+		before := exported(t, s)
+		_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []store.NewCode{{Code: "good"}, {Code: "taken", MaxUses: ptr(0)}, {Code: "a/b", User: store.OneCodeUser("")}, {}, {Code: "good"}, {Code: "a/b"}, {Code: "fine", ConsumeUnit: "per_day"}}, "per_week")
+		requireFaults(t, err, "INVALID consumeUnit", "UNPROCESSABLE codes.1.uses", "UNPROCESSABLE codes.1.code", "UNPROCESSABLE codes.2.code", "UNPROCESSABLE codes.2.user",
+			"UNPROCESSABLE codes.4.code", "UNPROCESSABLE codes.5.code", "INVALID codes.6.consumeUnit")
+		for i, e := range store.AsErrors(err) {
+			require.Equal(t, i == 2 || i == 5, e.Reason == store.DuplicateCode, "%v", e)
+		}
+		many := make([]store.NewCode, 1000)
+		for i := range many {
+			many[i].Code = "taken"
+		}
+		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "p", many, "")
+		require.Len(t, store.AsErrors(err), 21)
+		require.ErrorContains(t, err, "980 more faults")
+		require.Equal(t, before, exported(t, s), "nothing was written")
+		_, err = s.DeletePromotionCodes(t.Context(), actor, "q", []string{"none", "taken", "nor"})
+		requireFaults(t, err, "NOT_FOUND codes.0", "NOT_FOUND codes.2")
+
+		change := percentOff(d.clock.Now())
+		change.Automatic = ptr(true)
+		_, err = s.CreatePromotion(t.Context(), actor, "auto", change)
+		require.NoError(t, err)
+		err = addCodes(s, "auto", "any")
+		require.Equal(t, store.CodesNotAllowed, store.AsErrors(err)[0].Reason)
+		_, _, err = s.GenerateCodes(t.Context(), actor, store.CodeGeneration{PromotionID: "auto", Count: 1})
+		require.Equal(t, store.CodesNotAllowed, store.AsErrors(err)[0].Reason)
+		_, _, err = s.GenerateCodes(t.Context(), actor, store.CodeGeneration{PromotionID: "nowhere", Count: 1})
+		requireFault(t, err, store.NotFound, "promotionId", "no promotion")
+	}
+}

@@ -103,7 +103,7 @@ func codesKept(d *desk) func(*testing.T) {
 		made(t, s, "q", d.clock.Now())
 		require.NoError(t, addCodes(s, "q", "a", "b"), "they are free at once")
 		_, err = s.DeletePromotionCodes(t.Context(), actor, "nowhere", []string{"a"})
-		requireFault(t, err, store.NotFound, "", "no promotion")
+		requireFault(t, err, store.NotFound, "promotionId", "no promotion")
 	}
 }
 
@@ -130,7 +130,7 @@ func codesRefused(d *desk) func(*testing.T) {
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "p", make([]store.NewCode, store.MaxCodes+1), "")
 		requireFault(t, err, store.Unprocessable, "codes", "at most 10000")
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "nowhere", nil, "")
-		requireFault(t, err, store.NotFound, "", `"nowhere"`)
+		requireFault(t, err, store.NotFound, "promotionId", `"nowhere"`)
 		require.Equal(t, before, exported(t, s), "nothing was written")
 	}
 }

@@ -32,6 +32,7 @@ func Promotions(t *testing.T, e Engine) {
 	d.run(t, "members that are required are asked for by name", promotionRequired)
 	d.run(t, "what stood before it was refused keeps nobody from a change", promotionStood)
 	d.run(t, "every form of a schema is exported and imported", promotionSchemas)
+	d.run(t, "all that is wrong with a batch of codes is told at once", codesFaulty)
 	d.run(t, "who may use a code is kept in the form it was given in", codeUserForms)
 	d.run(t, "old rows of codes and users are read", codeUserRows)
 	d.run(t, "a code is text that a path can name", codeTexts)
@@ -113,9 +114,9 @@ func promotionKept(d *desk) func(*testing.T) {
 		for _, id := range []string{p.ID, "nowhere", "\x00"} {
 			_, err = s.Promotion(t.Context(), id)
 			requireFault(t, err, store.NotFound, "", "no promotion")
-			requireFault(t, s.DeletePromotion(t.Context(), actor, id), store.NotFound, "", "no promotion")
+			requireFault(t, s.DeletePromotion(t.Context(), actor, id), store.NotFound, "id", "no promotion")
 			_, err = s.UpdatePromotion(t.Context(), actor, id, store.PromotionChange{}, false)
-			requireFault(t, err, store.NotFound, "", "no promotion")
+			requireFault(t, err, store.NotFound, "id", "no promotion")
 		}
 	}
 }
