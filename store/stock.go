@@ -196,8 +196,8 @@ const MaxStockChanges = 1000
 //
 // INVALID for an unknown action; NOT_FOUND for a product without a record;
 // CONFLICT when ExpectedAvailable is not what is there; UNPROCESSABLE for a
-// quantity out of bounds or too little stock. Every faulty change is told, by
-// product and then in order, of very many the first ones.
+// quantity out of bounds or too little stock. Every faulty change is told, of
+// very many the first ones.
 func (s *Store) TransactStock(ctx context.Context, actor Actor, changes []StockChange) ([]*StockTransaction, error) {
 	if len(changes) == 0 || len(changes) > MaxStockChanges {
 		return nil, unprocessable([]string{"changes"}, "must hold between 1 and %d changes, not %d", MaxStockChanges, len(changes))
@@ -221,27 +221,33 @@ func (s *Store) TransactStock(ctx context.Context, actor Actor, changes []StockC
 	return made, nil
 }
 
-// transactStocks makes changes in an order, and tells what is wrong with each.
-// Once one is, those of the same product after it are not tried: what is there
-// for them is not known.
+// transactStocks makes changes in an order, and tells what is wrong with each:
+// first what is so whatever there is, then what does not go with the balances.
+// Once a change is wrong, those of the same product after it are not tried:
+// what is there for them is not known.
 func (t *tx) transactStocks(ctx context.Context, changes []StockChange, order []int) ([]*StockTransaction, error) {
 	made := make([]*StockTransaction, len(changes))
 	var faulty Errors
+	wrong := map[int]bool{}
+	for i := range changes {
+		for _, fault := range changes[i].check() {
+			wrong[i] = true
+			faulty = append(faulty, fault.At("changes", itoa(i)))
+		}
+	}
 	untold := map[string]bool{} // products
 	for _, i := range order {
-		faults := changes[i].check()
-		if product := changes[i].ProductID; len(faults) == 0 && !untold[product] {
-			var refused *Error
-			var err error
-			if made[i], err = t.transactStock(ctx, changes[i]); errors.As(err, &refused) {
-				faults = Errors{refused}
-			} else if err != nil {
-				return nil, err
-			}
+		if product := changes[i].ProductID; wrong[i] || untold[product] {
+			untold[product] = true
+			continue
 		}
-		for _, fault := range faults {
+		var refused *Error
+		var err error
+		if made[i], err = t.transactStock(ctx, changes[i]); errors.As(err, &refused) {
 			untold[changes[i].ProductID] = true
-			faulty = append(faulty, fault.At("changes", itoa(i)))
+			faulty = append(faulty, refused.At("changes", itoa(i)))
+		} else if err != nil {
+			return nil, err
 		}
 	}
 	if len(faulty) > 0 {
