@@ -154,13 +154,7 @@ func newPromotion(source *promotionSource, at time.Time) *Promotion {
 	}
 	assign(&p.Description, source.Description)
 	for _, c := range schema.Currencies {
-		given := PromotionCurrency{Currency: c.Currency, Percentage: c.Percentage}
-		if c.Amount != nil {
-			if minor, whole := parseWhole([]byte(c.Amount.String())); whole {
-				given.Minor = &minor
-			}
-		}
-		p.Currencies = append(p.Currencies, given)
+		p.Currencies = append(p.Currencies, PromotionCurrency{c.Currency, c.Amount, c.Percentage})
 	}
 	if string(schema.Conditions) != "null" {
 		p.Conditions = schema.Conditions

@@ -13,7 +13,7 @@ import (
 type promotionSchema struct {
 	Currencies []struct {
 		Currency   string       `json:"currency"`
-		Amount     *json.Number `json:"amount"`     // minor units
+		Amount     *int64       `json:"amount"`     // minor units
 		Percentage *json.Number `json:"percentage"` // percent
 	} `json:"currencies"`
 	Percent        *json.Number    `json:"percent"`
@@ -23,7 +23,7 @@ type promotionSchema struct {
 
 // decodePromotionSchema reads a checked schema.
 func decodePromotionSchema(raw json.RawMessage) (s promotionSchema) {
-	_ = json.Unmarshal(raw, &s) // what was imported before it was checked as it is now reads as far as it goes
+	_ = DecodeJSON(raw, &s) // what was imported before it was checked as it is now reads as far as it goes
 	return s
 }
 
@@ -119,8 +119,8 @@ func (f *faults) promotionCurrencies(t PromotionType, raw json.RawMessage, perce
 func (f *faults) given(at string, t PromotionType, c map[string]json.RawMessage, amounts, percent bool) {
 	amount, percentage := c["amount"], c["percentage"]
 	if amount != nil {
-		n, whole := parseWhole(amount)
-		if !whole {
+		n, err := parseWhole(amount)
+		if err != nil {
 			f.add(at+".amount", "must be a whole number of minor units, not %s", jsonKind(amount))
 		} else {
 			f.within(at+".amount", n, 0, maxAmount)
@@ -256,8 +256,8 @@ func (f *faults) count(member string, raw json.RawMessage) int64 {
 	if raw == nil {
 		return 0
 	}
-	n, whole := parseWhole(raw)
-	if !whole {
+	n, err := parseWhole(raw)
+	if err != nil {
 		f.add(member, "must be a whole number, not %s", jsonKind(raw))
 		return 0
 	}

@@ -66,8 +66,8 @@ type decoded struct {
 // decode reads one resource. Its faults name every member that is wrong; the
 // source is there even so, as far as it could be read.
 func (d *decoder) decode(line []byte) decoded {
-	if !cleanText(string(line)) || escapesNUL(line) {
-		return decoded{faults: Errors{invalid(nil, "The line must be UTF-8 text without NUL.")}}
+	if err := checkLine(line); err != nil {
+		return decoded{faults: AsErrors(err)}
 	}
 	var head struct {
 		Type string `json:"type"`
@@ -87,9 +87,11 @@ func (d *decoder) decode(line []byte) decoded {
 	}
 	result.source = create()
 	err := d.read(line, result.source)
-	if err != nil { // which 2.0 in place of 2 is no reason for
-		line, result.source = WholeNumbers(line, reflect.TypeOf(result.source)), create()
-		err = d.read(line, result.source)
+	if err != nil { // 2.0 is a whole number too
+		if plain := plainNumbers(line, reflect.TypeOf(result.source)); plain != nil {
+			line = plain
+			err = d.read(line, result.source)
+		}
 	}
 	if err != nil {
 		var mistyped bool
@@ -107,28 +109,13 @@ func (d *decoder) decode(line []byte) decoded {
 	return result
 }
 
+// read reads a line into a source.
 func (d *decoder) read(line []byte, into source) error {
 	reader := json.NewDecoder(bytes.NewReader(line))
 	if !d.lenient {
 		reader.DisallowUnknownFields()
 	}
 	return reader.Decode(into)
-}
-
-// escapesNUL tells whether a string of the line holds \u0000; \\u0000 is a
-// backslash and five letters.
-func escapesNUL(line []byte) bool {
-	for at := 0; ; {
-		next := bytes.IndexByte(line[at:], '\\')
-		if next < 0 {
-			return false
-		}
-		at += next
-		if bytes.HasPrefix(line[at:], []byte(`\u0000`)) {
-			return true
-		}
-		at = min(at+2, len(line))
-	}
 }
 
 // explainJSON finds every member that does not fit the shape, which

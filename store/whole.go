@@ -3,66 +3,167 @@ package store
 import (
 	"bytes"
 	"encoding/json"
-	"math/big"
+	"errors"
 	"reflect"
 	"strconv"
 	"strings"
 )
 
-// parseWhole reads a number of JSON that is whole, in whatever form: 2, 2.0 or
-// 20e-1.
-func parseWhole(raw []byte) (int64, bool) {
-	text := string(raw)
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return n, true
+// DecodeJSON is json.Unmarshal, but that a whole number may be written as JSON
+// has it: 2.0 and 2e0 are 2.
+func DecodeJSON(raw []byte, into any) error {
+	err := json.Unmarshal(raw, into)
+	if mistyped := new(json.UnmarshalTypeError); errors.As(err, &mistyped) {
+		if plain := plainNumbers(raw, reflect.TypeOf(into)); plain != nil {
+			return json.Unmarshal(plain, into)
+		}
 	}
-	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
-	if len(text) > 32 || len(exponent) > len("-18") || strings.Trim(text, "-+.eE0123456789") != "" {
-		return 0, false
-	}
-	number, ok := new(big.Rat).SetString(text)
-	if !ok || !number.IsInt() || !number.Num().IsInt64() {
-		return 0, false
-	}
-	return number.Num().Int64(), true
+	return err
 }
 
-// WholeNumbers writes JSON that is to be read into a Go type with its whole
-// numbers in digits: 2.0 where the type has an int becomes 2, which alone is
-// what encoding/json takes. Everything else stays as it is, other than the
-// order of members and the space between them.
-func WholeNumbers(raw []byte, into reflect.Type) []byte {
-	for into.Kind() == reflect.Pointer {
-		into = into.Elem()
-	}
-	if reflect.PointerTo(into).Implements(reflect.TypeFor[json.Unmarshaler]()) {
-		return raw // a form of its own
-	}
-	switch into.Kind() {
-	case reflect.Int, reflect.Int64:
-		if n, whole := parseWhole(bytes.TrimSpace(raw)); whole {
-			return strconv.AppendInt(nil, n, 10)
+// plainNumbers writes numbers as digits where the shape takes whole numbers and
+// they are; nil when there are none to change.
+func plainNumbers(raw []byte, shape reflect.Type) []byte {
+	w := &shapeWalk{raw: raw, decoder: json.NewDecoder(bytes.NewReader(raw)), next: shape}
+	w.decoder.UseNumber()
+	for {
+		token, err := w.decoder.Token()
+		if err != nil { // the end; what is no JSON was refused before
+			break
 		}
-	case reflect.Struct, reflect.Map:
-		var members map[string]json.RawMessage
-		if json.Unmarshal(raw, &members) != nil || members == nil {
-			return raw
+		w.take(token)
+	}
+	if w.changed == nil {
+		return nil
+	}
+	return append(w.changed, raw[w.copied:]...)
+}
+
+// shapeWalk goes through a JSON value beside its shape.
+type shapeWalk struct {
+	raw     []byte
+	decoder *json.Decoder
+	within  []shapeLevel
+	next    reflect.Type // of the next value; nil for one that nobody knows
+
+	changed []byte // raw as far as copied, with what was changed
+	copied  int
+}
+
+// shapeLevel is an object or an array that the walk is in.
+type shapeLevel struct {
+	shape    reflect.Type
+	object   bool
+	valueDue bool // of a member whose name was read
+}
+
+func (w *shapeWalk) take(token json.Token) {
+	switch token := token.(type) {
+	case json.Delim:
+		if token == '{' || token == '[' {
+			w.within = append(w.within, shapeLevel{shape: transparent(w.next), object: token == '{'})
+			w.expect()
+			return
 		}
-		for name, value := range members {
-			if member, known := memberType(into, name); known {
-				members[name] = WholeNumbers(value, member)
+		w.within = w.within[:len(w.within)-1]
+	case string:
+		if top := w.top(); top != nil && top.object && !top.valueDue {
+			top.valueDue, w.next = true, nil
+			if top.shape != nil && (top.shape.Kind() == reflect.Struct || top.shape.Kind() == reflect.Map) {
+				w.next, _ = memberType(top.shape, token)
 			}
+			return
 		}
-		return encode(members)
-	case reflect.Slice:
-		var items []json.RawMessage
-		if json.Unmarshal(raw, &items) != nil || items == nil {
-			return raw
+	case json.Number:
+		if shape := transparent(w.next); shape != nil && shape.Kind() >= reflect.Int && shape.Kind() <= reflect.Int64 {
+			w.rewrite(token.String())
 		}
-		for i := range items {
-			items[i] = WholeNumbers(items[i], into.Elem())
-		}
-		return encode(items)
 	}
-	return raw
+	if top := w.top(); top != nil {
+		top.valueDue = false
+		w.expect()
+	}
+}
+
+func (w *shapeWalk) top() *shapeLevel {
+	if len(w.within) == 0 {
+		return nil
+	}
+	return &w.within[len(w.within)-1]
+}
+
+// expect tells what an array's next element is.
+func (w *shapeWalk) expect() {
+	w.next = nil
+	if top := w.top(); !top.object && top.shape != nil && top.shape.Kind() == reflect.Slice {
+		w.next = top.shape.Elem()
+	}
+}
+
+// rewrite writes the number that was just read as digits.
+func (w *shapeWalk) rewrite(number string) {
+	digits, ok := wholeNumber(number)
+	if !ok || digits == number {
+		return
+	}
+	end := int(w.decoder.InputOffset())
+	w.changed = append(append(w.changed, w.raw[w.copied:end-len(number)]...), digits...)
+	w.copied = end
+}
+
+// transparent is a shape without its pointers; nil for one that reads its JSON
+// itself.
+func transparent(shape reflect.Type) reflect.Type {
+	for shape != nil && shape.Kind() == reflect.Pointer {
+		shape = shape.Elem()
+	}
+	if shape == nil || reflect.PointerTo(shape).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return nil
+	}
+	return shape
+}
+
+// parseWhole reads a whole number of JSON.
+func parseWhole(raw []byte) (int64, error) {
+	digits, ok := wholeNumber(string(raw))
+	if !ok {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseInt(digits, 10, 64)
+}
+
+// maxExponent bounds what is written out, far beyond every whole number there
+// is.
+const maxExponent = 100
+
+// wholeNumber writes a number of JSON as digits; ok is false for one that is
+// not whole.
+func wholeNumber(number string) (digits string, ok bool) {
+	mantissa, exponent := number, 0
+	if at := strings.IndexAny(number, "eE"); at >= 0 {
+		n, err := strconv.Atoi(number[at+1:])
+		if err != nil || n > maxExponent || n < -maxExponent {
+			return "", false
+		}
+		mantissa, exponent = number[:at], n
+	}
+	mantissa, negative := strings.CutPrefix(mantissa, "-")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	all, point := whole+fraction, len(whole)+exponent
+	switch {
+	case point > len(all):
+		all += strings.Repeat("0", point-len(all))
+	case strings.Trim(all[max(0, point):], "0") != "":
+		return "", false
+	default:
+		all = all[:max(0, point)]
+	}
+	all = strings.TrimLeft(all, "0")
+	switch {
+	case all == "":
+		return "0", true
+	case negative:
+		return "-" + all, true
+	}
+	return all, true
 }
