@@ -34,17 +34,20 @@ type promotionBody struct {
 
 type amountBody struct {
 	Currency string `json:"currency"`
-	Amount   int    `json:"amount"` // minor units
+	Amount   *int   `json:"amount"` // minor units
 }
 
 // amounts are those of a body; nil stays nil.
-func amounts(list []amountBody) []*generated.PromotionAmountInput {
+func amounts(list []amountBody) []*model.PromotionAmountInput {
 	if list == nil {
 		return nil
 	}
-	inputs := make([]*generated.PromotionAmountInput, len(list))
+	inputs := make([]*model.PromotionAmountInput, len(list))
 	for i, a := range list {
-		inputs[i] = &generated.PromotionAmountInput{Currency: a.Currency, Amount: strconv.Itoa(a.Amount)}
+		inputs[i] = &model.PromotionAmountInput{Currency: a.Currency}
+		if a.Amount != nil {
+			inputs[i].Amount = strconv.Itoa(*a.Amount)
+		}
 	}
 	return inputs
 }
@@ -96,8 +99,8 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}
-	input := generated.PromotionCreateInput{
-		ID: b.ID, Name: deref(b.Name), Description: deref(b.Description), PromotionType: store.PromotionType(deref(b.PromotionType)),
+	input := model.PromotionCreateInput{
+		ID: b.ID, Name: deref(b.Name), Description: b.Description, PromotionType: store.PromotionType(deref(b.PromotionType)),
 		Enabled: deref(b.Enabled), Automatic: deref(b.Automatic), Start: deref(b.Start), End: deref(b.End),
 		MinCartValue: amounts(b.MinCartValue), MaxDiscountValue: amounts(b.MaxDiscountValue), MaxApplicationsPerCart: b.MaxApplicationsPerCart,
 		Schema: b.Schema, Currencies: b.Currencies, TargetCatalogs: b.TargetCatalogs, Conditions: b.Conditions}
