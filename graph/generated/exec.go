@@ -5366,7 +5366,7 @@ type UserError {
 
 "Which nodes to list. Conditions given together must all hold."
 input CatalogNodeFilter {
-  "These nodes, by global id or the service's own; a hierarchy's id serves too. They come by last update, newest first."
+  "These nodes, by global id or the service's own, any number of them; a hierarchy's id serves too. They come by last update, newest first."
   ids: [ID!]
   "The nodes right below this node or hierarchy."
   parentId: ID
@@ -5406,7 +5406,7 @@ input TextFilter {
 
 "An id condition."
 input IDFilter {
-  "One of these ids, global or the service's own, 1 to 1000."
+  "One of these ids, global or the service's own: at least one; of catalog products as many as a request holds, of promotions 1000."
   in: [ID!]
 }
 
@@ -7188,6 +7188,8 @@ input PromotionFilter {
   id: IDFilter
   "By name, as it is written."
   name: TextFilter
+  "By what the name is like: ` + "`" + `*` + "`" + ` at the beginning or end stands for any text, so that ` + "`" + `*off` + "`" + ` ends in off, ` + "`" + `ten*` + "`" + ` begins with ten, ` + "`" + `*off*` + "`" + ` holds off, and ` + "`" + `ten off` + "`" + ` is the whole name. Case and accents do not count; ` + "`" + `\\*` + "`" + ` is a star itself."
+  nameLike: String
   "Of one of these types."
   promotionType: [PromotionType!]
   "In one of these states now."
@@ -30215,7 +30217,7 @@ func (ec *executionContext) unmarshalInputPromotionFilter(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "promotionType", "state", "enabled", "automatic", "search", "bounds"}
+	fieldsInOrder := [...]string{"id", "name", "nameLike", "promotionType", "state", "enabled", "automatic", "search", "bounds"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -30236,6 +30238,13 @@ func (ec *executionContext) unmarshalInputPromotionFilter(ctx context.Context, o
 				return it, err
 			}
 			it.Name = data
+		case "nameLike":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nameLike"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.NameLike = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
 			data, err := ec.unmarshalOPromotionType2ᚕporticoᚋstoreᚐPromotionTypeᚄ(ctx, v)
