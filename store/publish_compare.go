@@ -16,11 +16,11 @@ func (w *releaseWriter) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	view := &View{Release: served, store: w.store, cache: w.store.cache, memo: &treeMemo{}}
+	w.served = &View{Release: served, store: w.store, cache: w.store.cache, memo: &treeMemo{}}
 	if w.plan.delta != nil {
-		return w.compareDelta(ctx, view)
+		return w.compareDelta(ctx, w.served)
 	}
-	return w.compareAll(ctx, view)
+	return w.compareAll(ctx, w.served)
 }
 
 // productVersion is what a release shows of a product, as a number.

@@ -5178,7 +5178,7 @@ type Query {
     offset: Int
   ): AuthoredNodeConnection!
 
-  "The releases of a catalog that are kept, newest first: the one that is served, and the newest three. Needs the scope catalog:write."
+  "The releases of a catalog that are kept, newest first: the one that is served, the newest three, and those that were served within the last hour, at most 20. Needs the scope catalog:write."
   catalogReleases("The catalog's global id, or the service's own." catalogId: ID!): [CatalogRelease!]!
 
   "A job; null when there is none with that id (any more: a finished one is kept for 30 days). Ask again for its progress. Needs the scope of what it does: catalog:write to publish, promotions:write to make codes."
@@ -5234,7 +5234,7 @@ type Mutation {
   "Changes settings. Members left out stay as they are."
   settingsUpdate("What to change." input: SettingsUpdateInput!): SettingsUpdatePayload!
 
-  "Publishes a catalog: makes an immutable release of what is authored at that moment, as a job. Shoppers see the old release until the new one is whole. Asked again while such a job waits, it is that job; where nothing was written since the release that is served, the job ends with that one."
+  "Publishes a catalog: makes an immutable release of what is authored at that moment, as a job. Shoppers see the old release until the new one is whole. Asked again while such a job waits, it is that job; where the new release would show the same as the one that is served, there is none, and the job ends with that one."
   catalogPublish("What to publish." input: CatalogPublishInput!): CatalogPublishPayload!
 
   "Serves a release that is kept in place of the one its catalog serves: an earlier one to roll back, or a preview. It takes effect at once."
