@@ -28,7 +28,10 @@ type delta struct {
 
 // releaseFormat is what documents, sort keys and indexes are made like. Raise
 // it with every change of those: a release of another format is no base.
-const releaseFormat = 1
+const (
+	releaseFormat     = 2
+	formatOfSyllables = 2 // from which on runs are indexed by syllables (search_run.go)
+)
 
 // deltaShare and deltaLeast say when a release is whole again: when more than
 // that part of its products, and more than so many, are not as in the base.

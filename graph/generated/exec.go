@@ -5414,7 +5414,7 @@ input IDFilter {
 input ProductFilter {
   """
   By words, as somebody types them: ` + "`" + `oak cha` + "`" + `. Each word must be in the SKU, or in the name or the description in the base language or in one of the shopper's.
-  Case and accents do not count; the last word also finds words that begin with it. In Thai, Chinese and other scripts without spaces, the characters must stand next to each other as typed.
+  Case and accents do not count; the last word also finds words that begin with it. Thai, Chinese and other scripts without spaces are typed without them too: what was typed may stand in pieces, here and there in those texts.
   At most 200 characters and 20 words; whatever they are, they are no syntax. A text without a letter or a digit keeps everything. Order by RELEVANCE to have the best matches first.
   """
   search: String
@@ -5884,7 +5884,7 @@ type Product implements Node {
   saleId: ID
   "When the sale ends; null outside a sale, and for one without an end."
   saleExpires: DateTime
-  "What one unit costs from so many units on, the smallest quantity first; empty without tiers."
+  "What one unit costs from so many units on, the smallest quantity first; empty without tiers. In a sale these are the sale's own, and those of the price before it where they are lower."
   tiers: [PriceTier!]!
   "The parts of a bundle, by sort order, then key; empty for other products."
   components: [ProductComponent!]!
