@@ -45,6 +45,7 @@ type (
 	catalogNodeResolver struct{ *Resolver }
 	hierarchyResolver   struct{ *Resolver }
 	stockResolver       struct{ *Resolver }
+	transactionResolver struct{ *Resolver }
 	releaseResolver     struct{ *Resolver }
 	jobResolver         struct{ *Resolver }
 
@@ -68,6 +69,11 @@ func (r *Resolver) Hierarchy() generated.HierarchyResolver { return hierarchyRes
 
 // Stock implements generated.ResolverRoot.
 func (r *Resolver) Stock() generated.StockResolver { return stockResolver{r} }
+
+// StockTransaction implements generated.ResolverRoot.
+func (r *Resolver) StockTransaction() generated.StockTransactionResolver {
+	return transactionResolver{r}
+}
 
 // CatalogRelease implements generated.ResolverRoot.
 func (r *Resolver) CatalogRelease() generated.CatalogReleaseResolver { return releaseResolver{r} }

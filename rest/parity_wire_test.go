@@ -35,6 +35,15 @@ func withoutRESTOnly(product map[string]any) map[string]any {
 	return product
 }
 
+// wireListed is an edge of a list of products in REST's shape.
+func wireListed(e map[string]any) map[string]any {
+	product := wireProduct(e["node"].(map[string]any))
+	if e["curated"] == true {
+		product["attributes"].(map[string]any)["curated_product"] = true
+	}
+	return product
+}
+
 // wireProduct is a product of GraphQL in REST's shape, member by member.
 func wireProduct(p map[string]any) map[string]any {
 	id := p["uuid"].(string)
@@ -46,9 +55,6 @@ func wireProduct(p map[string]any) map[string]any {
 		"created_at": bare(p["createdAt"]), "updated_at": bare(p["updatedAt"]), "published_at": bare(p["publishedAt"]),
 		"custom_inputs": p["customInputs"], "extensions": p["extensions"], "shopper_attributes": p["shopperAttributes"], "tiers": wireTiers(p["tiers"], "price", wirePrice),
 		"components": wireComponents(p["components"].([]any)), "price": map[string]any{},
-	}
-	if p["curatedProduct"] == true {
-		attributes["curated_product"] = true
 	}
 	if price := wirePrice(p["price"]); price != nil {
 		attributes["price"] = price
@@ -92,16 +98,20 @@ func wireComponents(list []any) map[string]any {
 	components := map[string]any{}
 	for _, item := range list {
 		c := item.(map[string]any)
-		components[c["key"].(string)] = map[string]any{"name": c["name"], "min": c["min"], "max": c["max"], "sort_order": c["sortOrder"], "options": c["options"]}
+		components[c["key"].(string)] = map[string]any{"name": c["name"], "min": c["min"], "max": c["max"], "sort_order": c["sortOrder"], "options": each(c["options"], wireOption)}
 	}
 	return components
 }
 
+func wireOption(o map[string]any) any {
+	return map[string]any{"id": o["uuid"], "type": o["type"], "quantity": o["quantity"]}
+}
+
 func wireVariation(v map[string]any) any {
 	option := func(o map[string]any) any {
-		return map[string]any{"id": o["id"], "name": o["name"], "description": o["description"], "sort_order": o["sortOrder"]}
+		return map[string]any{"id": o["uuid"], "name": o["name"], "description": o["description"], "sort_order": o["sortOrder"]}
 	}
-	return map[string]any{"id": v["id"], "name": v["name"], "sort_order": v["sortOrder"], "option": orNull(v["option"], option), "options": each(v["options"], option)}
+	return map[string]any{"id": v["uuid"], "name": v["name"], "sort_order": v["sortOrder"], "option": orNull(v["option"], option), "options": each(v["options"], option)}
 }
 
 // wirePrice is a price by currency, with a number for an amount.

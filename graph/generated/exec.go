@@ -40,6 +40,7 @@ type ResolverRoot interface {
 	Product() ProductResolver
 	Query() QueryResolver
 	Stock() StockResolver
+	StockTransaction() StockTransactionResolver
 }
 
 type DirectiveRoot struct {
@@ -288,6 +289,13 @@ type ComplexityRoot struct {
 		Type     func(childComplexity int) int
 	}
 
+	DateTimeBoundsValues struct {
+		Ge func(childComplexity int) int
+		Gt func(childComplexity int) int
+		Le func(childComplexity int) int
+		Lt func(childComplexity int) int
+	}
+
 	DisplayPrice struct {
 		WithTax    func(childComplexity int) int
 		WithoutTax func(childComplexity int) int
@@ -374,6 +382,17 @@ type ComplexityRoot struct {
 		UserErrors func(childComplexity int) int
 	}
 
+	IDBoundsValues struct {
+		Ge func(childComplexity int) int
+		Gt func(childComplexity int) int
+		Le func(childComplexity int) int
+		Lt func(childComplexity int) int
+	}
+
+	IDFilterValues struct {
+		In func(childComplexity int) int
+	}
+
 	Job struct {
 		ActorName  func(childComplexity int) int
 		CreatedAt  func(childComplexity int) int
@@ -392,6 +411,12 @@ type ComplexityRoot struct {
 	JobCancelPayload struct {
 		Job        func(childComplexity int) int
 		UserErrors func(childComplexity int) int
+	}
+
+	ListBoundsValues struct {
+		CreatedAt func(childComplexity int) int
+		ID        func(childComplexity int) int
+		UpdatedAt func(childComplexity int) int
 	}
 
 	Money struct {
@@ -519,7 +544,6 @@ type ComplexityRoot struct {
 		ComponentProductsConnection func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Components                  func(childComplexity int) int
 		CreatedAt                   func(childComplexity int) int
-		CuratedProduct              func(childComplexity int) int
 		CustomInputs                func(childComplexity int) int
 		Description                 func(childComplexity int) int
 		DisplayPrice                func(childComplexity int) int
@@ -576,8 +600,9 @@ type ComplexityRoot struct {
 	}
 
 	ProductEdge struct {
-		Cursor func(childComplexity int) int
-		Node   func(childComplexity int) int
+		Curated func(childComplexity int) int
+		Cursor  func(childComplexity int) int
+		Node    func(childComplexity int) int
 	}
 
 	ProductFacets struct {
@@ -588,6 +613,20 @@ type ComplexityRoot struct {
 	ProductFile struct {
 		AttachedAt func(childComplexity int) int
 		File       func(childComplexity int) int
+	}
+
+	ProductFilterValues struct {
+		And                 func(childComplexity int) int
+		Bounds              func(childComplexity int) int
+		ID                  func(childComplexity int) int
+		ManufacturerPartNum func(childComplexity int) int
+		Name                func(childComplexity int) int
+		ProductTypes        func(childComplexity int) int
+		Search              func(childComplexity int) int
+		Sku                 func(childComplexity int) int
+		Slug                func(childComplexity int) int
+		Tags                func(childComplexity int) int
+		UpcEan              func(childComplexity int) int
 	}
 
 	ProductTranslation struct {
@@ -788,9 +827,11 @@ type ComplexityRoot struct {
 	}
 
 	Settings struct {
-		Currency   func(childComplexity int) int
-		Locale     func(childComplexity int) int
-		PageLength func(childComplexity int) int
+		Currency        func(childComplexity int) int
+		Locale          func(childComplexity int) int
+		PageLength      func(childComplexity int) int
+		PageLengthMax   func(childComplexity int) int
+		PageOffsetLimit func(childComplexity int) int
 	}
 
 	SettingsUpdatePayload struct {
@@ -869,6 +910,11 @@ type ComplexityRoot struct {
 	StockTransactionEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	TextFilterValues struct {
+		Eq func(childComplexity int) int
+		In func(childComplexity int) int
 	}
 
 	UserError struct {
@@ -1008,6 +1054,9 @@ type QueryResolver interface {
 type StockResolver interface {
 	Product(ctx context.Context, obj *model.Stock) (*model.Product, error)
 	Transactions(ctx context.Context, obj *model.Stock, first int) ([]*model.StockTransaction, error)
+}
+type StockTransactionResolver interface {
+	Stock(ctx context.Context, obj *model.StockTransaction) (*model.Stock, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -1589,7 +1638,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogNodeEdge.Node(childComplexity), true
 
-	case "CatalogPricebook.id":
+	case "CatalogPricebook.uuid":
 		if e.ComplexityRoot.CatalogPricebook.ID == nil {
 			break
 		}
@@ -1932,7 +1981,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogUpdatePayload.UserErrors(childComplexity), true
 
-	case "ComponentOption.id":
+	case "ComponentOption.uuid":
 		if e.ComplexityRoot.ComponentOption.ID == nil {
 			break
 		}
@@ -1950,6 +1999,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ComponentOption.Type(childComplexity), true
+
+	case "DateTimeBoundsValues.ge":
+		if e.ComplexityRoot.DateTimeBoundsValues.Ge == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DateTimeBoundsValues.Ge(childComplexity), true
+	case "DateTimeBoundsValues.gt":
+		if e.ComplexityRoot.DateTimeBoundsValues.Gt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DateTimeBoundsValues.Gt(childComplexity), true
+	case "DateTimeBoundsValues.le":
+		if e.ComplexityRoot.DateTimeBoundsValues.Le == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DateTimeBoundsValues.Le(childComplexity), true
+	case "DateTimeBoundsValues.lt":
+		if e.ComplexityRoot.DateTimeBoundsValues.Lt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DateTimeBoundsValues.Lt(childComplexity), true
 
 	case "DisplayPrice.withTax":
 		if e.ComplexityRoot.DisplayPrice.WithTax == nil {
@@ -2295,6 +2369,38 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.HierarchyUpdatePayload.UserErrors(childComplexity), true
 
+	case "IDBoundsValues.ge":
+		if e.ComplexityRoot.IDBoundsValues.Ge == nil {
+			break
+		}
+
+		return e.ComplexityRoot.IDBoundsValues.Ge(childComplexity), true
+	case "IDBoundsValues.gt":
+		if e.ComplexityRoot.IDBoundsValues.Gt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.IDBoundsValues.Gt(childComplexity), true
+	case "IDBoundsValues.le":
+		if e.ComplexityRoot.IDBoundsValues.Le == nil {
+			break
+		}
+
+		return e.ComplexityRoot.IDBoundsValues.Le(childComplexity), true
+	case "IDBoundsValues.lt":
+		if e.ComplexityRoot.IDBoundsValues.Lt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.IDBoundsValues.Lt(childComplexity), true
+
+	case "IDFilterValues.in":
+		if e.ComplexityRoot.IDFilterValues.In == nil {
+			break
+		}
+
+		return e.ComplexityRoot.IDFilterValues.In(childComplexity), true
+
 	case "Job.actor":
 		if e.ComplexityRoot.Job.ActorName == nil {
 			break
@@ -2380,6 +2486,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.JobCancelPayload.UserErrors(childComplexity), true
+
+	case "ListBoundsValues.createdAt":
+		if e.ComplexityRoot.ListBoundsValues.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ListBoundsValues.CreatedAt(childComplexity), true
+	case "ListBoundsValues.id":
+		if e.ComplexityRoot.ListBoundsValues.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ListBoundsValues.ID(childComplexity), true
+	case "ListBoundsValues.updatedAt":
+		if e.ComplexityRoot.ListBoundsValues.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ListBoundsValues.UpdatedAt(childComplexity), true
 
 	case "Money.amount":
 		if e.ComplexityRoot.Money.Amount == nil {
@@ -3062,12 +3187,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.CreatedAt(childComplexity), true
-	case "Product.curatedProduct":
-		if e.ComplexityRoot.Product.CuratedProduct == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Product.CuratedProduct(childComplexity), true
 	case "Product.customInputs":
 		if e.ComplexityRoot.Product.CustomInputs == nil {
 			break
@@ -3353,6 +3472,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ProductConnection.TotalCount(childComplexity), true
 
+	case "ProductEdge.curated":
+		if e.ComplexityRoot.ProductEdge.Curated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductEdge.Curated(childComplexity), true
 	case "ProductEdge.cursor":
 		if e.ComplexityRoot.ProductEdge.Cursor == nil {
 			break
@@ -3401,6 +3526,73 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ProductFile.File(childComplexity), true
+
+	case "ProductFilterValues.and":
+		if e.ComplexityRoot.ProductFilterValues.And == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.And(childComplexity), true
+	case "ProductFilterValues.bounds":
+		if e.ComplexityRoot.ProductFilterValues.Bounds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Bounds(childComplexity), true
+	case "ProductFilterValues.id":
+		if e.ComplexityRoot.ProductFilterValues.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.ID(childComplexity), true
+	case "ProductFilterValues.manufacturerPartNum":
+		if e.ComplexityRoot.ProductFilterValues.ManufacturerPartNum == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.ManufacturerPartNum(childComplexity), true
+	case "ProductFilterValues.name":
+		if e.ComplexityRoot.ProductFilterValues.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Name(childComplexity), true
+	case "ProductFilterValues.productTypes":
+		if e.ComplexityRoot.ProductFilterValues.ProductTypes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.ProductTypes(childComplexity), true
+	case "ProductFilterValues.search":
+		if e.ComplexityRoot.ProductFilterValues.Search == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Search(childComplexity), true
+	case "ProductFilterValues.sku":
+		if e.ComplexityRoot.ProductFilterValues.Sku == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Sku(childComplexity), true
+	case "ProductFilterValues.slug":
+		if e.ComplexityRoot.ProductFilterValues.Slug == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Slug(childComplexity), true
+	case "ProductFilterValues.tags":
+		if e.ComplexityRoot.ProductFilterValues.Tags == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Tags(childComplexity), true
+	case "ProductFilterValues.upcEan":
+		if e.ComplexityRoot.ProductFilterValues.UpcEan == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.UpcEan(childComplexity), true
 
 	case "ProductTranslation.description":
 		if e.ComplexityRoot.ProductTranslation.Description == nil {
@@ -4372,6 +4564,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Settings.PageLength(childComplexity), true
+	case "Settings.pageLengthMax":
+		if e.ComplexityRoot.Settings.PageLengthMax == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Settings.PageLengthMax(childComplexity), true
+	case "Settings.pageOffsetLimit":
+		if e.ComplexityRoot.Settings.PageOffsetLimit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Settings.PageOffsetLimit(childComplexity), true
 
 	case "SettingsUpdatePayload.settings":
 		if e.ComplexityRoot.SettingsUpdatePayload.Settings == nil {
@@ -4584,7 +4788,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.StockTransaction.CreatedAt(childComplexity), true
-	case "StockTransaction.id":
+	case "StockTransaction.uuid":
 		if e.ComplexityRoot.StockTransaction.ID == nil {
 			break
 		}
@@ -4659,6 +4863,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.StockTransactionEdge.Node(childComplexity), true
 
+	case "TextFilterValues.eq":
+		if e.ComplexityRoot.TextFilterValues.Eq == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TextFilterValues.Eq(childComplexity), true
+	case "TextFilterValues.in":
+		if e.ComplexityRoot.TextFilterValues.In == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TextFilterValues.In(childComplexity), true
+
 	case "UserError.code":
 		if e.ComplexityRoot.UserError.Code == nil {
 			break
@@ -4678,7 +4895,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UserError.Message(childComplexity), true
 
-	case "Variation.id":
+	case "Variation.uuid":
 		if e.ComplexityRoot.Variation.ID == nil {
 			break
 		}
@@ -4715,7 +4932,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.VariationOption.Description(childComplexity), true
-	case "VariationOption.id":
+	case "VariationOption.uuid":
 		if e.ComplexityRoot.VariationOption.ID == nil {
 			break
 		}
@@ -4876,8 +5093,11 @@ Lists are Relay connections. Ask with ` + "`" + `first` + "`" + ` and ` + "`" + 
 ` + "`" + `offset` + "`" + ` for page numbers (offset at most 10000). ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` are 1 to 100; without them a page has the store's
 page length, 25 unless the settings say otherwise. Cursors are opaque: hand them back as they came.
 
-Every ` + "`" + `id` + "`" + ` is a global id, good for ` + "`" + `node` + "`" + `. Every argument that takes an id takes the service's own id as well, which each
-type shows as ` + "`" + `uuid` + "`" + `.
+Every ` + "`" + `id` + "`" + ` is a global id, good for ` + "`" + `node` + "`" + ` and for the key of a cache: the same id always means the same thing. Every
+argument that takes an id takes the service's own id as well, which each type shows as ` + "`" + `uuid` + "`" + `; only ` + "`" + `node` + "`" + ` and ` + "`" + `nodes` + "`" + ` do
+not, because an own id does not tell its type. What has a ` + "`" + `uuid` + "`" + ` and no ` + "`" + `id` + "`" + ` is part of what it is read from.
+
+A root field is null, with an error that says why, when it is refused or fails: then the others are answered all the same.
 
 The shopper is told by headers: ` + "`" + `Accept-Language` + "`" + `, ` + "`" + `Store-Channel` + "`" + `, ` + "`" + `Store-Context-Tag` + "`" + `, ` + "`" + `X-Moltin-Currency` + "`" + `.
 
@@ -4923,7 +5143,7 @@ type Query {
   "A node of the shopper's catalog, or a hierarchy's root as a node, by id: null when the catalog has none with that id. Example: ` + "`" + `catalogNode(id: \"node-coffee\") { name }` + "`" + `."
   catalogNode("The global id, or the service's own; a hierarchy's id serves too." id: ID!): CatalogNode
 
-  "The nodes of the shopper's catalog: by name, then id, unless sorted otherwise; or, where the filter names ids, by last update, newest first."
+  "The nodes of the shopper's catalog: by name, then id, unless sorted otherwise; or, where the filter names ids, by last update, newest first. Null only with an error."
   catalogNodes(
     "Which nodes; null means all of them."
     filter: CatalogNodeFilter
@@ -4939,12 +5159,12 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): CatalogNodeConnection!
+  ): CatalogNodeConnection
 
   "A hierarchy of the shopper's catalog, by id: null when the catalog has none with that id."
   hierarchy("The global id, or the service's own." id: ID!): Hierarchy
 
-  "The hierarchies of the shopper's catalog, by name, then id, unless sorted otherwise: the roots of its trees of nodes."
+  "The hierarchies of the shopper's catalog, by name, then id, unless sorted otherwise: the roots of its trees of nodes. Null only with an error."
   hierarchies(
     "Which hierarchies; null means all of them."
     filter: CatalogNodeFilter
@@ -4960,7 +5180,7 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): HierarchyConnection!
+  ): HierarchyConnection
 
   "One live product of the shopper's catalog, by exactly one of its arguments; null when there is none. Of several with one sku or slug it is the one updated last."
   product(
@@ -4972,7 +5192,7 @@ type Query {
     slug: String
   ): Product
 
-  "Every product that a node of the shopper's catalog lists, each once: by last update, newest first, then id, unless sorted otherwise. Parents, children and components that no node lists are reached through their edges or by ` + "`" + `product` + "`" + `."
+  "Every product that a node of the shopper's catalog lists, each once: by last update, newest first, then id, unless sorted otherwise. Parents, children and components that no node lists are reached through their edges or by ` + "`" + `product` + "`" + `. Null only with an error."
   products(
     "Which products; null means all."
     filter: ProductFilter
@@ -4988,12 +5208,12 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): ProductConnection!
+  ): ProductConnection
 
   "The stock of a product, draft or live; null when it has no stock record."
   stock("The product's global id, or the service's own." productId: ID!): Stock
 
-  "The stock of all products, drafts too: by product id, unless sorted otherwise."
+  "The stock of all products, drafts too: by product id, unless sorted otherwise. Null only with an error."
   stocks(
     "Bounds on a sort key, to page by key without a cursor; null means the whole list."
     filter: ListBounds
@@ -5009,12 +5229,12 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): StockConnection!
+  ): StockConnection
 
-  "The stock of several products, drafts too, in the order of the ids, each once; those without a stock record are left out."
-  stocksById("The products' global ids, or the service's own; at most 100." productIds: [ID!]!): [Stock!]!
+  "The stock of several products, drafts too, in the order of the ids, each once; those without a stock record are left out. Null only with an error."
+  stocksById("The products' global ids, or the service's own; at most 100." productIds: [ID!]!): [Stock!]
 
-  "The ledger of a product's stock, newest first unless sorted otherwise. NOT_FOUND for a product without a stock record."
+  "The ledger of a product's stock, newest first unless sorted otherwise. NOT_FOUND for a product without a stock record. Null only with an error."
   stockTransactions(
     "The product's global id, or the service's own."
     productId: ID!
@@ -5032,7 +5252,7 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): StockTransactionConnection!
+  ): StockTransactionConnection
 
   "A line of the ledger of a product's stock; null when there is none."
   stockTransaction(
@@ -5042,32 +5262,32 @@ type Query {
     id: ID!
   ): StockTransaction
 
-  "The store's settings."
-  settings: Settings!
+  "The store's settings. Null only with an error."
+  settings: Settings
 
   "The configuration of a payment gateway, without its secrets; null for an unknown slug. Example: ` + "`" + `gateway(slug: \"card_processor\") { enabled passwordSet }` + "`" + `."
   gateway("` + "`" + `card_processor` + "`" + ` or ` + "`" + `manual` + "`" + `." slug: String!): Gateway
 
-  "Every payment gateway there is; those that were never configured are disabled."
-  gateways: [Gateway!]!
+  "Every payment gateway there is; those that were never configured are disabled. Null only with an error."
+  gateways: [Gateway!]
 
   """
   Which catalog a shopper sees, and why: every rule with what matched and what missed. Without arguments it is this shopper
   now, by their headers and token, and rules for other accounts, account tags or customers show no names. What-if
   arguments: anyone may give a channel and tags; an account, account tags, a customer and ` + "`" + `at` + "`" + ` need the scope
-  ` + "`" + `catalog:write` + "`" + `. Example: ` + "`" + `catalogResolution { catalogName ruleName reason }` + "`" + `.
+  ` + "`" + `catalog:write` + "`" + `. Null only with an error. Example: ` + "`" + `catalogResolution { catalogName ruleName reason }` + "`" + `.
   """
   catalogResolution(
     "Another shopper, whole: members left out are none. Null means this shopper."
     context: ShopperContextInput
     "Another time; null means now. Needs the scope ` + "`" + `catalog:write` + "`" + `."
     at: DateTime
-  ): CatalogResolution!
+  ): CatalogResolution
 
   "A catalog as authored, published or not; null when there is none."
   catalog("The global id, or the service's own." id: ID!): Catalog
 
-  "The catalogs as authored, published or not, by id."
+  "The catalogs as authored, published or not, by id. Null only with an error."
   catalogs(
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
     first: Int
@@ -5079,7 +5299,7 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): CatalogConnection!
+  ): CatalogConnection
 
   "A catalog rule; null when there is none."
   catalogRule("The global id, or the service's own." id: ID!): CatalogRule
@@ -5087,7 +5307,7 @@ type Query {
   "A promotion by id: null when there is none. Example: ` + "`" + `promotion(id: \"ten-off\") { name state end }` + "`" + `."
   promotion("The global id, or the service's own." id: ID!): Promotion
 
-  "The promotions, whatever their state. Example: ` + "`" + `promotions(filter: {state: ACTIVE}, orderBy: {field: NAME}) { nodes { name end } }` + "`" + `."
+  "The promotions, whatever their state. Null only with an error. Example: ` + "`" + `promotions(filter: {state: ACTIVE}, orderBy: {field: NAME}) { nodes { name end } }` + "`" + `."
   promotions(
     "Which ones; null means all."
     filter: PromotionFilter
@@ -5103,12 +5323,12 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): PromotionConnection!
+  ): PromotionConnection
 
   "A code, across all promotions: the one that is held, else the newest; null when there is none. Codes are case-sensitive. Example: ` + "`" + `promotionCode(code: \"TEN-OFF\") { valid uses promotion { name } }` + "`" + `."
   promotionCode("The code, as the shopper has it." code: String!): PromotionCode
 
-  "The codes of a promotion. Those that were deleted when it was enabled again are not among them."
+  "The codes of a promotion. Those that were deleted when it was enabled again are not among them. Null only with an error."
   promotionCodes(
     "The promotion, by global id or the service's own; an unknown one is an error."
     promotionId: ID!
@@ -5126,9 +5346,9 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): PromotionCodeConnection!
+  ): PromotionCodeConnection
 
-  "The catalog rules, by id."
+  "The catalog rules, by id. Null only with an error."
   catalogRules(
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
     first: Int
@@ -5140,12 +5360,12 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): CatalogRuleConnection!
+  ): CatalogRuleConnection
 
   "A hierarchy as authored, in a catalog or not; null when there is none."
   authoredHierarchy("The global id, or the service's own." id: ID!): AuthoredHierarchy
 
-  "The hierarchies as authored, by id."
+  "The hierarchies as authored, by id. Null only with an error."
   authoredHierarchies(
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
     first: Int
@@ -5157,12 +5377,12 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): AuthoredHierarchyConnection!
+  ): AuthoredHierarchyConnection
 
   "A node as authored; null when there is none. For what shoppers see ask ` + "`" + `catalogNode` + "`" + `."
   authoredNode("The global id, or the service's own." id: ID!): AuthoredNode
 
-  "All nodes of a hierarchy as authored, by id; none when there is no such hierarchy."
+  "All nodes of a hierarchy as authored, by id; none when there is no such hierarchy. Null only with an error."
   authoredNodes(
     "The hierarchy: its global id, or the service's own."
     hierarchyId: ID!
@@ -5176,24 +5396,24 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): AuthoredNodeConnection!
+  ): AuthoredNodeConnection
 
-  "The releases of a catalog that are kept, newest first: the one that is served, and the newest three. Needs the scope catalog:write."
-  catalogReleases("The catalog's global id, or the service's own." catalogId: ID!): [CatalogRelease!]!
+  "The releases of a catalog that are kept, newest first: the one that is served, and the newest three. Needs the scope catalog:write. Null only with an error."
+  catalogReleases("The catalog's global id, or the service's own." catalogId: ID!): [CatalogRelease!]
 
   "A job; null when there is none with that id (any more: a finished one is kept for 30 days). Ask again for its progress. Needs the scope of what it does: catalog:write to publish, promotions:write to make codes."
   job("The global id, or the service's own." id: ID!): Job
 
-  "The newest jobs, newest first, of the kinds that the token may see. Needs the scope catalog:write."
-  jobs("How many, 1 to 100." first: Int! = 25): [Job!]!
+  "The newest jobs, newest first, of the kinds that the token may see. Needs the scope catalog:write. Null only with an error."
+  jobs("How many, 1 to 100." first: Int! = 25): [Job!]
 
-  "Anything with a global id; null when it is not there (any more)."
+  "Anything with a global id, as its own field would show it to this token and shopper; null when that shows nothing. An own id is INVALID here: ask the field of its type, ` + "`" + `product(id:)` + "`" + ` for instance."
   node("A global id." id: ID!): Node
 
-  "Several things by their global ids, at most 100, in the order asked for; null for each that is not there."
-  nodes("Global ids." ids: [ID!]!): [Node]!
+  "Several things by their global ids, at most 100, in the order asked for: each as ` + "`" + `node` + "`" + ` shows it, null for each that it shows nothing for. The whole list is null only with an error: one id of a type that the token may not read refuses it."
+  nodes("Global ids." ids: [ID!]!): [Node]
 
-  "What a promotion code would do for a cart, and all that stands in its way. It takes no use."
+  "What a promotion code would do for a cart, and all that stands in its way. It takes no use. Null only with an error."
   promotionCodeCheck(
     "The code; its case counts."
     code: String!
@@ -5205,9 +5425,9 @@ type Query {
     currency: String
     "What the cart comes to in that currency, minor units in digits: ` + "`" + `1999` + "`" + `. Null is nothing."
     amount: String
-  ): PromotionCodeCheck!
+  ): PromotionCodeCheck
 
-  "How a promotion's codes were redeemed, in the order of use unless sorted otherwise."
+  "How a promotion's codes were redeemed, in the order of use unless sorted otherwise. Null only with an error."
   promotionCodeUsages(
     "The promotion's global id, or the service's own."
     promotionId: ID!
@@ -5227,105 +5447,105 @@ type Query {
     before: String
     "How many rows to pass over, at most 10000."
     offset: Int
-  ): PromotionCodeUsageConnection!
+  ): PromotionCodeUsageConnection
 }
 
 type Mutation {
-  "Changes settings. Members left out stay as they are."
-  settingsUpdate("What to change." input: SettingsUpdateInput!): SettingsUpdatePayload!
+  "Changes settings. Members left out stay as they are. Null only with an error."
+  settingsUpdate("What to change." input: SettingsUpdateInput!): SettingsUpdatePayload
 
-  "Publishes a catalog: makes an immutable release of what is authored at that moment, as a job. Shoppers see the old release until the new one is whole. Asked again while such a job waits, it is that job; where nothing was written since the release that is served, the job ends with that one."
-  catalogPublish("What to publish." input: CatalogPublishInput!): CatalogPublishPayload!
+  "Publishes a catalog: makes an immutable release of what is authored at that moment, as a job. Shoppers see the old release until the new one is whole. Asked again while such a job waits, it is that job; where nothing was written since the release that is served, the job ends with that one. Null only with an error."
+  catalogPublish("What to publish." input: CatalogPublishInput!): CatalogPublishPayload
 
-  "Serves a release that is kept in place of the one its catalog serves: an earlier one to roll back, or a preview. It takes effect at once."
-  catalogReleaseServe("Which." input: CatalogReleaseServeInput!): CatalogReleaseServePayload!
+  "Serves a release that is kept in place of the one its catalog serves: an earlier one to roll back, or a preview. It takes effect at once. Null only with an error."
+  catalogReleaseServe("Which." input: CatalogReleaseServeInput!): CatalogReleaseServePayload
 
-  "Cancels a job: one that waits at once, one that runs within a second or so. A finished job stays as it is, and so do codes that were made by then. Needs the scope of what it does."
-  jobCancel("Which." input: JobCancelInput!): JobCancelPayload!
+  "Cancels a job: one that waits at once, one that runs within a second or so. A finished job stays as it is, and so do codes that were made by then. Needs the scope of what it does. Null only with an error."
+  jobCancel("Which." input: JobCancelInput!): JobCancelPayload
 
-  "Makes up to 10000000 codes by a pattern, as a job: ask ` + "`" + `job(id)` + "`" + ` for its progress, ` + "`" + `jobCancel` + "`" + ` ends it, and the codes made by then stay. A job that was interrupted goes on where it was."
-  promotionCodesGenerate("What to make." input: PromotionCodesGenerateInput!): PromotionCodesGeneratePayload!
+  "Makes up to 10000000 codes by a pattern, as a job: ask ` + "`" + `job(id)` + "`" + ` for its progress, ` + "`" + `jobCancel` + "`" + ` ends it, and the codes made by then stay. A job that was interrupted goes on where it was. Null only with an error."
+  promotionCodesGenerate("What to make." input: PromotionCodesGenerateInput!): PromotionCodesGeneratePayload
 
-  "Takes uses of a promotion code for a cart that is checked out, and never more than the code has: one use of a PER_CART code, of a PER_ITEM code as many as there are units or as are left. The same reference is redeemed once, whoever asks again."
-  promotionCodeRedeem("What for." input: PromotionCodeRedeemInput!): PromotionCodeRedeemPayload!
+  "Takes uses of a promotion code for a cart that is checked out, and never more than the code has: one use of a PER_CART code, of a PER_ITEM code as many as there are units or as are left. The same reference is redeemed once, whoever asks again. Null only with an error."
+  promotionCodeRedeem("What for." input: PromotionCodeRedeemInput!): PromotionCodeRedeemPayload
 
-  "Gives back the uses that a reference took, once, for a cart that is not paid after all."
-  promotionCodeRelease("Which." input: PromotionCodeReleaseInput!): PromotionCodeReleasePayload!
+  "Gives back the uses that a reference took, once, for a cart that is not paid after all. Null only with an error."
+  promotionCodeRelease("Which." input: PromotionCodeReleaseInput!): PromotionCodeReleasePayload
 
-  "Mints a token for a shopper, so that their storefront sees the catalogs and prices that are for them. It may read catalogs and stock, nothing else, and ends with the client that minted it."
-  shopperTokenCreate("For whom, and how long." input: ShopperTokenCreateInput!): ShopperTokenCreatePayload!
+  "Mints a token for a shopper, so that their storefront sees the catalogs and prices that are for them. It may read catalogs and stock, nothing else, and ends with the client that minted it. Null only with an error."
+  shopperTokenCreate("For whom, and how long." input: ShopperTokenCreateInput!): ShopperTokenCreatePayload
 
-  "Configures a payment gateway. Members left out keep their value; the card processor needs merchant id, username and password by the time it is first configured. The password is sealed, and never shown again."
-  gatewayUpdate("What to change." input: GatewayUpdateInput!): GatewayUpdatePayload!
+  "Configures a payment gateway. Members left out keep their value; the card processor needs merchant id, username and password by the time it is first configured. The password is sealed, and never shown again. Null only with an error."
+  gatewayUpdate("What to change." input: GatewayUpdateInput!): GatewayUpdatePayload
 
-  "Makes the stock record of a product, imported or not. What is there already is CONFLICT: change it by ` + "`" + `stockTransact` + "`" + `."
-  stockCreate("The record." input: StockCreateInput!): StockCreatePayload!
+  "Makes the stock record of a product, imported or not. What is there already is CONFLICT: change it by ` + "`" + `stockTransact` + "`" + `. Null only with an error."
+  stockCreate("The record." input: StockCreateInput!): StockCreatePayload
 
-  "Changes stock: all the changes or none, each with its line in the ledger. The same product twice is changed twice, in order."
-  stockTransact("The changes." input: StockTransactInput!): StockTransactPayload!
+  "Changes stock: all the changes or none, each with its line in the ledger. The same product twice is changed twice, in order. Null only with an error."
+  stockTransact("The changes." input: StockTransactInput!): StockTransactPayload
 
-  "Makes a catalog. Shoppers see it once it is published and a rule leads to it, or no other is published."
-  catalogCreate("The catalog." input: CatalogCreateInput!): CatalogCreatePayload!
+  "Makes a catalog. Shoppers see it once it is published and a rule leads to it, or no other is published. Null only with an error."
+  catalogCreate("The catalog." input: CatalogCreateInput!): CatalogCreatePayload
 
-  "Changes a catalog. Members left out stay as they are. Shoppers see the change once the catalog is published."
-  catalogUpdate("What to change." input: CatalogUpdateInput!): CatalogUpdatePayload!
+  "Changes a catalog. Members left out stay as they are. Shoppers see the change once the catalog is published. Null only with an error."
+  catalogUpdate("What to change." input: CatalogUpdateInput!): CatalogUpdatePayload
 
-  "Removes a catalog that no rule names. Its releases go when next something is published."
-  catalogDelete("Which." input: CatalogDeleteInput!): CatalogDeletePayload!
+  "Removes a catalog that no rule names. Its releases go when next something is published. Null only with an error."
+  catalogDelete("Which." input: CatalogDeleteInput!): CatalogDeletePayload
 
-  "Makes a catalog rule, which counts at once."
-  catalogRuleCreate("The rule." input: CatalogRuleCreateInput!): CatalogRuleCreatePayload!
+  "Makes a catalog rule, which counts at once. Null only with an error."
+  catalogRuleCreate("The rule." input: CatalogRuleCreateInput!): CatalogRuleCreatePayload
 
-  "Changes a catalog rule, at once. Members left out stay as they are; an empty list is no criterion."
-  catalogRuleUpdate("What to change." input: CatalogRuleUpdateInput!): CatalogRuleUpdatePayload!
+  "Changes a catalog rule, at once. Members left out stay as they are; an empty list is no criterion. Null only with an error."
+  catalogRuleUpdate("What to change." input: CatalogRuleUpdateInput!): CatalogRuleUpdatePayload
 
-  "Removes a catalog rule, which counts no longer."
-  catalogRuleDelete("Which." input: CatalogRuleDeleteInput!): CatalogRuleDeletePayload!
+  "Removes a catalog rule, which counts no longer. Null only with an error."
+  catalogRuleDelete("Which." input: CatalogRuleDeleteInput!): CatalogRuleDeletePayload
 
-  "Makes a promotion. An automatic one gets its code, ` + "`" + `auto_` + "`" + ` and the promotion's id, and takes no other."
-  promotionCreate("The promotion." input: PromotionCreateInput!): PromotionCreatePayload!
+  "Makes a promotion. An automatic one gets its code, ` + "`" + `auto_` + "`" + ` and the promotion's id, and takes no other. Null only with an error."
+  promotionCreate("The promotion." input: PromotionCreateInput!): PromotionCreatePayload
 
-  "Changes a promotion. Members left out stay as they are. One that has ended and gets an end in the future loses all its codes at once: ask with ` + "`" + `dryRun` + "`" + ` first to hear how many."
-  promotionUpdate("What to change." input: PromotionUpdateInput!): PromotionUpdatePayload!
+  "Changes a promotion. Members left out stay as they are. One that has ended and gets an end in the future loses all its codes at once: ask with ` + "`" + `dryRun` + "`" + ` first to hear how many. Null only with an error."
+  promotionUpdate("What to change." input: PromotionUpdateInput!): PromotionUpdatePayload
 
-  "Removes a promotion with its codes and the record of their use."
-  promotionDelete("Which." input: PromotionDeleteInput!): PromotionDeletePayload!
+  "Removes a promotion with its codes and the record of their use. Null only with an error."
+  promotionDelete("Which." input: PromotionDeleteInput!): PromotionDeletePayload
 
-  "Makes codes for a promotion, all or none, at most 10000 at once. No two promotions that have not ended have the same code."
-  promotionCodesCreate("The codes." input: PromotionCodesCreateInput!): PromotionCodesCreatePayload!
+  "Makes codes for a promotion, all or none, at most 10000 at once. No two promotions that have not ended have the same code. Null only with an error."
+  promotionCodesCreate("The codes." input: PromotionCodesCreateInput!): PromotionCodesCreatePayload
 
-  "Removes codes of a promotion, all or none; they are free for others at once."
-  promotionCodesDelete("Which." input: PromotionCodesDeleteInput!): PromotionCodesDeletePayload!
+  "Removes codes of a promotion, all or none; they are free for others at once. Null only with an error."
+  promotionCodesDelete("Which." input: PromotionCodesDeleteInput!): PromotionCodesDeletePayload
 
-  "Makes a hierarchy. Shoppers see it once a catalog that names it is published."
-  hierarchyCreate("The hierarchy." input: HierarchyCreateInput!): HierarchyCreatePayload!
+  "Makes a hierarchy. Shoppers see it once a catalog that names it is published. Null only with an error."
+  hierarchyCreate("The hierarchy." input: HierarchyCreateInput!): HierarchyCreatePayload
 
-  "Changes a hierarchy. Members left out stay as they are. Shoppers see the change once its catalogs are published, as with every change of nodes."
-  hierarchyUpdate("What to change." input: HierarchyUpdateInput!): HierarchyUpdatePayload!
+  "Changes a hierarchy. Members left out stay as they are. Shoppers see the change once its catalogs are published, as with every change of nodes. Null only with an error."
+  hierarchyUpdate("What to change." input: HierarchyUpdateInput!): HierarchyUpdatePayload
 
-  "Removes a hierarchy without nodes that no catalog names."
-  hierarchyDelete("Which." input: HierarchyDeleteInput!): HierarchyDeletePayload!
+  "Removes a hierarchy without nodes that no catalog names. Null only with an error."
+  hierarchyDelete("Which." input: HierarchyDeleteInput!): HierarchyDeletePayload
 
-  "Makes a node."
-  nodeCreate("The node." input: NodeCreateInput!): NodeCreatePayload!
+  "Makes a node. Null only with an error."
+  nodeCreate("The node." input: NodeCreateInput!): NodeCreatePayload
 
-  "Changes a node's texts. Members left out stay as they are."
-  nodeUpdate("What to change." input: NodeUpdateInput!): NodeUpdatePayload!
+  "Changes a node's texts. Members left out stay as they are. Null only with an error."
+  nodeUpdate("What to change." input: NodeUpdateInput!): NodeUpdatePayload
 
-  "Hangs a node, with all below it, from another node of its hierarchy, or from the hierarchy itself."
-  nodeMove("Which, and where to." input: NodeMoveInput!): NodeMovePayload!
+  "Hangs a node, with all below it, from another node of its hierarchy, or from the hierarchy itself. Null only with an error."
+  nodeMove("Which, and where to." input: NodeMoveInput!): NodeMovePayload
 
-  "Removes a node without nodes below it. The products that were attached to it stay."
-  nodeDelete("Which." input: NodeDeleteInput!): NodeDeletePayload!
+  "Removes a node without nodes below it. The products that were attached to it stay. Null only with an error."
+  nodeDelete("Which." input: NodeDeleteInput!): NodeDeletePayload
 
-  "Attaches products to a node, the newest attachment last; those attached already keep their place."
-  nodeProductsAttach("Which." input: NodeProductsAttachInput!): NodeProductsAttachPayload!
+  "Attaches products to a node, the newest attachment last; those attached already keep their place. Null only with an error."
+  nodeProductsAttach("Which." input: NodeProductsAttachInput!): NodeProductsAttachPayload
 
-  "Takes products off a node, and off its curated ones; those that are not attached are passed over."
-  nodeProductsDetach("Which." input: NodeProductsDetachInput!): NodeProductsDetachPayload!
+  "Takes products off a node, and off its curated ones; those that are not attached are passed over. Null only with an error."
+  nodeProductsDetach("Which." input: NodeProductsDetachInput!): NodeProductsDetachPayload
 
-  "Says which products of a node come first, in the order given."
-  nodeCurate("Which." input: NodeCurateInput!): NodeCuratePayload!
+  "Says which products of a node come first, in the order given. Null only with an error."
+  nodeCurate("Which." input: NodeCurateInput!): NodeCuratePayload
 }
 
 "What went wrong, in a word a program can decide by. Errors carry it as ` + "`" + `extensions.code` + "`" + `."
@@ -5599,16 +5819,96 @@ type FacetValue {
   count: Int!
   "Whether the list's filter has it already."
   selected: Boolean!
-  "A ProductFilter for ` + "`" + `filter` + "`" + `, as it is: the one that was asked, with this value as its condition on the attribute. It lists ` + "`" + `count` + "`" + ` products: what a link needs."
-  filter: JSON!
-  "A ProductFilter for ` + "`" + `filter` + "`" + `, as it is: the one that was asked, with this value added to the selected ones, or taken away when it is selected: what a check box needs."
-  toggled: JSON!
+  "The filter that was asked, with this value as its condition on the attribute. It lists ` + "`" + `count` + "`" + ` products: what a link needs."
+  filter: ProductFilterValues!
+  "The filter that was asked, with this value added to the selected ones, or taken away when it is selected: what a check box needs."
+  toggled: ProductFilterValues!
+}
+
+"""
+A filter of products, as ` + "`" + `ProductFilter` + "`" + ` has it, to be sent as the next ` + "`" + `filter` + "`" + `. Select the members that your own filter
+uses, and the attribute of the facet; send what came back without ` + "`" + `__typename` + "`" + ` and without the members that are null, which
+are no conditions. Example: ` + "`" + `toggled { search tags { eq in } }` + "`" + `.
+"""
+type ProductFilterValues {
+  "The words; null without."
+  search: String
+  "The condition on the id; null without."
+  id: IDFilterValues
+  "The condition on the name; null without."
+  name: TextFilterValues
+  "The condition on the stock keeping unit; null without."
+  sku: TextFilterValues
+  "The condition on the slug; null without."
+  slug: TextFilterValues
+  "The condition on the manufacturer's part number; null without."
+  manufacturerPartNum: TextFilterValues
+  "The condition on UPC or EAN; null without."
+  upcEan: TextFilterValues
+  "The condition on the product types; null without."
+  productTypes: TextFilterValues
+  "The condition on the tags; null without."
+  tags: TextFilterValues
+  "The bounds; null without."
+  bounds: ListBoundsValues
+  "The further filters, as they were asked; null without."
+  and: [ProductFilterValues!]
+}
+
+"A text condition, as ` + "`" + `TextFilter` + "`" + ` has it."
+type TextFilterValues {
+  "This value; null where several are."
+  eq: String
+  "One of these values; null where ` + "`" + `eq` + "`" + ` is."
+  in: [String!]
+}
+
+"An id condition, as ` + "`" + `IDFilter` + "`" + ` has it."
+type IDFilterValues {
+  "One of these ids; null for none."
+  in: [ID!]
+}
+
+"Bounds on sort keys, as ` + "`" + `ListBounds` + "`" + ` has them."
+type ListBoundsValues {
+  "On the id; null without."
+  id: IDBoundsValues
+  "On the time of creation; null without."
+  createdAt: DateTimeBoundsValues
+  "On the time of the last change; null without."
+  updatedAt: DateTimeBoundsValues
+}
+
+"Bounds on an id, as ` + "`" + `IDBounds` + "`" + ` has them."
+type IDBoundsValues {
+  "After this one; null without."
+  gt: ID
+  "This one or after it; null without."
+  ge: ID
+  "Before this one; null without."
+  lt: ID
+  "This one or before it; null without."
+  le: ID
+}
+
+"Bounds on a time, as ` + "`" + `DateTimeBounds` + "`" + ` has them."
+type DateTimeBoundsValues {
+  "After this moment; null without."
+  gt: DateTime
+  "At this moment or after it; null without."
+  ge: DateTime
+  "Before this moment; null without."
+  lt: DateTime
+  "At this moment or before it; null without."
+  le: DateTime
 }
 
 "A product in a list."
 type ProductEdge {
   "Where it stands in the list."
   cursor: String!
+  "Whether the merchant put it first in the node whose list this is; false in every other list."
+  curated: Boolean!
   "The product."
   node: Product!
 }
@@ -5854,8 +6154,6 @@ type Product implements Node {
   baseProduct: Boolean!
   "The service's own id of the parent; null for other products than children."
   baseProductId: ID
-  "Whether the merchant put it first in the node it was listed for."
-  curatedProduct: Boolean!
   "When it was made."
   createdAt: DateTime!
   "When it was last changed."
@@ -6057,7 +6355,7 @@ type ProductComponent {
 "A product that can be chosen for a part of a bundle."
 type ComponentOption {
   "The product's own id."
-  id: ID!
+  uuid: ID!
   "Always ` + "`" + `product` + "`" + `."
   type: String!
   "How many of it the bundle holds."
@@ -6072,8 +6370,8 @@ type BundleConfiguration {
 
 "A way in which children of a product differ: ` + "`" + `size` + "`" + `."
 type Variation {
-  "The variation's own id."
-  id: ID!
+  "The variation's own id. Children of one parent share it, and differ in ` + "`" + `option` + "`" + `."
+  uuid: ID!
   "For people: ` + "`" + `size` + "`" + `."
   name: String!
   "Its place among the variations."
@@ -6087,7 +6385,7 @@ type Variation {
 "One value of a variation: ` + "`" + `XL` + "`" + `."
 type VariationOption {
   "The option's own id."
-  id: ID!
+  uuid: ID!
   "For people: ` + "`" + `XL` + "`" + `."
   name: String!
   "For people; empty when it has none."
@@ -6144,8 +6442,8 @@ type Stock implements Node {
   updatedAt: DateTime!
   "The product, where it is in the shopper's catalog; null for drafts and for products of other catalogs."
   product: Product
-  "The newest lines of the ledger, newest first."
-  transactions("How many, 1 to 100." first: Int! = 25): [StockTransaction!]!
+  "The newest lines of the ledger, newest first. Null only with an error: who did what, and why, needs the scope ` + "`" + `inventory:write` + "`" + `."
+  transactions("How many, 1 to 100." first: Int! = 25): [StockTransaction!]
 }
 
 "What a stock transaction does."
@@ -6165,7 +6463,7 @@ enum StockAction {
 "A line of the ledger: a change that was made. The deltas of a product's lines add up to its stock."
 type StockTransaction {
   "The transaction's own id."
-  id: ID!
+  uuid: ID!
   "The product's own id."
   productId: ID!
   "What was done."
@@ -6184,7 +6482,7 @@ type StockTransaction {
   actor: String!
   "When."
   createdAt: DateTime!
-  "The stock right after; null when read from the ledger."
+  "The product's stock as it is now, after all changes of the mutation where one answers with this. Null when there is no stock record (any more)."
   stock: Stock
 }
 
@@ -6192,6 +6490,10 @@ type StockTransaction {
 type Settings {
   "Rows of a page when the request does not say, 1 to 100."
   pageLength: Int!
+  "Rows of a page at most, which ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` may ask for: 100. Can only be read."
+  pageLengthMax: Int!
+  "Rows that ` + "`" + `offset` + "`" + ` may pass over at most: 10000. Can only be read."
+  pageOffsetLimit: Int!
   "The currency of prices when the shopper asks for none, ISO 4217: ` + "`" + `USD` + "`" + `."
   currency: String!
   "The language of texts that name none, BCP 47: ` + "`" + `en` + "`" + `."
@@ -6416,7 +6718,7 @@ type Catalog implements Node {
 "A price book's place in a catalog."
 type CatalogPricebook {
   "The price book's own id."
-  id: ID!
+  uuid: ID!
   "Of several price books with a price for a product the highest priority wins."
   priority: Int!
 }
@@ -8001,8 +8303,8 @@ func (ec *executionContext) childFields_CatalogNodeEdge(ctx context.Context, fie
 
 func (ec *executionContext) childFields_CatalogPricebook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "id":
-		return ec.fieldContext_CatalogPricebook_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_CatalogPricebook_uuid(ctx, field)
 	case "priority":
 		return ec.fieldContext_CatalogPricebook_priority(ctx, field)
 	}
@@ -8189,14 +8491,28 @@ func (ec *executionContext) childFields_CatalogUpdatePayload(ctx context.Context
 
 func (ec *executionContext) childFields_ComponentOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "id":
-		return ec.fieldContext_ComponentOption_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_ComponentOption_uuid(ctx, field)
 	case "type":
 		return ec.fieldContext_ComponentOption_type(ctx, field)
 	case "quantity":
 		return ec.fieldContext_ComponentOption_quantity(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ComponentOption", field.Name)
+}
+
+func (ec *executionContext) childFields_DateTimeBoundsValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "gt":
+		return ec.fieldContext_DateTimeBoundsValues_gt(ctx, field)
+	case "ge":
+		return ec.fieldContext_DateTimeBoundsValues_ge(ctx, field)
+	case "lt":
+		return ec.fieldContext_DateTimeBoundsValues_lt(ctx, field)
+	case "le":
+		return ec.fieldContext_DateTimeBoundsValues_le(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DateTimeBoundsValues", field.Name)
 }
 
 func (ec *executionContext) childFields_DisplayPrice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8371,6 +8687,28 @@ func (ec *executionContext) childFields_HierarchyUpdatePayload(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type HierarchyUpdatePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_IDBoundsValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "gt":
+		return ec.fieldContext_IDBoundsValues_gt(ctx, field)
+	case "ge":
+		return ec.fieldContext_IDBoundsValues_ge(ctx, field)
+	case "lt":
+		return ec.fieldContext_IDBoundsValues_lt(ctx, field)
+	case "le":
+		return ec.fieldContext_IDBoundsValues_le(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type IDBoundsValues", field.Name)
+}
+
+func (ec *executionContext) childFields_IDFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "in":
+		return ec.fieldContext_IDFilterValues_in(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type IDFilterValues", field.Name)
+}
+
 func (ec *executionContext) childFields_Job(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -8409,6 +8747,18 @@ func (ec *executionContext) childFields_JobCancelPayload(ctx context.Context, fi
 		return ec.fieldContext_JobCancelPayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type JobCancelPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_ListBoundsValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ListBoundsValues_id(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_ListBoundsValues_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_ListBoundsValues_updatedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ListBoundsValues", field.Name)
 }
 
 func (ec *executionContext) childFields_Money(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8593,8 +8943,6 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_baseProduct(ctx, field)
 	case "baseProductId":
 		return ec.fieldContext_Product_baseProductId(ctx, field)
-	case "curatedProduct":
-		return ec.fieldContext_Product_curatedProduct(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Product_createdAt(ctx, field)
 	case "updatedAt":
@@ -8707,6 +9055,8 @@ func (ec *executionContext) childFields_ProductEdge(ctx context.Context, field g
 	switch field.Name {
 	case "cursor":
 		return ec.fieldContext_ProductEdge_cursor(ctx, field)
+	case "curated":
+		return ec.fieldContext_ProductEdge_curated(ctx, field)
 	case "node":
 		return ec.fieldContext_ProductEdge_node(ctx, field)
 	}
@@ -8731,6 +9081,34 @@ func (ec *executionContext) childFields_ProductFile(ctx context.Context, field g
 		return ec.fieldContext_ProductFile_file(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductFile", field.Name)
+}
+
+func (ec *executionContext) childFields_ProductFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "search":
+		return ec.fieldContext_ProductFilterValues_search(ctx, field)
+	case "id":
+		return ec.fieldContext_ProductFilterValues_id(ctx, field)
+	case "name":
+		return ec.fieldContext_ProductFilterValues_name(ctx, field)
+	case "sku":
+		return ec.fieldContext_ProductFilterValues_sku(ctx, field)
+	case "slug":
+		return ec.fieldContext_ProductFilterValues_slug(ctx, field)
+	case "manufacturerPartNum":
+		return ec.fieldContext_ProductFilterValues_manufacturerPartNum(ctx, field)
+	case "upcEan":
+		return ec.fieldContext_ProductFilterValues_upcEan(ctx, field)
+	case "productTypes":
+		return ec.fieldContext_ProductFilterValues_productTypes(ctx, field)
+	case "tags":
+		return ec.fieldContext_ProductFilterValues_tags(ctx, field)
+	case "bounds":
+		return ec.fieldContext_ProductFilterValues_bounds(ctx, field)
+	case "and":
+		return ec.fieldContext_ProductFilterValues_and(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ProductFilterValues", field.Name)
 }
 
 func (ec *executionContext) childFields_ProductTranslation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9057,6 +9435,10 @@ func (ec *executionContext) childFields_Settings(ctx context.Context, field grap
 	switch field.Name {
 	case "pageLength":
 		return ec.fieldContext_Settings_pageLength(ctx, field)
+	case "pageLengthMax":
+		return ec.fieldContext_Settings_pageLengthMax(ctx, field)
+	case "pageOffsetLimit":
+		return ec.fieldContext_Settings_pageOffsetLimit(ctx, field)
 	case "currency":
 		return ec.fieldContext_Settings_currency(ctx, field)
 	case "locale":
@@ -9171,8 +9553,8 @@ func (ec *executionContext) childFields_StockTransactPayload(ctx context.Context
 
 func (ec *executionContext) childFields_StockTransaction(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "id":
-		return ec.fieldContext_StockTransaction_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_StockTransaction_uuid(ctx, field)
 	case "productId":
 		return ec.fieldContext_StockTransaction_productId(ctx, field)
 	case "action":
@@ -9221,6 +9603,16 @@ func (ec *executionContext) childFields_StockTransactionEdge(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type StockTransactionEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_TextFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "eq":
+		return ec.fieldContext_TextFilterValues_eq(ctx, field)
+	case "in":
+		return ec.fieldContext_TextFilterValues_in(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TextFilterValues", field.Name)
+}
+
 func (ec *executionContext) childFields_UserError(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "field":
@@ -9235,8 +9627,8 @@ func (ec *executionContext) childFields_UserError(ctx context.Context, field gra
 
 func (ec *executionContext) childFields_Variation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "id":
-		return ec.fieldContext_Variation_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_Variation_uuid(ctx, field)
 	case "name":
 		return ec.fieldContext_Variation_name(ctx, field)
 	case "sortOrder":
@@ -9251,8 +9643,8 @@ func (ec *executionContext) childFields_Variation(ctx context.Context, field gra
 
 func (ec *executionContext) childFields_VariationOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "id":
-		return ec.fieldContext_VariationOption_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_VariationOption_uuid(ctx, field)
 	case "name":
 		return ec.fieldContext_VariationOption_name(ctx, field)
 	case "description":
@@ -13798,13 +14190,13 @@ func (ec *executionContext) fieldContext_CatalogNodeEdge_node(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogPricebook_id(ctx context.Context, field graphql.CollectedField, obj *store.PricebookRank) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogPricebook_uuid(ctx context.Context, field graphql.CollectedField, obj *store.PricebookRank) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPricebook_id(ctx, field)
+			return ec.fieldContext_CatalogPricebook_uuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.ID, nil
@@ -13817,7 +14209,7 @@ func (ec *executionContext) _CatalogPricebook_id(ctx context.Context, field grap
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CatalogPricebook_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_CatalogPricebook_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogPricebook", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -15216,13 +15608,13 @@ func (ec *executionContext) fieldContext_CatalogUpdatePayload_userErrors(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _ComponentOption_id(ctx context.Context, field graphql.CollectedField, obj *store.ComponentOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _ComponentOption_uuid(ctx context.Context, field graphql.CollectedField, obj *store.ComponentOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ComponentOption_id(ctx, field)
+			return ec.fieldContext_ComponentOption_uuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.ID, nil
@@ -15235,7 +15627,7 @@ func (ec *executionContext) _ComponentOption_id(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ComponentOption_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_ComponentOption_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ComponentOption", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -15283,6 +15675,98 @@ func (ec *executionContext) _ComponentOption_quantity(ctx context.Context, field
 }
 func (ec *executionContext) fieldContext_ComponentOption_quantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ComponentOption", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _DateTimeBoundsValues_gt(ctx context.Context, field graphql.CollectedField, obj *model.DateTimeBounds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DateTimeBoundsValues_gt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Gt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DateTimeBoundsValues_gt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DateTimeBoundsValues", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _DateTimeBoundsValues_ge(ctx context.Context, field graphql.CollectedField, obj *model.DateTimeBounds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DateTimeBoundsValues_ge(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Ge, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DateTimeBoundsValues_ge(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DateTimeBoundsValues", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _DateTimeBoundsValues_lt(ctx context.Context, field graphql.CollectedField, obj *model.DateTimeBounds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DateTimeBoundsValues_lt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Lt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DateTimeBoundsValues_lt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DateTimeBoundsValues", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _DateTimeBoundsValues_le(ctx context.Context, field graphql.CollectedField, obj *model.DateTimeBounds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DateTimeBoundsValues_le(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Le, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DateTimeBoundsValues_le(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DateTimeBoundsValues", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
 func (ec *executionContext) _DisplayPrice_withTax(ctx context.Context, field graphql.CollectedField, obj *store.DisplayPrice) (ret graphql.Marshaler) {
@@ -15430,15 +15914,24 @@ func (ec *executionContext) _FacetValue_filter(ctx context.Context, field graphq
 			return obj.Filter, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductFilter) graphql.Marshaler {
+			return ec.marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_FacetValue_filter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("FacetValue", field, false, false, errors.New("field of type JSON does not have child fields"))
+	fc = &graphql.FieldContext{
+		Object:     "FacetValue",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _FacetValue_toggled(ctx context.Context, field graphql.CollectedField, obj *model.FacetValue) (ret graphql.Marshaler) {
@@ -15453,15 +15946,24 @@ func (ec *executionContext) _FacetValue_toggled(ctx context.Context, field graph
 			return obj.Toggled, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductFilter) graphql.Marshaler {
+			return ec.marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_FacetValue_toggled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("FacetValue", field, false, false, errors.New("field of type JSON does not have child fields"))
+	fc = &graphql.FieldContext{
+		Object:     "FacetValue",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _File_id(ctx context.Context, field graphql.CollectedField, obj *store.File) (ret graphql.Marshaler) {
@@ -16684,6 +17186,121 @@ func (ec *executionContext) fieldContext_HierarchyUpdatePayload_userErrors(_ con
 	return fc, nil
 }
 
+func (ec *executionContext) _IDBoundsValues_gt(ctx context.Context, field graphql.CollectedField, obj *model.IDBounds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IDBoundsValues_gt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Gt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_IDBoundsValues_gt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("IDBoundsValues", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _IDBoundsValues_ge(ctx context.Context, field graphql.CollectedField, obj *model.IDBounds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IDBoundsValues_ge(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Ge, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_IDBoundsValues_ge(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("IDBoundsValues", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _IDBoundsValues_lt(ctx context.Context, field graphql.CollectedField, obj *model.IDBounds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IDBoundsValues_lt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Lt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_IDBoundsValues_lt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("IDBoundsValues", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _IDBoundsValues_le(ctx context.Context, field graphql.CollectedField, obj *model.IDBounds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IDBoundsValues_le(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Le, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_IDBoundsValues_le(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("IDBoundsValues", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _IDFilterValues_in(ctx context.Context, field graphql.CollectedField, obj *model.IDFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IDFilterValues_in(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.In, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_IDFilterValues_in(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("IDFilterValues", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Job_id(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -17033,6 +17650,102 @@ func (ec *executionContext) fieldContext_JobCancelPayload_userErrors(_ context.C
 	return fc, nil
 }
 
+func (ec *executionContext) _ListBoundsValues_id(ctx context.Context, field graphql.CollectedField, obj *model.ListBounds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ListBoundsValues_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.IDBounds) graphql.Marshaler {
+			return ec.marshalOIDBoundsValues2ᚖporticoᚋgraphᚋmodelᚐIDBounds(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ListBoundsValues_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ListBoundsValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_IDBoundsValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ListBoundsValues_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.ListBounds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ListBoundsValues_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DateTimeBounds) graphql.Marshaler {
+			return ec.marshalODateTimeBoundsValues2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ListBoundsValues_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ListBoundsValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DateTimeBoundsValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ListBoundsValues_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.ListBounds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ListBoundsValues_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DateTimeBounds) graphql.Marshaler {
+			return ec.marshalODateTimeBoundsValues2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ListBoundsValues_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ListBoundsValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DateTimeBoundsValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Money_amount(ctx context.Context, field graphql.CollectedField, obj *store.Money) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -17116,10 +17829,10 @@ func (ec *executionContext) _Mutation_settingsUpdate(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *SettingsUpdatePayload) graphql.Marshaler {
-			return ec.marshalNSettingsUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐSettingsUpdatePayload(ctx, selections, v)
+			return ec.marshalOSettingsUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐSettingsUpdatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_settingsUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17160,10 +17873,10 @@ func (ec *executionContext) _Mutation_catalogPublish(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogPublishPayload) graphql.Marshaler {
-			return ec.marshalNCatalogPublishPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPublishPayload(ctx, selections, v)
+			return ec.marshalOCatalogPublishPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPublishPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogPublish(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17204,10 +17917,10 @@ func (ec *executionContext) _Mutation_catalogReleaseServe(ctx context.Context, f
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogReleaseServePayload) graphql.Marshaler {
-			return ec.marshalNCatalogReleaseServePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseServePayload(ctx, selections, v)
+			return ec.marshalOCatalogReleaseServePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseServePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogReleaseServe(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17248,10 +17961,10 @@ func (ec *executionContext) _Mutation_jobCancel(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *JobCancelPayload) graphql.Marshaler {
-			return ec.marshalNJobCancelPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobCancelPayload(ctx, selections, v)
+			return ec.marshalOJobCancelPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobCancelPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_jobCancel(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17292,10 +18005,10 @@ func (ec *executionContext) _Mutation_promotionCodesGenerate(ctx context.Context
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodesGeneratePayload) graphql.Marshaler {
-			return ec.marshalNPromotionCodesGeneratePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesGeneratePayload(ctx, selections, v)
+			return ec.marshalOPromotionCodesGeneratePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesGeneratePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionCodesGenerate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17336,10 +18049,10 @@ func (ec *executionContext) _Mutation_promotionCodeRedeem(ctx context.Context, f
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodeRedeemPayload) graphql.Marshaler {
-			return ec.marshalNPromotionCodeRedeemPayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeRedeemPayload(ctx, selections, v)
+			return ec.marshalOPromotionCodeRedeemPayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeRedeemPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionCodeRedeem(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17380,10 +18093,10 @@ func (ec *executionContext) _Mutation_promotionCodeRelease(ctx context.Context, 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodeReleasePayload) graphql.Marshaler {
-			return ec.marshalNPromotionCodeReleasePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeReleasePayload(ctx, selections, v)
+			return ec.marshalOPromotionCodeReleasePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeReleasePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionCodeRelease(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17424,10 +18137,10 @@ func (ec *executionContext) _Mutation_shopperTokenCreate(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ShopperTokenCreatePayload) graphql.Marshaler {
-			return ec.marshalNShopperTokenCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐShopperTokenCreatePayload(ctx, selections, v)
+			return ec.marshalOShopperTokenCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐShopperTokenCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_shopperTokenCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17468,10 +18181,10 @@ func (ec *executionContext) _Mutation_gatewayUpdate(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *GatewayUpdatePayload) graphql.Marshaler {
-			return ec.marshalNGatewayUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐGatewayUpdatePayload(ctx, selections, v)
+			return ec.marshalOGatewayUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐGatewayUpdatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_gatewayUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17512,10 +18225,10 @@ func (ec *executionContext) _Mutation_stockCreate(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *StockCreatePayload) graphql.Marshaler {
-			return ec.marshalNStockCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockCreatePayload(ctx, selections, v)
+			return ec.marshalOStockCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_stockCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17556,10 +18269,10 @@ func (ec *executionContext) _Mutation_stockTransact(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *StockTransactPayload) graphql.Marshaler {
-			return ec.marshalNStockTransactPayload2ᚖporticoᚋgraphᚋgeneratedᚐStockTransactPayload(ctx, selections, v)
+			return ec.marshalOStockTransactPayload2ᚖporticoᚋgraphᚋgeneratedᚐStockTransactPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_stockTransact(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17600,10 +18313,10 @@ func (ec *executionContext) _Mutation_catalogCreate(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogCreatePayload) graphql.Marshaler {
-			return ec.marshalNCatalogCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogCreatePayload(ctx, selections, v)
+			return ec.marshalOCatalogCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17644,10 +18357,10 @@ func (ec *executionContext) _Mutation_catalogUpdate(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogUpdatePayload) graphql.Marshaler {
-			return ec.marshalNCatalogUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogUpdatePayload(ctx, selections, v)
+			return ec.marshalOCatalogUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogUpdatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17688,10 +18401,10 @@ func (ec *executionContext) _Mutation_catalogDelete(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogDeletePayload) graphql.Marshaler {
-			return ec.marshalNCatalogDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogDeletePayload(ctx, selections, v)
+			return ec.marshalOCatalogDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogDeletePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17732,10 +18445,10 @@ func (ec *executionContext) _Mutation_catalogRuleCreate(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogRuleCreatePayload) graphql.Marshaler {
-			return ec.marshalNCatalogRuleCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleCreatePayload(ctx, selections, v)
+			return ec.marshalOCatalogRuleCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogRuleCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17776,10 +18489,10 @@ func (ec *executionContext) _Mutation_catalogRuleUpdate(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogRuleUpdatePayload) graphql.Marshaler {
-			return ec.marshalNCatalogRuleUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleUpdatePayload(ctx, selections, v)
+			return ec.marshalOCatalogRuleUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleUpdatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogRuleUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17820,10 +18533,10 @@ func (ec *executionContext) _Mutation_catalogRuleDelete(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogRuleDeletePayload) graphql.Marshaler {
-			return ec.marshalNCatalogRuleDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleDeletePayload(ctx, selections, v)
+			return ec.marshalOCatalogRuleDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleDeletePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogRuleDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17864,10 +18577,10 @@ func (ec *executionContext) _Mutation_promotionCreate(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCreatePayload) graphql.Marshaler {
-			return ec.marshalNPromotionCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCreatePayload(ctx, selections, v)
+			return ec.marshalOPromotionCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17908,10 +18621,10 @@ func (ec *executionContext) _Mutation_promotionUpdate(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionUpdatePayload) graphql.Marshaler {
-			return ec.marshalNPromotionUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionUpdatePayload(ctx, selections, v)
+			return ec.marshalOPromotionUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionUpdatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17952,10 +18665,10 @@ func (ec *executionContext) _Mutation_promotionDelete(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionDeletePayload) graphql.Marshaler {
-			return ec.marshalNPromotionDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionDeletePayload(ctx, selections, v)
+			return ec.marshalOPromotionDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionDeletePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17996,10 +18709,10 @@ func (ec *executionContext) _Mutation_promotionCodesCreate(ctx context.Context, 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodesCreatePayload) graphql.Marshaler {
-			return ec.marshalNPromotionCodesCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesCreatePayload(ctx, selections, v)
+			return ec.marshalOPromotionCodesCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionCodesCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18040,10 +18753,10 @@ func (ec *executionContext) _Mutation_promotionCodesDelete(ctx context.Context, 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodesDeletePayload) graphql.Marshaler {
-			return ec.marshalNPromotionCodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesDeletePayload(ctx, selections, v)
+			return ec.marshalOPromotionCodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesDeletePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionCodesDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18084,10 +18797,10 @@ func (ec *executionContext) _Mutation_hierarchyCreate(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *HierarchyCreatePayload) graphql.Marshaler {
-			return ec.marshalNHierarchyCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyCreatePayload(ctx, selections, v)
+			return ec.marshalOHierarchyCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_hierarchyCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18128,10 +18841,10 @@ func (ec *executionContext) _Mutation_hierarchyUpdate(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *HierarchyUpdatePayload) graphql.Marshaler {
-			return ec.marshalNHierarchyUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyUpdatePayload(ctx, selections, v)
+			return ec.marshalOHierarchyUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyUpdatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_hierarchyUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18172,10 +18885,10 @@ func (ec *executionContext) _Mutation_hierarchyDelete(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *HierarchyDeletePayload) graphql.Marshaler {
-			return ec.marshalNHierarchyDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyDeletePayload(ctx, selections, v)
+			return ec.marshalOHierarchyDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyDeletePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_hierarchyDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18216,10 +18929,10 @@ func (ec *executionContext) _Mutation_nodeCreate(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *NodeCreatePayload) graphql.Marshaler {
-			return ec.marshalNNodeCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCreatePayload(ctx, selections, v)
+			return ec.marshalONodeCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_nodeCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18260,10 +18973,10 @@ func (ec *executionContext) _Mutation_nodeUpdate(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *NodeUpdatePayload) graphql.Marshaler {
-			return ec.marshalNNodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx, selections, v)
+			return ec.marshalONodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_nodeUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18304,10 +19017,10 @@ func (ec *executionContext) _Mutation_nodeMove(ctx context.Context, field graphq
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *NodeMovePayload) graphql.Marshaler {
-			return ec.marshalNNodeMovePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeMovePayload(ctx, selections, v)
+			return ec.marshalONodeMovePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeMovePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_nodeMove(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18348,10 +19061,10 @@ func (ec *executionContext) _Mutation_nodeDelete(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *NodeDeletePayload) graphql.Marshaler {
-			return ec.marshalNNodeDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeDeletePayload(ctx, selections, v)
+			return ec.marshalONodeDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeDeletePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_nodeDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18392,10 +19105,10 @@ func (ec *executionContext) _Mutation_nodeProductsAttach(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *NodeProductsAttachPayload) graphql.Marshaler {
-			return ec.marshalNNodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsAttachPayload(ctx, selections, v)
+			return ec.marshalONodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsAttachPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_nodeProductsAttach(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18436,10 +19149,10 @@ func (ec *executionContext) _Mutation_nodeProductsDetach(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *NodeProductsDetachPayload) graphql.Marshaler {
-			return ec.marshalNNodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsDetachPayload(ctx, selections, v)
+			return ec.marshalONodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsDetachPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_nodeProductsDetach(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18480,10 +19193,10 @@ func (ec *executionContext) _Mutation_nodeCurate(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *NodeCuratePayload) graphql.Marshaler {
-			return ec.marshalNNodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCuratePayload(ctx, selections, v)
+			return ec.marshalONodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCuratePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_nodeCurate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -19767,29 +20480,6 @@ func (ec *executionContext) fieldContext_Product_baseProductId(_ context.Context
 	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Product_curatedProduct(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Product_curatedProduct(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CuratedProduct(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Product_curatedProduct(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type Boolean does not have child fields"))
-}
-
 func (ec *executionContext) _Product_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20976,11 +21666,11 @@ func (ec *executionContext) _ProductConnection_edges(ctx context.Context, field 
 			return ec.fieldContext_ProductConnection_edges(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.Product]) graphql.Marshaler {
-			return ec.marshalNProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []model.ProductEdge) graphql.Marshaler {
+			return ec.marshalNProductEdge2ᚕporticoᚋgraphᚋmodelᚐProductEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -20990,7 +21680,7 @@ func (ec *executionContext) fieldContext_ProductConnection_edges(_ context.Conte
 	fc = &graphql.FieldContext{
 		Object:     "ProductConnection",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_ProductEdge(ctx, field)
@@ -21118,7 +21808,7 @@ func (ec *executionContext) fieldContext_ProductConnection_facets(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Product]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.ProductEdge) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21141,7 +21831,30 @@ func (ec *executionContext) fieldContext_ProductEdge_cursor(_ context.Context, f
 	return graphql.NewScalarFieldContext("ProductEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ProductEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Product]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductEdge_curated(ctx context.Context, field graphql.CollectedField, obj *model.ProductEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductEdge_curated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Curated(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductEdge_curated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductEdge", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _ProductEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.ProductEdge) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21311,6 +22024,349 @@ func (ec *executionContext) fieldContext_ProductFile_file(_ context.Context, fie
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_File(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_search(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_search(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Search, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_search(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProductFilterValues_id(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.IDFilter) graphql.Marshaler {
+			return ec.marshalOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_IDFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_name(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TextFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_sku(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_sku(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Sku, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_sku(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TextFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_slug(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_slug(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Slug, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TextFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_manufacturerPartNum(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_manufacturerPartNum(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ManufacturerPartNum, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_manufacturerPartNum(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TextFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_upcEan(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_upcEan(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpcEan, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_upcEan(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TextFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_productTypes(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_productTypes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ProductTypes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_productTypes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TextFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_tags(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_tags(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tags, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_tags(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TextFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_bounds(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_bounds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Bounds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ListBounds) graphql.Marshaler {
+			return ec.marshalOListBoundsValues2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_bounds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ListBoundsValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_and(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_and(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.And, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.ProductFilter) graphql.Marshaler {
+			return ec.marshalOProductFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐProductFilterᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_and(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductFilterValues(ctx, field)
 		},
 	}
 	return fc, nil
@@ -23824,10 +24880,10 @@ func (ec *executionContext) _Query_catalogNodes(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.CatalogNode]) graphql.Marshaler {
-			return ec.marshalNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_catalogNodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -23912,10 +24968,10 @@ func (ec *executionContext) _Query_hierarchies(ctx context.Context, field graphq
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Hierarchy]) graphql.Marshaler {
-			return ec.marshalNHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_hierarchies(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24000,10 +25056,10 @@ func (ec *executionContext) _Query_products(ctx context.Context, field graphql.C
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
-			return ec.marshalNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, selections, v)
+			return ec.marshalOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_products(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24088,10 +25144,10 @@ func (ec *executionContext) _Query_stocks(ctx context.Context, field graphql.Col
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.StockConnection) graphql.Marshaler {
-			return ec.marshalNStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, selections, v)
+			return ec.marshalOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_stocks(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24132,10 +25188,10 @@ func (ec *executionContext) _Query_stocksById(ctx context.Context, field graphql
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.Stock) graphql.Marshaler {
-			return ec.marshalNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, selections, v)
+			return ec.marshalOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_stocksById(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24176,10 +25232,10 @@ func (ec *executionContext) _Query_stockTransactions(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.StockTransaction]) graphql.Marshaler {
-			return ec.marshalNStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_stockTransactions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24263,10 +25319,10 @@ func (ec *executionContext) _Query_settings(ctx context.Context, field graphql.C
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *store.Settings) graphql.Marshaler {
-			return ec.marshalNSettings2ᚖporticoᚋstoreᚐSettings(ctx, selections, v)
+			return ec.marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_settings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24339,10 +25395,10 @@ func (ec *executionContext) _Query_gateways(ctx context.Context, field graphql.C
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.Gateway) graphql.Marshaler {
-			return ec.marshalNGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, selections, v)
+			return ec.marshalOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_gateways(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24372,10 +25428,10 @@ func (ec *executionContext) _Query_catalogResolution(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogResolution) graphql.Marshaler {
-			return ec.marshalNCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, selections, v)
+			return ec.marshalOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_catalogResolution(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24460,10 +25516,10 @@ func (ec *executionContext) _Query_catalogs(ctx context.Context, field graphql.C
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.Catalog]) graphql.Marshaler {
-			return ec.marshalNCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_catalogs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24592,10 +25648,10 @@ func (ec *executionContext) _Query_promotions(ctx context.Context, field graphql
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.Promotion]) graphql.Marshaler {
-			return ec.marshalNPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_promotions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24680,10 +25736,10 @@ func (ec *executionContext) _Query_promotionCodes(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.PromotionCode]) graphql.Marshaler {
-			return ec.marshalNPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_promotionCodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24724,10 +25780,10 @@ func (ec *executionContext) _Query_catalogRules(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.CatalogRule]) graphql.Marshaler {
-			return ec.marshalNCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_catalogRules(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24812,10 +25868,10 @@ func (ec *executionContext) _Query_authoredHierarchies(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.AuthoredHierarchy]) graphql.Marshaler {
-			return ec.marshalNAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_authoredHierarchies(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24900,10 +25956,10 @@ func (ec *executionContext) _Query_authoredNodes(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredNode]) graphql.Marshaler {
-			return ec.marshalNAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_authoredNodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24944,10 +26000,10 @@ func (ec *executionContext) _Query_catalogReleases(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*store.Release) graphql.Marshaler {
-			return ec.marshalNCatalogRelease2ᚕᚖporticoᚋstoreᚐReleaseᚄ(ctx, selections, v)
+			return ec.marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚐReleaseᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_catalogReleases(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -25032,10 +26088,10 @@ func (ec *executionContext) _Query_jobs(ctx context.Context, field graphql.Colle
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.Job) graphql.Marshaler {
-			return ec.marshalNJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, selections, v)
+			return ec.marshalOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_jobs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -25120,10 +26176,10 @@ func (ec *executionContext) _Query_nodes(ctx context.Context, field graphql.Coll
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Node) graphql.Marshaler {
-			return ec.marshalNNode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, selections, v)
+			return ec.marshalONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_nodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -25164,10 +26220,10 @@ func (ec *executionContext) _Query_promotionCodeCheck(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *store.CodeCheck) graphql.Marshaler {
-			return ec.marshalNPromotionCodeCheck2ᚖporticoᚋstoreᚐCodeCheck(ctx, selections, v)
+			return ec.marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚐCodeCheck(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_promotionCodeCheck(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -25208,10 +26264,10 @@ func (ec *executionContext) _Query_promotionCodeUsages(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.PromotionCodeUsage]) graphql.Marshaler {
-			return ec.marshalNPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_promotionCodeUsages(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -25335,6 +26391,52 @@ func (ec *executionContext) _Settings_pageLength(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_Settings_pageLength(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Settings_pageLengthMax(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Settings_pageLengthMax(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageLengthMax(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Settings_pageLengthMax(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Settings", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Settings_pageOffsetLimit(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Settings_pageOffsetLimit(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageOffsetLimit(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Settings_pageOffsetLimit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Settings", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _Settings_currency(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
@@ -25755,10 +26857,10 @@ func (ec *executionContext) _Stock_transactions(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.StockTransaction) graphql.Marshaler {
-			return ec.marshalNStockTransaction2ᚕᚖporticoᚋgraphᚋmodelᚐStockTransactionᚄ(ctx, selections, v)
+			return ec.marshalOStockTransaction2ᚕᚖporticoᚋgraphᚋmodelᚐStockTransactionᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Stock_transactions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -26165,13 +27267,13 @@ func (ec *executionContext) fieldContext_StockTransactPayload_userErrors(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _StockTransaction_id(ctx context.Context, field graphql.CollectedField, obj *model.StockTransaction) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockTransaction_uuid(ctx context.Context, field graphql.CollectedField, obj *model.StockTransaction) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_StockTransaction_id(ctx, field)
+			return ec.fieldContext_StockTransaction_uuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.ID, nil
@@ -26184,7 +27286,7 @@ func (ec *executionContext) _StockTransaction_id(ctx context.Context, field grap
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_StockTransaction_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_StockTransaction_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("StockTransaction", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -26404,7 +27506,7 @@ func (ec *executionContext) _StockTransaction_stock(ctx context.Context, field g
 			return ec.fieldContext_StockTransaction_stock(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Stock, nil
+			return ec.Resolvers.StockTransaction().Stock(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Stock) graphql.Marshaler {
@@ -26418,8 +27520,8 @@ func (ec *executionContext) fieldContext_StockTransaction_stock(_ context.Contex
 	fc = &graphql.FieldContext{
 		Object:     "StockTransaction",
 		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Stock(ctx, field)
 		},
@@ -26601,6 +27703,52 @@ func (ec *executionContext) fieldContext_StockTransactionEdge_node(_ context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _TextFilterValues_eq(ctx context.Context, field graphql.CollectedField, obj *model.TextFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextFilterValues_eq(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Eq, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TextFilterValues_eq(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TextFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TextFilterValues_in(ctx context.Context, field graphql.CollectedField, obj *model.TextFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextFilterValues_in(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.In, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TextFilterValues_in(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TextFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _UserError_field(ctx context.Context, field graphql.CollectedField, obj *model.UserError) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26670,13 +27818,13 @@ func (ec *executionContext) fieldContext_UserError_message(_ context.Context, fi
 	return graphql.NewScalarFieldContext("UserError", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Variation_id(ctx context.Context, field graphql.CollectedField, obj *store.Variation) (ret graphql.Marshaler) {
+func (ec *executionContext) _Variation_uuid(ctx context.Context, field graphql.CollectedField, obj *store.Variation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Variation_id(ctx, field)
+			return ec.fieldContext_Variation_uuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.ID, nil
@@ -26689,7 +27837,7 @@ func (ec *executionContext) _Variation_id(ctx context.Context, field graphql.Col
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Variation_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Variation_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Variation", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -26803,13 +27951,13 @@ func (ec *executionContext) fieldContext_Variation_options(_ context.Context, fi
 	return fc, nil
 }
 
-func (ec *executionContext) _VariationOption_id(ctx context.Context, field graphql.CollectedField, obj *store.VariationOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _VariationOption_uuid(ctx context.Context, field graphql.CollectedField, obj *store.VariationOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_VariationOption_id(ctx, field)
+			return ec.fieldContext_VariationOption_uuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.ID, nil
@@ -26822,7 +27970,7 @@ func (ec *executionContext) _VariationOption_id(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_VariationOption_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_VariationOption_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("VariationOption", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -32360,8 +33508,8 @@ func (ec *executionContext) _CatalogPricebook(ctx context.Context, sel ast.Selec
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CatalogPricebook")
-		case "id":
-			out.Values[i] = ec._CatalogPricebook_id(ctx, field, obj)
+		case "uuid":
+			out.Values[i] = ec._CatalogPricebook_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -33130,8 +34278,8 @@ func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.Select
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("ComponentOption")
-		case "id":
-			out.Values[i] = ec._ComponentOption_id(ctx, field, obj)
+		case "uuid":
+			out.Values[i] = ec._ComponentOption_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -33143,6 +34291,59 @@ func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.Select
 		case "quantity":
 			out.Values[i] = ec._ComponentOption_quantity(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var dateTimeBoundsValuesImplementors = []string{"DateTimeBoundsValues"}
+
+func (ec *executionContext) _DateTimeBoundsValues(ctx context.Context, sel ast.SelectionSet, obj *model.DateTimeBounds) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, dateTimeBoundsValuesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DateTimeBoundsValues")
+		case "gt":
+			out.Values[i] = ec._DateTimeBoundsValues_gt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "ge":
+			out.Values[i] = ec._DateTimeBoundsValues_ge(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "lt":
+			out.Values[i] = ec._DateTimeBoundsValues_lt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "le":
+			out.Values[i] = ec._DateTimeBoundsValues_le(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -33926,6 +35127,97 @@ func (ec *executionContext) _HierarchyUpdatePayload(ctx context.Context, sel ast
 	return out
 }
 
+var iDBoundsValuesImplementors = []string{"IDBoundsValues"}
+
+func (ec *executionContext) _IDBoundsValues(ctx context.Context, sel ast.SelectionSet, obj *model.IDBounds) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, iDBoundsValuesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("IDBoundsValues")
+		case "gt":
+			out.Values[i] = ec._IDBoundsValues_gt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "ge":
+			out.Values[i] = ec._IDBoundsValues_ge(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "lt":
+			out.Values[i] = ec._IDBoundsValues_lt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "le":
+			out.Values[i] = ec._IDBoundsValues_le(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var iDFilterValuesImplementors = []string{"IDFilterValues"}
+
+func (ec *executionContext) _IDFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.IDFilter) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, iDFilterValuesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("IDFilterValues")
+		case "in":
+			out.Values[i] = ec._IDFilterValues_in(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var jobImplementors = []string{"Job", "Node"}
 
 func (ec *executionContext) _Job(ctx context.Context, sel ast.SelectionSet, obj *model.Job) graphql.Marshaler {
@@ -34095,6 +35387,54 @@ func (ec *executionContext) _JobCancelPayload(ctx context.Context, sel ast.Selec
 	return out
 }
 
+var listBoundsValuesImplementors = []string{"ListBoundsValues"}
+
+func (ec *executionContext) _ListBoundsValues(ctx context.Context, sel ast.SelectionSet, obj *model.ListBounds) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, listBoundsValuesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ListBoundsValues")
+		case "id":
+			out.Values[i] = ec._ListBoundsValues_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._ListBoundsValues_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._ListBoundsValues_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var moneyImplementors = []string{"Money"}
 
 func (ec *executionContext) _Money(ctx context.Context, sel ast.SelectionSet, obj *store.Money) graphql.Marshaler {
@@ -34167,224 +35507,224 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_settingsUpdate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogPublish":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogPublish(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogReleaseServe":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogReleaseServe(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "jobCancel":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_jobCancel(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionCodesGenerate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCodesGenerate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionCodeRedeem":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCodeRedeem(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionCodeRelease":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCodeRelease(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "shopperTokenCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_shopperTokenCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "gatewayUpdate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_gatewayUpdate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "stockCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_stockCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "stockTransact":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_stockTransact(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogUpdate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogUpdate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogDelete(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogRuleCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogRuleCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogRuleUpdate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogRuleUpdate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogRuleDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogRuleDelete(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionUpdate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionUpdate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionDelete(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionCodesCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCodesCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionCodesDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCodesDelete(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "hierarchyCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_hierarchyCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "hierarchyUpdate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_hierarchyUpdate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "hierarchyDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_hierarchyDelete(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "nodeCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "nodeUpdate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeUpdate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "nodeMove":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeMove(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "nodeDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeDelete(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "nodeProductsAttach":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeProductsAttach(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "nodeProductsDetach":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeProductsDetach(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "nodeCurate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeCurate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -35054,11 +36394,6 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 		case "baseProductId":
 			out.Values[i] = ec._Product_baseProductId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "curatedProduct":
-			out.Values[i] = ec._Product_curatedProduct(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
@@ -35809,7 +37144,7 @@ func (ec *executionContext) _ProductConnection(ctx context.Context, sel ast.Sele
 
 var productEdgeImplementors = []string{"ProductEdge"}
 
-func (ec *executionContext) _ProductEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.Product]) graphql.Marshaler {
+func (ec *executionContext) _ProductEdge(ctx context.Context, sel ast.SelectionSet, obj *model.ProductEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, productEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -35821,6 +37156,11 @@ func (ec *executionContext) _ProductEdge(ctx context.Context, sel ast.SelectionS
 			out.Values[i] = graphql.MarshalString("ProductEdge")
 		case "cursor":
 			out.Values[i] = ec._ProductEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "curated":
+			out.Values[i] = ec._ProductEdge_curated(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -35979,6 +37319,94 @@ func (ec *executionContext) _ProductFile(ctx context.Context, sel ast.SelectionS
 		case "file":
 			out.Values[i] = ec._ProductFile_file(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var productFilterValuesImplementors = []string{"ProductFilterValues"}
+
+func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.ProductFilter) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, productFilterValuesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ProductFilterValues")
+		case "search":
+			out.Values[i] = ec._ProductFilterValues_search(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "id":
+			out.Values[i] = ec._ProductFilterValues_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._ProductFilterValues_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "sku":
+			out.Values[i] = ec._ProductFilterValues_sku(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "slug":
+			out.Values[i] = ec._ProductFilterValues_slug(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "manufacturerPartNum":
+			out.Values[i] = ec._ProductFilterValues_manufacturerPartNum(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "upcEan":
+			out.Values[i] = ec._ProductFilterValues_upcEan(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "productTypes":
+			out.Values[i] = ec._ProductFilterValues_productTypes(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "tags":
+			out.Values[i] = ec._ProductFilterValues_tags(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "bounds":
+			out.Values[i] = ec._ProductFilterValues_bounds(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "and":
+			out.Values[i] = ec._ProductFilterValues_and(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -37349,7 +38777,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_catalogNodes(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37393,7 +38821,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_hierarchies(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37437,7 +38865,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_products(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37481,7 +38909,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_stocks(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37503,7 +38931,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_stocksById(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37525,7 +38953,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_stockTransactions(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37569,7 +38997,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_settings(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37613,7 +39041,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_gateways(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37635,7 +39063,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_catalogResolution(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37679,7 +39107,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_catalogs(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37745,7 +39173,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_promotions(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37789,7 +39217,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_promotionCodes(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37811,7 +39239,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_catalogRules(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37855,7 +39283,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_authoredHierarchies(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37899,7 +39327,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_authoredNodes(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37921,7 +39349,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_catalogReleases(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37965,7 +39393,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_jobs(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -38009,7 +39437,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_nodes(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -38031,7 +39459,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_promotionCodeCheck(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -38053,7 +39481,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_promotionCodeUsages(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -38114,6 +39542,16 @@ func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet,
 			out.Values[i] = graphql.MarshalString("Settings")
 		case "pageLength":
 			out.Values[i] = ec._Settings_pageLength(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageLengthMax":
+			out.Values[i] = ec._Settings_pageLengthMax(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageOffsetLimit":
+			out.Values[i] = ec._Settings_pageOffsetLimit(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -38339,7 +39777,7 @@ func (ec *executionContext) _Stock(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Stock_transactions(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -38696,61 +40134,94 @@ func (ec *executionContext) _StockTransaction(ctx context.Context, sel ast.Selec
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("StockTransaction")
-		case "id":
-			out.Values[i] = ec._StockTransaction_id(ctx, field, obj)
+		case "uuid":
+			out.Values[i] = ec._StockTransaction_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "productId":
 			out.Values[i] = ec._StockTransaction_productId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "action":
 			out.Values[i] = ec._StockTransaction_action(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "quantity":
 			out.Values[i] = ec._StockTransaction_quantity(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "availableDelta":
 			out.Values[i] = ec._StockTransaction_availableDelta(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "allocatedDelta":
 			out.Values[i] = ec._StockTransaction_allocatedDelta(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "reason":
 			out.Values[i] = ec._StockTransaction_reason(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "reference":
 			out.Values[i] = ec._StockTransaction_reference(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "actor":
 			out.Values[i] = ec._StockTransaction_actor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
 			out.Values[i] = ec._StockTransaction_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "stock":
-			out.Values[i] = ec._StockTransaction_stock(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._StockTransaction_stock(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -38901,6 +40372,49 @@ func (ec *executionContext) _StockTransactionEdge(ctx context.Context, sel ast.S
 	return out
 }
 
+var textFilterValuesImplementors = []string{"TextFilterValues"}
+
+func (ec *executionContext) _TextFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.TextFilter) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, textFilterValuesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TextFilterValues")
+		case "eq":
+			out.Values[i] = ec._TextFilterValues_eq(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "in":
+			out.Values[i] = ec._TextFilterValues_in(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var userErrorImplementors = []string{"UserError"}
 
 func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet, obj *model.UserError) graphql.Marshaler {
@@ -38961,8 +40475,8 @@ func (ec *executionContext) _Variation(ctx context.Context, sel ast.SelectionSet
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Variation")
-		case "id":
-			out.Values[i] = ec._Variation_id(ctx, field, obj)
+		case "uuid":
+			out.Values[i] = ec._Variation_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -39019,8 +40533,8 @@ func (ec *executionContext) _VariationOption(ctx context.Context, sel ast.Select
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("VariationOption")
-		case "id":
-			out.Values[i] = ec._VariationOption_id(ctx, field, obj)
+		case "uuid":
+			out.Values[i] = ec._VariationOption_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -39478,16 +40992,6 @@ func (ec *executionContext) marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚐAutho
 	return ec._AuthoredHierarchy(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.AuthoredHierarchy]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AuthoredHierarchyConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.AuthoredHierarchy]) graphql.Marshaler {
 	return ec._AuthoredHierarchyEdge(ctx, sel, &v)
 }
@@ -39532,16 +41036,6 @@ func (ec *executionContext) marshalNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAu
 		return graphql.Null
 	}
 	return ec._AuthoredNode(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AuthoredNode]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AuthoredNodeConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNAuthoredNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.AuthoredNode]) graphql.Marshaler {
@@ -39688,29 +41182,9 @@ func (ec *executionContext) marshalNCatalogCandidate2ᚖporticoᚋgraphᚋmodel�
 	return ec._CatalogCandidate(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.Catalog]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNCatalogCreateInput2porticoᚋgraphᚋgeneratedᚐCatalogCreateInput(ctx context.Context, v any) (CatalogCreateInput, error) {
 	res, err := ec.unmarshalInputCatalogCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCatalogCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogCreatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogCreatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx context.Context, v any) (store.CriterionOutcome, error) {
@@ -39746,16 +41220,6 @@ var (
 func (ec *executionContext) unmarshalNCatalogDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogDeleteInput(ctx context.Context, v any) (CatalogDeleteInput, error) {
 	res, err := ec.unmarshalInputCatalogDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCatalogDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogDeletePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.Catalog]) graphql.Marshaler {
@@ -39894,32 +41358,6 @@ func (ec *executionContext) unmarshalNCatalogPublishInput2porticoᚋgraphᚋgene
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogPublishPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPublishPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogPublishPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogPublishPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNCatalogRelease2ᚕᚖporticoᚋstoreᚐReleaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Release) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx context.Context, sel ast.SelectionSet, v *store.Release) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -39933,26 +41371,6 @@ func (ec *executionContext) marshalNCatalogRelease2ᚖporticoᚋstoreᚐRelease(
 func (ec *executionContext) unmarshalNCatalogReleaseServeInput2porticoᚋgraphᚋgeneratedᚐCatalogReleaseServeInput(ctx context.Context, v any) (CatalogReleaseServeInput, error) {
 	res, err := ec.unmarshalInputCatalogReleaseServeInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCatalogReleaseServePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseServePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogReleaseServePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogReleaseServePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx context.Context, sel ast.SelectionSet, v *model.CatalogResolution) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogResolution(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason(ctx context.Context, v any) (store.ResolutionReason, error) {
@@ -40015,44 +41433,14 @@ func (ec *executionContext) marshalNCatalogRule2ᚖporticoᚋstoreᚐCatalogRule
 	return ec._CatalogRule(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.CatalogRule]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogRuleConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNCatalogRuleCreateInput2porticoᚋgraphᚋgeneratedᚐCatalogRuleCreateInput(ctx context.Context, v any) (CatalogRuleCreateInput, error) {
 	res, err := ec.unmarshalInputCatalogRuleCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogRuleCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleCreatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogRuleCreatePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNCatalogRuleDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogRuleDeleteInput(ctx context.Context, v any) (CatalogRuleDeleteInput, error) {
 	res, err := ec.unmarshalInputCatalogRuleDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCatalogRuleDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleDeletePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogRuleDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.CatalogRule]) graphql.Marshaler {
@@ -40105,29 +41493,9 @@ func (ec *executionContext) unmarshalNCatalogRuleUpdateInput2porticoᚋgraphᚋg
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogRuleUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogRuleUpdatePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNCatalogUpdateInput2porticoᚋgraphᚋgeneratedᚐCatalogUpdateInput(ctx context.Context, v any) (CatalogUpdateInput, error) {
 	res, err := ec.unmarshalInputCatalogUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCatalogUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNComponentOption2porticoᚋstoreᚐComponentOption(ctx context.Context, sel ast.SelectionSet, v store.ComponentOption) graphql.Marshaler {
@@ -40302,22 +41670,6 @@ func (ec *executionContext) marshalNFloat2float64(ctx context.Context, sel ast.S
 	return graphql.WrapContextMarshaler(ctx, res)
 }
 
-func (ec *executionContext) marshalNGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Gateway) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx context.Context, sel ast.SelectionSet, v *model.Gateway) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -40331,16 +41683,6 @@ func (ec *executionContext) marshalNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway
 func (ec *executionContext) unmarshalNGatewayUpdateInput2porticoᚋgraphᚋgeneratedᚐGatewayUpdateInput(ctx context.Context, v any) (GatewayUpdateInput, error) {
 	res, err := ec.unmarshalInputGatewayUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNGatewayUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐGatewayUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *GatewayUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._GatewayUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNHierarchy2ᚕᚖporticoᚋgraphᚋmodelᚐHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Hierarchy) graphql.Marshaler {
@@ -40369,44 +41711,14 @@ func (ec *executionContext) marshalNHierarchy2ᚖporticoᚋgraphᚋmodelᚐHiera
 	return ec._Hierarchy(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.Hierarchy]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._HierarchyConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNHierarchyCreateInput2porticoᚋgraphᚋgeneratedᚐHierarchyCreateInput(ctx context.Context, v any) (HierarchyCreateInput, error) {
 	res, err := ec.unmarshalInputHierarchyCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNHierarchyCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyCreatePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._HierarchyCreatePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNHierarchyDeleteInput2porticoᚋgraphᚋgeneratedᚐHierarchyDeleteInput(ctx context.Context, v any) (HierarchyDeleteInput, error) {
 	res, err := ec.unmarshalInputHierarchyDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNHierarchyDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyDeletePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyDeletePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._HierarchyDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.Hierarchy]) graphql.Marshaler {
@@ -40432,16 +41744,6 @@ func (ec *executionContext) marshalNHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐE
 func (ec *executionContext) unmarshalNHierarchyUpdateInput2porticoᚋgraphᚋgeneratedᚐHierarchyUpdateInput(ctx context.Context, v any) (HierarchyUpdateInput, error) {
 	res, err := ec.unmarshalInputHierarchyUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNHierarchyUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._HierarchyUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNID2string(ctx context.Context, v any) (string, error) {
@@ -40556,22 +41858,6 @@ func (ec *executionContext) marshalNJSON2encodingᚋjsonᚐRawMessage(ctx contex
 	return res
 }
 
-func (ec *executionContext) marshalNJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Job) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx context.Context, sel ast.SelectionSet, v *model.Job) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -40585,16 +41871,6 @@ func (ec *executionContext) marshalNJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx con
 func (ec *executionContext) unmarshalNJobCancelInput2porticoᚋgraphᚋgeneratedᚐJobCancelInput(ctx context.Context, v any) (JobCancelInput, error) {
 	res, err := ec.unmarshalInputJobCancelInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNJobCancelPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobCancelPayload(ctx context.Context, sel ast.SelectionSet, v *JobCancelPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._JobCancelPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNJobKind2porticoᚋstoreᚐJobKind(ctx context.Context, v any) (store.JobKind, error) {
@@ -40689,29 +41965,9 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNNode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx context.Context, sel ast.SelectionSet, v []model.Node) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalONode2porticoᚋgraphᚋmodelᚐNode(ctx, sel, v[i])
-	})
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalNNodeCreateInput2porticoᚋgraphᚋgeneratedᚐNodeCreateInput(ctx context.Context, v any) (NodeCreateInput, error) {
 	res, err := ec.unmarshalInputNodeCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNNodeCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCreatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._NodeCreatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNNodeCurateInput2porticoᚋgraphᚋgeneratedᚐNodeCurateInput(ctx context.Context, v any) (NodeCurateInput, error) {
@@ -40719,29 +41975,9 @@ func (ec *executionContext) unmarshalNNodeCurateInput2porticoᚋgraphᚋgenerate
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNNodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCuratePayload(ctx context.Context, sel ast.SelectionSet, v *NodeCuratePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._NodeCuratePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNNodeDeleteInput2porticoᚋgraphᚋgeneratedᚐNodeDeleteInput(ctx context.Context, v any) (NodeDeleteInput, error) {
 	res, err := ec.unmarshalInputNodeDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNNodeDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeDeletePayload(ctx context.Context, sel ast.SelectionSet, v *NodeDeletePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._NodeDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNNodeMoveInput2porticoᚋgraphᚋgeneratedᚐNodeMoveInput(ctx context.Context, v any) (NodeMoveInput, error) {
@@ -40749,29 +41985,9 @@ func (ec *executionContext) unmarshalNNodeMoveInput2porticoᚋgraphᚋgenerated�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNNodeMovePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeMovePayload(ctx context.Context, sel ast.SelectionSet, v *NodeMovePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._NodeMovePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNNodeProductsAttachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsAttachInput(ctx context.Context, v any) (NodeProductsAttachInput, error) {
 	res, err := ec.unmarshalInputNodeProductsAttachInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNNodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsAttachPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._NodeProductsAttachPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsDetachInput(ctx context.Context, v any) (NodeProductsDetachInput, error) {
@@ -40779,29 +41995,9 @@ func (ec *executionContext) unmarshalNNodeProductsDetachInput2porticoᚋgraphᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNNodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsDetachPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._NodeProductsDetachPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNNodeUpdateInput2porticoᚋgraphᚋgeneratedᚐNodeUpdateInput(ctx context.Context, v any) (NodeUpdateInput, error) {
 	res, err := ec.unmarshalInputNodeUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNNodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._NodeUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNOrderDirection2porticoᚋgraphᚋmodelᚐOrderDirection(ctx context.Context, v any) (model.OrderDirection, error) {
@@ -40998,15 +42194,15 @@ func (ec *executionContext) marshalNProductConnection2ᚖporticoᚋgraphᚋmodel
 	return ec._ProductConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.Product]) graphql.Marshaler {
+func (ec *executionContext) marshalNProductEdge2porticoᚋgraphᚋmodelᚐProductEdge(ctx context.Context, sel ast.SelectionSet, v model.ProductEdge) graphql.Marshaler {
 	return ec._ProductEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.Product]) graphql.Marshaler {
+func (ec *executionContext) marshalNProductEdge2ᚕporticoᚋgraphᚋmodelᚐProductEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.ProductEdge) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+		return ec.marshalNProductEdge2porticoᚋgraphᚋmodelᚐProductEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -41057,6 +42253,16 @@ func (ec *executionContext) marshalNProductFile2ᚖporticoᚋgraphᚋmodelᚐPro
 func (ec *executionContext) unmarshalNProductFilter2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx context.Context, v any) (*model.ProductFilter, error) {
 	res, err := ec.unmarshalInputProductFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx context.Context, sel ast.SelectionSet, v *model.ProductFilter) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ProductFilterValues(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNProductOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, v any) (store.SortBy, error) {
@@ -41198,26 +42404,6 @@ func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚐPromotion
 	return ec._PromotionCode(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPromotionCodeCheck2ᚖporticoᚋstoreᚐCodeCheck(ctx context.Context, sel ast.SelectionSet, v *store.CodeCheck) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodeCheck(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.PromotionCode]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodeConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.PromotionCode]) graphql.Marshaler {
 	return ec._PromotionCodeEdge(ctx, sel, &v)
 }
@@ -41334,16 +42520,6 @@ func (ec *executionContext) unmarshalNPromotionCodeRedeemInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeRedeemPayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeRedeemPayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodeRedeemPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodeRedeemPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNPromotionCodeRefusal2porticoᚋstoreᚐCodeRefusal(ctx context.Context, sel ast.SelectionSet, v store.CodeRefusal) graphql.Marshaler {
 	return ec._PromotionCodeRefusal(ctx, sel, &v)
 }
@@ -41367,16 +42543,6 @@ func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚐCo
 func (ec *executionContext) unmarshalNPromotionCodeReleaseInput2porticoᚋgraphᚋgeneratedᚐPromotionCodeReleaseInput(ctx context.Context, v any) (PromotionCodeReleaseInput, error) {
 	res, err := ec.unmarshalInputPromotionCodeReleaseInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNPromotionCodeReleasePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeReleasePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodeReleasePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodeReleasePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNPromotionCodeUsage2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsageᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.PromotionCodeUsage) graphql.Marshaler {
@@ -41405,16 +42571,6 @@ func (ec *executionContext) marshalNPromotionCodeUsage2ᚖporticoᚋgraphᚋmode
 	return ec._PromotionCodeUsage(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.PromotionCodeUsage]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodeUsageConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNPromotionCodeUsageEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.PromotionCodeUsage]) graphql.Marshaler {
 	return ec._PromotionCodeUsageEdge(ctx, sel, &v)
 }
@@ -41440,29 +42596,9 @@ func (ec *executionContext) unmarshalNPromotionCodesCreateInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodesCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesCreatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodesCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodesCreatePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNPromotionCodesDeleteInput2porticoᚋgraphᚋgeneratedᚐPromotionCodesDeleteInput(ctx context.Context, v any) (PromotionCodesDeleteInput, error) {
 	res, err := ec.unmarshalInputPromotionCodesDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNPromotionCodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodesDeletePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodesDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNPromotionCodesGenerateInput2porticoᚋgraphᚋgeneratedᚐPromotionCodesGenerateInput(ctx context.Context, v any) (PromotionCodesGenerateInput, error) {
@@ -41470,39 +42606,9 @@ func (ec *executionContext) unmarshalNPromotionCodesGenerateInput2porticoᚋgrap
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodesGeneratePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesGeneratePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodesGeneratePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodesGeneratePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.Promotion]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNPromotionCreateInput2porticoᚋgraphᚋgeneratedᚐPromotionCreateInput(ctx context.Context, v any) (PromotionCreateInput, error) {
 	res, err := ec.unmarshalInputPromotionCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNPromotionCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCreatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCreatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNPromotionCurrency2porticoᚋstoreᚐPromotionCurrency(ctx context.Context, sel ast.SelectionSet, v store.PromotionCurrency) graphql.Marshaler {
@@ -41528,16 +42634,6 @@ func (ec *executionContext) marshalNPromotionCurrency2ᚕporticoᚋstoreᚐPromo
 func (ec *executionContext) unmarshalNPromotionDeleteInput2porticoᚋgraphᚋgeneratedᚐPromotionDeleteInput(ctx context.Context, v any) (PromotionDeleteInput, error) {
 	res, err := ec.unmarshalInputPromotionDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNPromotionDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionDeletePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionDeletePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.Promotion]) graphql.Marshaler {
@@ -41669,54 +42765,14 @@ func (ec *executionContext) unmarshalNPromotionUpdateInput2porticoᚋgraphᚋgen
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionUpdatePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, sel ast.SelectionSet, v *store.Settings) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._Settings(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNSettingsUpdateInput2porticoᚋgraphᚋgeneratedᚐSettingsUpdateInput(ctx context.Context, v any) (SettingsUpdateInput, error) {
 	res, err := ec.unmarshalInputSettingsUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNSettingsUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐSettingsUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *SettingsUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._SettingsUpdatePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNShopperTokenCreateInput2porticoᚋgraphᚋgeneratedᚐShopperTokenCreateInput(ctx context.Context, v any) (ShopperTokenCreateInput, error) {
 	res, err := ec.unmarshalInputShopperTokenCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNShopperTokenCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐShopperTokenCreatePayload(ctx context.Context, sel ast.SelectionSet, v *ShopperTokenCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ShopperTokenCreatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Stock) graphql.Marshaler {
@@ -41798,29 +42854,9 @@ func (ec *executionContext) unmarshalNStockChangeInput2ᚖporticoᚋgraphᚋgene
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx context.Context, sel ast.SelectionSet, v *model.StockConnection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._StockConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNStockCreateInput2porticoᚋgraphᚋgeneratedᚐStockCreateInput(ctx context.Context, v any) (StockCreateInput, error) {
 	res, err := ec.unmarshalInputStockCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNStockCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockCreatePayload(ctx context.Context, sel ast.SelectionSet, v *StockCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._StockCreatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNStockEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.Stock]) graphql.Marshaler {
@@ -41858,16 +42894,6 @@ func (ec *executionContext) unmarshalNStockTransactInput2porticoᚋgraphᚋgener
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNStockTransactPayload2ᚖporticoᚋgraphᚋgeneratedᚐStockTransactPayload(ctx context.Context, sel ast.SelectionSet, v *StockTransactPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._StockTransactPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNStockTransaction2ᚕᚖporticoᚋgraphᚋmodelᚐStockTransactionᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.StockTransaction) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -41892,16 +42918,6 @@ func (ec *executionContext) marshalNStockTransaction2ᚖporticoᚋgraphᚋmodel�
 		return graphql.Null
 	}
 	return ec._StockTransaction(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.StockTransaction]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._StockTransactionConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNStockTransactionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.StockTransaction]) graphql.Marshaler {
@@ -42182,11 +43198,25 @@ func (ec *executionContext) marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚐAutho
 	return ec._AuthoredHierarchy(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.AuthoredHierarchy]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredHierarchyConnection(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._AuthoredNode(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AuthoredNode]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredNodeConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOBoolean2bool(ctx context.Context, v any) (bool, error) {
@@ -42226,11 +43256,39 @@ func (ec *executionContext) marshalOCatalog2ᚖporticoᚋstoreᚐCatalog(ctx con
 	return ec._Catalog(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.Catalog]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogCreatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogDeletePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx context.Context, sel ast.SelectionSet, v *model.CatalogNode) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._CatalogNode(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.CatalogNode]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogNodeConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋmodelᚐCatalogNodeFilter(ctx context.Context, v any) (*model.CatalogNodeFilter, error) {
@@ -42266,6 +43324,32 @@ func (ec *executionContext) unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstor
 	return res, nil
 }
 
+func (ec *executionContext) marshalOCatalogPublishPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPublishPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogPublishPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogPublishPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚐReleaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Release) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx context.Context, sel ast.SelectionSet, v *store.Release) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -42273,11 +43357,46 @@ func (ec *executionContext) marshalOCatalogRelease2ᚖporticoᚋstoreᚐRelease(
 	return ec._CatalogRelease(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCatalogReleaseServePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseServePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogReleaseServePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogReleaseServePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx context.Context, sel ast.SelectionSet, v *model.CatalogResolution) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogResolution(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *store.CatalogRule) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._CatalogRule(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.CatalogRule]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogRuleConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogRuleCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleCreatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogRuleCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogRuleDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogRuleDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop(ctx context.Context, v any) (*store.RuleDrop, error) {
@@ -42331,6 +43450,13 @@ func (ec *executionContext) unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋs
 	return res, nil
 }
 
+func (ec *executionContext) marshalOCatalogRuleUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogRuleUpdatePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak(ctx context.Context, v any) (*store.TieBreak, error) {
 	if v == nil {
 		return nil, nil
@@ -42364,6 +43490,13 @@ var (
 		store.TieSmallestID:    "SMALLEST_ID",
 	}
 )
+
+func (ec *executionContext) marshalOCatalogUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogUpdatePayload(ctx, sel, v)
+}
 
 func (ec *executionContext) unmarshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit(ctx context.Context, v any) (*store.ConsumeUnit, error) {
 	if v == nil {
@@ -42433,6 +43566,13 @@ func (ec *executionContext) unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodel�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalODateTimeBoundsValues2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx context.Context, sel ast.SelectionSet, v *model.DateTimeBounds) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DateTimeBoundsValues(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *store.DisplayPrice) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -42447,6 +43587,25 @@ func (ec *executionContext) marshalOFile2ᚖporticoᚋstoreᚐFile(ctx context.C
 	return ec._File(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Gateway) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx context.Context, sel ast.SelectionSet, v *model.Gateway) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -42454,11 +43613,46 @@ func (ec *executionContext) marshalOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway
 	return ec._Gateway(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOGatewayUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐGatewayUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *GatewayUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._GatewayUpdatePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx context.Context, sel ast.SelectionSet, v *model.Hierarchy) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Hierarchy(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.Hierarchy]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._HierarchyConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOHierarchyCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyCreatePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._HierarchyCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOHierarchyDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyDeletePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._HierarchyDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOHierarchyUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._HierarchyUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOID2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
@@ -42522,12 +43716,26 @@ func (ec *executionContext) unmarshalOIDBounds2ᚖporticoᚋgraphᚋmodelᚐIDBo
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalOIDBoundsValues2ᚖporticoᚋgraphᚋmodelᚐIDBounds(ctx context.Context, sel ast.SelectionSet, v *model.IDBounds) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._IDBoundsValues(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOIDFilter2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx context.Context, v any) (*model.IDFilter, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputIDFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx context.Context, sel ast.SelectionSet, v *model.IDFilter) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._IDFilterValues(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOInt2ᚖint(ctx context.Context, v any) (*int, error) {
@@ -42566,11 +43774,37 @@ func (ec *executionContext) marshalOJSON2encodingᚋjsonᚐRawMessage(ctx contex
 	return res
 }
 
+func (ec *executionContext) marshalOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Job) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx context.Context, sel ast.SelectionSet, v *model.Job) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Job(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOJobCancelPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobCancelPayload(ctx context.Context, sel ast.SelectionSet, v *JobCancelPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._JobCancelPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx context.Context, v any) (*model.ListBounds, error) {
@@ -42579,6 +43813,13 @@ func (ec *executionContext) unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐLi
 	}
 	res, err := ec.unmarshalInputListBounds(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOListBoundsValues2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx context.Context, sel ast.SelectionSet, v *model.ListBounds) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ListBoundsValues(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOListOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {
@@ -42603,6 +43844,68 @@ func (ec *executionContext) marshalONode2porticoᚋgraphᚋmodelᚐNode(ctx cont
 	return ec._Node(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx context.Context, sel ast.SelectionSet, v []model.Node) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalONode2porticoᚋgraphᚋmodelᚐNode(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalONodeCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCreatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCuratePayload(ctx context.Context, sel ast.SelectionSet, v *NodeCuratePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeCuratePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONodeDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeDeletePayload(ctx context.Context, sel ast.SelectionSet, v *NodeDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONodeMovePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeMovePayload(ctx context.Context, sel ast.SelectionSet, v *NodeMovePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeMovePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsAttachPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeProductsAttachPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsDetachPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeProductsDetachPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeUpdatePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOPrice2ᚖporticoᚋstoreᚐPrice(ctx context.Context, sel ast.SelectionSet, v *store.Price) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -42615,6 +43918,13 @@ func (ec *executionContext) marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct
 		return graphql.Null
 	}
 	return ec._Product(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx context.Context, sel ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ProductConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOProductFilter2ᚕᚖporticoᚋgraphᚋmodelᚐProductFilterᚄ(ctx context.Context, v any) ([]*model.ProductFilter, error) {
@@ -42640,6 +43950,25 @@ func (ec *executionContext) unmarshalOProductFilter2ᚖporticoᚋgraphᚋmodel�
 	}
 	res, err := ec.unmarshalInputProductFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOProductFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐProductFilterᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.ProductFilter) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {
@@ -42681,6 +44010,20 @@ func (ec *executionContext) marshalOPromotionCode2ᚖporticoᚋstoreᚐPromotion
 	return ec._PromotionCode(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚐCodeCheck(ctx context.Context, sel ast.SelectionSet, v *store.CodeCheck) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodeCheck(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.PromotionCode]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodeConnection(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOPromotionCodeFilter2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeFilter(ctx context.Context, v any) (*model.PromotionCodeFilter, error) {
 	if v == nil {
 		return nil, nil
@@ -42697,11 +44040,74 @@ func (ec *executionContext) unmarshalOPromotionCodeOrder2ᚖporticoᚋgraphᚋmo
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalOPromotionCodeRedeemPayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeRedeemPayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodeRedeemPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodeRedeemPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionCodeReleasePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeReleasePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodeReleasePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodeReleasePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOPromotionCodeUsage2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsage(ctx context.Context, sel ast.SelectionSet, v *model.PromotionCodeUsage) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionCodeUsage(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.PromotionCodeUsage]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodeUsageConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionCodesCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesCreatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodesCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodesCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionCodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodesDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodesDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionCodesGeneratePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesGeneratePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodesGeneratePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodesGeneratePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.Promotion]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCreatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionDeletePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOPromotionFilter2ᚖporticoᚋgraphᚋmodelᚐPromotionFilter(ctx context.Context, v any) (*model.PromotionFilter, error) {
@@ -42834,6 +44240,13 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalOPromotionUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionUpdatePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOSecret2ᚖporticoᚋstoreᚐSecret(ctx context.Context, v any) (*store.Secret, error) {
 	if v == nil {
 		return nil, nil
@@ -42859,12 +44272,45 @@ func (ec *executionContext) marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx c
 	return ec._Settings(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOSettingsUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐSettingsUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *SettingsUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SettingsUpdatePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOShopperContextInput2ᚖporticoᚋgraphᚋmodelᚐShopperContextInput(ctx context.Context, v any) (*model.ShopperContextInput, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputShopperContextInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOShopperTokenCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐShopperTokenCreatePayload(ctx context.Context, sel ast.SelectionSet, v *ShopperTokenCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ShopperTokenCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Stock) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx context.Context, sel ast.SelectionSet, v *model.Stock) graphql.Marshaler {
@@ -42874,11 +44320,58 @@ func (ec *executionContext) marshalOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx
 	return ec._Stock(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx context.Context, sel ast.SelectionSet, v *model.StockConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._StockConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOStockCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockCreatePayload(ctx context.Context, sel ast.SelectionSet, v *StockCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._StockCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOStockTransactPayload2ᚖporticoᚋgraphᚋgeneratedᚐStockTransactPayload(ctx context.Context, sel ast.SelectionSet, v *StockTransactPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._StockTransactPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOStockTransaction2ᚕᚖporticoᚋgraphᚋmodelᚐStockTransactionᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.StockTransaction) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx context.Context, sel ast.SelectionSet, v *model.StockTransaction) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._StockTransaction(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.StockTransaction]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._StockTransactionConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOString2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
@@ -42940,6 +44433,13 @@ func (ec *executionContext) unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTe
 	}
 	res, err := ec.unmarshalInputTextFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx context.Context, sel ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._TextFilterValues(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOVariationOption2ᚖporticoᚋstoreᚐVariationOption(ctx context.Context, sel ast.SelectionSet, v *store.VariationOption) graphql.Marshaler {

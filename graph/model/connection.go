@@ -58,7 +58,6 @@ type (
 	CatalogNodeEdge       = Edge[*CatalogNode]
 	HierarchyConnection   = Connection[*Hierarchy]
 	HierarchyEdge         = Edge[*Hierarchy]
-	ProductEdge           = Edge[*Product]
 	StockEdge             = Edge[*Stock]
 
 	StockTransactionConnection = Connection[*StockTransaction]

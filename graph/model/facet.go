@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -14,6 +13,22 @@ import (
 type ProductConnection struct {
 	*Connection[*Product]
 	facets *ProductFacets
+}
+
+// ProductEdge is a product in a list.
+type ProductEdge struct{ Edge[*Product] }
+
+// Curated tells whether the product was put first in the node whose list this
+// is. It is the edge's, for the product is the same in every list.
+func (e ProductEdge) Curated() bool { return e.Node.Curated }
+
+// Edges are the rows with their cursors.
+func (c *ProductConnection) Edges() []ProductEdge {
+	edges := make([]ProductEdge, len(c.Connection.Edges))
+	for i, edge := range c.Connection.Edges {
+		edges[i] = ProductEdge{edge}
+	}
+	return edges
 }
 
 // Facets is what the list can be narrowed by.
@@ -54,7 +69,7 @@ type FacetValue struct {
 	Value           string
 	Count           int
 	Selected        bool
-	Filter, Toggled json.RawMessage
+	Filter, Toggled *ProductFilter
 }
 
 // Tags are the tags of the list's products.
@@ -94,14 +109,9 @@ func (f *ProductFacets) values(ctx context.Context, attribute string, first int,
 	values := make([]*FacetValue, len(counted))
 	for i, c := range counted {
 		values[i] = &FacetValue{Value: c.Value, Count: c.Count, Selected: slices.Contains(selected, c.Value)}
-		*own = &TextFilter{Eq: &c.Value}
-		if values[i].Filter, err = json.Marshal(&asked); err != nil {
-			return nil, err
-		}
-		*own = toggled(selected, c.Value)
-		if values[i].Toggled, err = json.Marshal(&asked); err != nil {
-			return nil, err
-		}
+		values[i].Filter, values[i].Toggled = new(asked), new(asked)
+		*condition(values[i].Filter) = &TextFilter{Eq: &c.Value}
+		*condition(values[i].Toggled) = toggled(selected, c.Value)
 	}
 	return values, nil
 }

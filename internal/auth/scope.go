@@ -57,12 +57,14 @@ var table = map[string]string{
 	"Query.promotionCode":  "promotions:read",
 	"Query.promotionCodes": "promotions:read",
 
-	"Product.stock":      "inventory:read",
-	"Stock.transactions": "inventory:read",
-
-	"Query.stocksById":        "inventory:read",
-	"Query.stockTransactions": "inventory:read",
-	"Query.stockTransaction":  "inventory:read",
+	"Product.stock":    "inventory:read",
+	"Query.stocksById": "inventory:read",
+	// The ledger tells who did what for which order, which no storefront's
+	// token may read; the numbers are for all that may read stock.
+	"Stock.transactions":      "inventory:write",
+	"Query.stockTransactions": "inventory:write",
+	"Query.stockTransaction":  "inventory:write",
+	"StockTransaction.stock":  "inventory:read",
 
 	"Mutation.promotionCodesGenerate": "promotions:write",
 
@@ -137,9 +139,9 @@ var table = map[string]string{
 	"GET /v2/inventories/:id":       "inventory:read",
 	"POST /v2/inventories/:id":      "inventory:write",
 
-	"GET /v2/inventories/:id/transactions":              "inventory:read",
+	"GET /v2/inventories/:id/transactions":              "inventory:write",
 	"POST /v2/inventories/:id/transactions":             "inventory:write",
-	"GET /v2/inventories/:id/transactions/:transaction": "inventory:read",
+	"GET /v2/inventories/:id/transactions/:transaction": "inventory:write",
 
 	"GET /v2/settings": "settings:read",
 	"PUT /v2/settings": "settings:write",
