@@ -289,13 +289,6 @@ type ComplexityRoot struct {
 		Type     func(childComplexity int) int
 	}
 
-	DateTimeBoundsValues struct {
-		Ge func(childComplexity int) int
-		Gt func(childComplexity int) int
-		Le func(childComplexity int) int
-		Lt func(childComplexity int) int
-	}
-
 	DisplayPrice struct {
 		WithTax    func(childComplexity int) int
 		WithoutTax func(childComplexity int) int
@@ -382,17 +375,6 @@ type ComplexityRoot struct {
 		UserErrors func(childComplexity int) int
 	}
 
-	IDBoundsValues struct {
-		Ge func(childComplexity int) int
-		Gt func(childComplexity int) int
-		Le func(childComplexity int) int
-		Lt func(childComplexity int) int
-	}
-
-	IDFilterValues struct {
-		In func(childComplexity int) int
-	}
-
 	Job struct {
 		ActorName  func(childComplexity int) int
 		CreatedAt  func(childComplexity int) int
@@ -411,12 +393,6 @@ type ComplexityRoot struct {
 	JobCancelPayload struct {
 		Job        func(childComplexity int) int
 		UserErrors func(childComplexity int) int
-	}
-
-	ListBoundsValues struct {
-		CreatedAt func(childComplexity int) int
-		ID        func(childComplexity int) int
-		UpdatedAt func(childComplexity int) int
 	}
 
 	Money struct {
@@ -618,7 +594,7 @@ type ComplexityRoot struct {
 	ProductFilterValues struct {
 		And                 func(childComplexity int) int
 		Bounds              func(childComplexity int) int
-		ID                  func(childComplexity int) int
+		Ids                 func(childComplexity int) int
 		ManufacturerPartNum func(childComplexity int) int
 		Name                func(childComplexity int) int
 		ProductTypes        func(childComplexity int) int
@@ -2000,31 +1976,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ComponentOption.Type(childComplexity), true
 
-	case "DateTimeBoundsValues.ge":
-		if e.ComplexityRoot.DateTimeBoundsValues.Ge == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DateTimeBoundsValues.Ge(childComplexity), true
-	case "DateTimeBoundsValues.gt":
-		if e.ComplexityRoot.DateTimeBoundsValues.Gt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DateTimeBoundsValues.Gt(childComplexity), true
-	case "DateTimeBoundsValues.le":
-		if e.ComplexityRoot.DateTimeBoundsValues.Le == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DateTimeBoundsValues.Le(childComplexity), true
-	case "DateTimeBoundsValues.lt":
-		if e.ComplexityRoot.DateTimeBoundsValues.Lt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DateTimeBoundsValues.Lt(childComplexity), true
-
 	case "DisplayPrice.withTax":
 		if e.ComplexityRoot.DisplayPrice.WithTax == nil {
 			break
@@ -2369,38 +2320,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.HierarchyUpdatePayload.UserErrors(childComplexity), true
 
-	case "IDBoundsValues.ge":
-		if e.ComplexityRoot.IDBoundsValues.Ge == nil {
-			break
-		}
-
-		return e.ComplexityRoot.IDBoundsValues.Ge(childComplexity), true
-	case "IDBoundsValues.gt":
-		if e.ComplexityRoot.IDBoundsValues.Gt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.IDBoundsValues.Gt(childComplexity), true
-	case "IDBoundsValues.le":
-		if e.ComplexityRoot.IDBoundsValues.Le == nil {
-			break
-		}
-
-		return e.ComplexityRoot.IDBoundsValues.Le(childComplexity), true
-	case "IDBoundsValues.lt":
-		if e.ComplexityRoot.IDBoundsValues.Lt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.IDBoundsValues.Lt(childComplexity), true
-
-	case "IDFilterValues.in":
-		if e.ComplexityRoot.IDFilterValues.In == nil {
-			break
-		}
-
-		return e.ComplexityRoot.IDFilterValues.In(childComplexity), true
-
 	case "Job.actor":
 		if e.ComplexityRoot.Job.ActorName == nil {
 			break
@@ -2486,25 +2405,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.JobCancelPayload.UserErrors(childComplexity), true
-
-	case "ListBoundsValues.createdAt":
-		if e.ComplexityRoot.ListBoundsValues.CreatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ListBoundsValues.CreatedAt(childComplexity), true
-	case "ListBoundsValues.id":
-		if e.ComplexityRoot.ListBoundsValues.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ListBoundsValues.ID(childComplexity), true
-	case "ListBoundsValues.updatedAt":
-		if e.ComplexityRoot.ListBoundsValues.UpdatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ListBoundsValues.UpdatedAt(childComplexity), true
 
 	case "Money.amount":
 		if e.ComplexityRoot.Money.Amount == nil {
@@ -3539,12 +3439,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ProductFilterValues.Bounds(childComplexity), true
-	case "ProductFilterValues.id":
-		if e.ComplexityRoot.ProductFilterValues.ID == nil {
+	case "ProductFilterValues.ids":
+		if e.ComplexityRoot.ProductFilterValues.Ids == nil {
 			break
 		}
 
-		return e.ComplexityRoot.ProductFilterValues.ID(childComplexity), true
+		return e.ComplexityRoot.ProductFilterValues.Ids(childComplexity), true
 	case "ProductFilterValues.manufacturerPartNum":
 		if e.ComplexityRoot.ProductFilterValues.ManufacturerPartNum == nil {
 			break
@@ -5640,6 +5540,8 @@ input ProductFilter {
   search: String
   "By id. The products come by last update then, newest first, whatever is curated."
   id: IDFilter
+  "The same in fewer words: these products, by global id or the service's own, 1 to 1000. It cannot be given beside ` + "`" + `id` + "`" + `."
+  ids: [ID!]
   "By name in the base language."
   name: TextFilter
   "By stock keeping unit."
@@ -5826,15 +5728,15 @@ type FacetValue {
 }
 
 """
-A filter of products, as ` + "`" + `ProductFilter` + "`" + ` has it, to be sent as the next ` + "`" + `filter` + "`" + `. Select the members that your own filter
-uses, and the attribute of the facet; send what came back without ` + "`" + `__typename` + "`" + ` and without the members that are null, which
-are no conditions. Example: ` + "`" + `toggled { search tags { eq in } }` + "`" + `.
+A filter of products, as ` + "`" + `ProductFilter` + "`" + ` has it, to be sent as the next ` + "`" + `filter` + "`" + `. Select the members that your own filter may
+have, and the attribute of the facet; send what came back without ` + "`" + `__typename` + "`" + ` and without the members that are null, which
+are no conditions. Example: ` + "`" + `toggled { search tags { eq in } and }` + "`" + `.
 """
 type ProductFilterValues {
   "The words; null without."
   search: String
-  "The condition on the id; null without."
-  id: IDFilterValues
+  "The ids, also those that were asked by ` + "`" + `id` + "`" + `; null without."
+  ids: [ID!]
   "The condition on the name; null without."
   name: TextFilterValues
   "The condition on the stock keeping unit; null without."
@@ -5849,10 +5751,10 @@ type ProductFilterValues {
   productTypes: TextFilterValues
   "The condition on the tags; null without."
   tags: TextFilterValues
-  "The bounds; null without."
-  bounds: ListBoundsValues
-  "The further filters, as they were asked; null without."
-  and: [ProductFilterValues!]
+  "The bounds, as they were asked: a ` + "`" + `ListBounds` + "`" + `; null without."
+  bounds: JSON
+  "The further filters, as they were asked: a list of ` + "`" + `ProductFilter` + "`" + `; null without."
+  and: JSON
 }
 
 "A text condition, as ` + "`" + `TextFilter` + "`" + ` has it."
@@ -5861,46 +5763,6 @@ type TextFilterValues {
   eq: String
   "One of these values; null where ` + "`" + `eq` + "`" + ` is."
   in: [String!]
-}
-
-"An id condition, as ` + "`" + `IDFilter` + "`" + ` has it."
-type IDFilterValues {
-  "One of these ids; null for none."
-  in: [ID!]
-}
-
-"Bounds on sort keys, as ` + "`" + `ListBounds` + "`" + ` has them."
-type ListBoundsValues {
-  "On the id; null without."
-  id: IDBoundsValues
-  "On the time of creation; null without."
-  createdAt: DateTimeBoundsValues
-  "On the time of the last change; null without."
-  updatedAt: DateTimeBoundsValues
-}
-
-"Bounds on an id, as ` + "`" + `IDBounds` + "`" + ` has them."
-type IDBoundsValues {
-  "After this one; null without."
-  gt: ID
-  "This one or after it; null without."
-  ge: ID
-  "Before this one; null without."
-  lt: ID
-  "This one or before it; null without."
-  le: ID
-}
-
-"Bounds on a time, as ` + "`" + `DateTimeBounds` + "`" + ` has them."
-type DateTimeBoundsValues {
-  "After this moment; null without."
-  gt: DateTime
-  "At this moment or after it; null without."
-  ge: DateTime
-  "Before this moment; null without."
-  lt: DateTime
-  "At this moment or before it; null without."
-  le: DateTime
 }
 
 "A product in a list."
@@ -8501,20 +8363,6 @@ func (ec *executionContext) childFields_ComponentOption(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type ComponentOption", field.Name)
 }
 
-func (ec *executionContext) childFields_DateTimeBoundsValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "gt":
-		return ec.fieldContext_DateTimeBoundsValues_gt(ctx, field)
-	case "ge":
-		return ec.fieldContext_DateTimeBoundsValues_ge(ctx, field)
-	case "lt":
-		return ec.fieldContext_DateTimeBoundsValues_lt(ctx, field)
-	case "le":
-		return ec.fieldContext_DateTimeBoundsValues_le(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DateTimeBoundsValues", field.Name)
-}
-
 func (ec *executionContext) childFields_DisplayPrice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "withTax":
@@ -8687,28 +8535,6 @@ func (ec *executionContext) childFields_HierarchyUpdatePayload(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type HierarchyUpdatePayload", field.Name)
 }
 
-func (ec *executionContext) childFields_IDBoundsValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "gt":
-		return ec.fieldContext_IDBoundsValues_gt(ctx, field)
-	case "ge":
-		return ec.fieldContext_IDBoundsValues_ge(ctx, field)
-	case "lt":
-		return ec.fieldContext_IDBoundsValues_lt(ctx, field)
-	case "le":
-		return ec.fieldContext_IDBoundsValues_le(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type IDBoundsValues", field.Name)
-}
-
-func (ec *executionContext) childFields_IDFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "in":
-		return ec.fieldContext_IDFilterValues_in(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type IDFilterValues", field.Name)
-}
-
 func (ec *executionContext) childFields_Job(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -8747,18 +8573,6 @@ func (ec *executionContext) childFields_JobCancelPayload(ctx context.Context, fi
 		return ec.fieldContext_JobCancelPayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type JobCancelPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ListBoundsValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_ListBoundsValues_id(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_ListBoundsValues_createdAt(ctx, field)
-	case "updatedAt":
-		return ec.fieldContext_ListBoundsValues_updatedAt(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ListBoundsValues", field.Name)
 }
 
 func (ec *executionContext) childFields_Money(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9087,8 +8901,8 @@ func (ec *executionContext) childFields_ProductFilterValues(ctx context.Context,
 	switch field.Name {
 	case "search":
 		return ec.fieldContext_ProductFilterValues_search(ctx, field)
-	case "id":
-		return ec.fieldContext_ProductFilterValues_id(ctx, field)
+	case "ids":
+		return ec.fieldContext_ProductFilterValues_ids(ctx, field)
 	case "name":
 		return ec.fieldContext_ProductFilterValues_name(ctx, field)
 	case "sku":
@@ -15677,98 +15491,6 @@ func (ec *executionContext) fieldContext_ComponentOption_quantity(_ context.Cont
 	return graphql.NewScalarFieldContext("ComponentOption", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _DateTimeBoundsValues_gt(ctx context.Context, field graphql.CollectedField, obj *model.DateTimeBounds) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DateTimeBoundsValues_gt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Gt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_DateTimeBoundsValues_gt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DateTimeBoundsValues", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _DateTimeBoundsValues_ge(ctx context.Context, field graphql.CollectedField, obj *model.DateTimeBounds) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DateTimeBoundsValues_ge(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Ge, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_DateTimeBoundsValues_ge(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DateTimeBoundsValues", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _DateTimeBoundsValues_lt(ctx context.Context, field graphql.CollectedField, obj *model.DateTimeBounds) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DateTimeBoundsValues_lt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Lt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_DateTimeBoundsValues_lt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DateTimeBoundsValues", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _DateTimeBoundsValues_le(ctx context.Context, field graphql.CollectedField, obj *model.DateTimeBounds) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DateTimeBoundsValues_le(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Le, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_DateTimeBoundsValues_le(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DateTimeBoundsValues", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
 func (ec *executionContext) _DisplayPrice_withTax(ctx context.Context, field graphql.CollectedField, obj *store.DisplayPrice) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -15914,8 +15636,8 @@ func (ec *executionContext) _FacetValue_filter(ctx context.Context, field graphq
 			return obj.Filter, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductFilter) graphql.Marshaler {
-			return ec.marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductFilterValues) graphql.Marshaler {
+			return ec.marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx, selections, v)
 		},
 		true,
 		true,
@@ -15946,8 +15668,8 @@ func (ec *executionContext) _FacetValue_toggled(ctx context.Context, field graph
 			return obj.Toggled, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductFilter) graphql.Marshaler {
-			return ec.marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductFilterValues) graphql.Marshaler {
+			return ec.marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx, selections, v)
 		},
 		true,
 		true,
@@ -17186,121 +16908,6 @@ func (ec *executionContext) fieldContext_HierarchyUpdatePayload_userErrors(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _IDBoundsValues_gt(ctx context.Context, field graphql.CollectedField, obj *model.IDBounds) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_IDBoundsValues_gt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Gt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOID2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_IDBoundsValues_gt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("IDBoundsValues", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _IDBoundsValues_ge(ctx context.Context, field graphql.CollectedField, obj *model.IDBounds) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_IDBoundsValues_ge(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Ge, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOID2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_IDBoundsValues_ge(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("IDBoundsValues", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _IDBoundsValues_lt(ctx context.Context, field graphql.CollectedField, obj *model.IDBounds) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_IDBoundsValues_lt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Lt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOID2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_IDBoundsValues_lt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("IDBoundsValues", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _IDBoundsValues_le(ctx context.Context, field graphql.CollectedField, obj *model.IDBounds) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_IDBoundsValues_le(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Le, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOID2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_IDBoundsValues_le(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("IDBoundsValues", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _IDFilterValues_in(ctx context.Context, field graphql.CollectedField, obj *model.IDFilter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_IDFilterValues_in(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.In, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalOID2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_IDFilterValues_in(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("IDFilterValues", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
 func (ec *executionContext) _Job_id(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -17645,102 +17252,6 @@ func (ec *executionContext) fieldContext_JobCancelPayload_userErrors(_ context.C
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ListBoundsValues_id(ctx context.Context, field graphql.CollectedField, obj *model.ListBounds) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ListBoundsValues_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.IDBounds) graphql.Marshaler {
-			return ec.marshalOIDBoundsValues2ᚖporticoᚋgraphᚋmodelᚐIDBounds(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ListBoundsValues_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ListBoundsValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_IDBoundsValues(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ListBoundsValues_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.ListBounds) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ListBoundsValues_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DateTimeBounds) graphql.Marshaler {
-			return ec.marshalODateTimeBoundsValues2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ListBoundsValues_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ListBoundsValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DateTimeBoundsValues(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ListBoundsValues_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.ListBounds) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ListBoundsValues_updatedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UpdatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DateTimeBounds) graphql.Marshaler {
-			return ec.marshalODateTimeBoundsValues2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ListBoundsValues_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ListBoundsValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DateTimeBoundsValues(ctx, field)
 		},
 	}
 	return fc, nil
@@ -22029,7 +21540,7 @@ func (ec *executionContext) fieldContext_ProductFile_file(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductFilterValues_search(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductFilterValues_search(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22052,39 +21563,30 @@ func (ec *executionContext) fieldContext_ProductFilterValues_search(_ context.Co
 	return graphql.NewScalarFieldContext("ProductFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ProductFilterValues_id(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductFilterValues_ids(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_id(ctx, field)
+			return ec.fieldContext_ProductFilterValues_ids(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
+			return obj.Ids(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.IDFilter) graphql.Marshaler {
-			return ec.marshalOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOID2ᚕstringᚄ(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_ProductFilterValues_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFilterValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_IDFilterValues(ctx, field)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) fieldContext_ProductFilterValues_ids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _ProductFilterValues_name(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductFilterValues_name(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22116,7 +21618,7 @@ func (ec *executionContext) fieldContext_ProductFilterValues_name(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductFilterValues_sku(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductFilterValues_sku(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22148,7 +21650,7 @@ func (ec *executionContext) fieldContext_ProductFilterValues_sku(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductFilterValues_slug(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductFilterValues_slug(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22180,7 +21682,7 @@ func (ec *executionContext) fieldContext_ProductFilterValues_slug(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductFilterValues_manufacturerPartNum(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductFilterValues_manufacturerPartNum(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22212,7 +21714,7 @@ func (ec *executionContext) fieldContext_ProductFilterValues_manufacturerPartNum
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductFilterValues_upcEan(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductFilterValues_upcEan(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22244,7 +21746,7 @@ func (ec *executionContext) fieldContext_ProductFilterValues_upcEan(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductFilterValues_productTypes(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductFilterValues_productTypes(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22276,7 +21778,7 @@ func (ec *executionContext) fieldContext_ProductFilterValues_productTypes(_ cont
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductFilterValues_tags(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductFilterValues_tags(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22308,7 +21810,7 @@ func (ec *executionContext) fieldContext_ProductFilterValues_tags(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductFilterValues_bounds(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductFilterValues_bounds(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22317,30 +21819,21 @@ func (ec *executionContext) _ProductFilterValues_bounds(ctx context.Context, fie
 			return ec.fieldContext_ProductFilterValues_bounds(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Bounds, nil
+			return obj.Bounds()
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ListBounds) graphql.Marshaler {
-			return ec.marshalOListBoundsValues2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
 func (ec *executionContext) fieldContext_ProductFilterValues_bounds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFilterValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ListBoundsValues(ctx, field)
-		},
-	}
-	return fc, nil
+	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _ProductFilterValues_and(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilter) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductFilterValues_and(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22349,27 +21842,18 @@ func (ec *executionContext) _ProductFilterValues_and(ctx context.Context, field 
 			return ec.fieldContext_ProductFilterValues_and(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.And, nil
+			return obj.And()
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.ProductFilter) graphql.Marshaler {
-			return ec.marshalOProductFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐProductFilterᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
 func (ec *executionContext) fieldContext_ProductFilterValues_and(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFilterValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ProductFilterValues(ctx, field)
-		},
-	}
-	return fc, nil
+	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type JSON does not have child fields"))
 }
 
 func (ec *executionContext) _ProductTranslation_language(ctx context.Context, field graphql.CollectedField, obj *store.ProductTranslation) (ret graphql.Marshaler) {
@@ -30597,7 +30081,7 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"search", "id", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "bounds", "and"}
+	fieldsInOrder := [...]string{"search", "id", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "bounds", "and"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -30618,6 +30102,13 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.ID = data
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ids = data
 		case "name":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
 			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
@@ -34314,59 +33805,6 @@ func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.Select
 	return out
 }
 
-var dateTimeBoundsValuesImplementors = []string{"DateTimeBoundsValues"}
-
-func (ec *executionContext) _DateTimeBoundsValues(ctx context.Context, sel ast.SelectionSet, obj *model.DateTimeBounds) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, dateTimeBoundsValuesImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("DateTimeBoundsValues")
-		case "gt":
-			out.Values[i] = ec._DateTimeBoundsValues_gt(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "ge":
-			out.Values[i] = ec._DateTimeBoundsValues_ge(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "lt":
-			out.Values[i] = ec._DateTimeBoundsValues_lt(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "le":
-			out.Values[i] = ec._DateTimeBoundsValues_le(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var displayPriceImplementors = []string{"DisplayPrice"}
 
 func (ec *executionContext) _DisplayPrice(ctx context.Context, sel ast.SelectionSet, obj *store.DisplayPrice) graphql.Marshaler {
@@ -35127,97 +34565,6 @@ func (ec *executionContext) _HierarchyUpdatePayload(ctx context.Context, sel ast
 	return out
 }
 
-var iDBoundsValuesImplementors = []string{"IDBoundsValues"}
-
-func (ec *executionContext) _IDBoundsValues(ctx context.Context, sel ast.SelectionSet, obj *model.IDBounds) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, iDBoundsValuesImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("IDBoundsValues")
-		case "gt":
-			out.Values[i] = ec._IDBoundsValues_gt(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "ge":
-			out.Values[i] = ec._IDBoundsValues_ge(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "lt":
-			out.Values[i] = ec._IDBoundsValues_lt(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "le":
-			out.Values[i] = ec._IDBoundsValues_le(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var iDFilterValuesImplementors = []string{"IDFilterValues"}
-
-func (ec *executionContext) _IDFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.IDFilter) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, iDFilterValuesImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("IDFilterValues")
-		case "in":
-			out.Values[i] = ec._IDFilterValues_in(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var jobImplementors = []string{"Job", "Node"}
 
 func (ec *executionContext) _Job(ctx context.Context, sel ast.SelectionSet, obj *model.Job) graphql.Marshaler {
@@ -35364,54 +34711,6 @@ func (ec *executionContext) _JobCancelPayload(ctx context.Context, sel ast.Selec
 		case "userErrors":
 			out.Values[i] = ec._JobCancelPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var listBoundsValuesImplementors = []string{"ListBoundsValues"}
-
-func (ec *executionContext) _ListBoundsValues(ctx context.Context, sel ast.SelectionSet, obj *model.ListBounds) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, listBoundsValuesImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ListBoundsValues")
-		case "id":
-			out.Values[i] = ec._ListBoundsValues_id(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "createdAt":
-			out.Values[i] = ec._ListBoundsValues_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "updatedAt":
-			out.Values[i] = ec._ListBoundsValues_updatedAt(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -37344,7 +36643,7 @@ func (ec *executionContext) _ProductFile(ctx context.Context, sel ast.SelectionS
 
 var productFilterValuesImplementors = []string{"ProductFilterValues"}
 
-func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.ProductFilter) graphql.Marshaler {
+func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.ProductFilterValues) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, productFilterValuesImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -37359,8 +36658,8 @@ func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.Se
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "id":
-			out.Values[i] = ec._ProductFilterValues_id(ctx, field, obj)
+		case "ids":
+			out.Values[i] = ec._ProductFilterValues_ids(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -42255,7 +41554,7 @@ func (ec *executionContext) unmarshalNProductFilter2ᚖporticoᚋgraphᚋmodel�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx context.Context, sel ast.SelectionSet, v *model.ProductFilter) graphql.Marshaler {
+func (ec *executionContext) marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx context.Context, sel ast.SelectionSet, v *model.ProductFilterValues) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -43566,13 +42865,6 @@ func (ec *executionContext) unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodel�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalODateTimeBoundsValues2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx context.Context, sel ast.SelectionSet, v *model.DateTimeBounds) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._DateTimeBoundsValues(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *store.DisplayPrice) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -43716,26 +43008,12 @@ func (ec *executionContext) unmarshalOIDBounds2ᚖporticoᚋgraphᚋmodelᚐIDBo
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOIDBoundsValues2ᚖporticoᚋgraphᚋmodelᚐIDBounds(ctx context.Context, sel ast.SelectionSet, v *model.IDBounds) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._IDBoundsValues(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalOIDFilter2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx context.Context, v any) (*model.IDFilter, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputIDFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx context.Context, sel ast.SelectionSet, v *model.IDFilter) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._IDFilterValues(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOInt2ᚖint(ctx context.Context, v any) (*int, error) {
@@ -43813,13 +43091,6 @@ func (ec *executionContext) unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐLi
 	}
 	res, err := ec.unmarshalInputListBounds(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOListBoundsValues2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx context.Context, sel ast.SelectionSet, v *model.ListBounds) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._ListBoundsValues(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOListOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {
@@ -43950,25 +43221,6 @@ func (ec *executionContext) unmarshalOProductFilter2ᚖporticoᚋgraphᚋmodel�
 	}
 	res, err := ec.unmarshalInputProductFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOProductFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐProductFilterᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.ProductFilter) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -69,7 +70,30 @@ type FacetValue struct {
 	Value           string
 	Count           int
 	Selected        bool
-	Filter, Toggled *ProductFilter
+	Filter, Toggled *ProductFilterValues
+}
+
+// ProductFilterValues is a filter as it is answered. It has no member called
+// id, which caches would take for its own.
+type ProductFilterValues struct{ ProductFilter }
+
+// Ids are those that were asked for.
+func (f *ProductFilterValues) Ids() []string { return f.ids() }
+
+// Bounds and And are as they were asked, or null.
+func (f *ProductFilterValues) Bounds() (json.RawMessage, error) {
+	if f.ProductFilter.Bounds == nil {
+		return nil, nil
+	}
+	return json.Marshal(f.ProductFilter.Bounds)
+}
+
+// And is described with Bounds.
+func (f *ProductFilterValues) And() (json.RawMessage, error) {
+	if f.ProductFilter.And == nil {
+		return nil, nil
+	}
+	return json.Marshal(f.ProductFilter.And)
 }
 
 // Tags are the tags of the list's products.
@@ -109,9 +133,10 @@ func (f *ProductFacets) values(ctx context.Context, attribute string, first int,
 	values := make([]*FacetValue, len(counted))
 	for i, c := range counted {
 		values[i] = &FacetValue{Value: c.Value, Count: c.Count, Selected: slices.Contains(selected, c.Value)}
-		values[i].Filter, values[i].Toggled = new(asked), new(asked)
-		*condition(values[i].Filter) = &TextFilter{Eq: &c.Value}
-		*condition(values[i].Toggled) = toggled(selected, c.Value)
+		*own = &TextFilter{Eq: &c.Value}
+		values[i].Filter = &ProductFilterValues{asked}
+		*own = toggled(selected, c.Value)
+		values[i].Toggled = &ProductFilterValues{asked}
 	}
 	return values, nil
 }
