@@ -3,6 +3,7 @@ package graph_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -328,4 +329,90 @@ func (n normalised) has(kind string) bool {
 		}
 	}
 	return false
+}
+
+// selectAll selects what can be had without arguments, and things that lie
+// below; not lists of pages, which are asked for.
+func selectAll(kind string, depth int) string {
+	definition := schema().Types[kind]
+	var b strings.Builder
+	b.WriteString("{ __typename")
+	for _, field := range definition.Fields {
+		inner := schema().Types[field.Type.Name()]
+		required := slices.ContainsFunc(field.Arguments, func(a *ast.ArgumentDefinition) bool { return a.Type.NonNull && a.DefaultValue == nil })
+		switch {
+		case strings.HasPrefix(field.Name, "__") || required || strings.HasSuffix(inner.Name, "Connection"):
+		case inner.Kind != ast.Object:
+			b.WriteString(" " + field.Name)
+		case depth > 0:
+			b.WriteString(" " + field.Name + " " + selectAll(inner.Name, depth-1))
+		}
+	}
+	return b.String() + " }"
+}
+
+// What a mutation answers with goes into the cache under its id, too: it is
+// what is found by that id right after.
+func TestAMutationAnswersWithWhatIsThere(t *testing.T) {
+	t.Parallel()
+	more := map[string]string{
+		"a product twice in one batch":   `mutation { stockTransact(input: {changes: [{productId: "brush", action: INCREMENT, quantity: 3}, {productId: "anvil", action: INCREMENT, quantity: 1}, {productId: "brush", action: DECREMENT, quantity: 1}]}) { userErrors { message } } }`,
+		"a dry run":                      `mutation { promotionUpdate(input: {id: "ten-off", name: "Eleven off", dryRun: true}) { userErrors { message } } }`,
+		"a job that is canceled":         `mutation { jobCancel(input: {id: "job-1"}) { userErrors { message } } }`,
+		"a code that is used for a cart": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{uses: 2}, {code: "B"}]}) { userErrors { message } } }`,
+	}
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		seedJob(t, e, "job-1")
+		seedCodes(t, s)
+		documents := rootFields() // which go in any order
+		for name, document := range more {
+			documents["Mutation."+name] = document
+		}
+		for _, coordinate := range slices.Sorted(maps.Keys(documents)) {
+			if !strings.HasPrefix(coordinate, "Mutation.") {
+				continue
+			}
+			t.Run(strings.TrimPrefix(coordinate, "Mutation."), func(t *testing.T) {
+				parsed, faults := gqlparser.LoadQuery(schema(), documents[coordinate])
+				require.Empty(t, faults)
+				var text strings.Builder
+				for _, selection := range parsed.Operations[0].SelectionSet {
+					field := selection.(*ast.Field)
+					text.WriteString(" " + field.Name + "(input: " + field.Arguments[0].Value.String() + ") " + selectAll(field.Definition.Type.Name(), 3))
+				}
+				cache := normalised{}
+				read := func(query string) {
+					document, faults := gqlparser.LoadQuery(schema(), query)
+					require.Empty(t, faults)
+					answer := s.post(t, query, nil)
+					require.Empty(t, answer.Errors, query)
+					var data map[string]any
+					require.NoError(t, json.Unmarshal(answer.Data, &data))
+					require.NoError(t, cache.keep(document.Operations[0].SelectionSet, data, document.Operations[0].Name, ""), "%s answers %s", query, answer.Data)
+				}
+				read("mutation m {" + text.String() + " }")
+				for _, owner := range slices.Sorted(maps.Keys(cache)) {
+					if kind, id, isNode := strings.Cut(owner, ":"); isNode && kind != "Job" { // a job goes on
+						read("query " + kind + " { node(id: " + strconv.Quote(id) + ") { __typename id ... on " + kind + " " + selectAll(kind, 2) + " } }")
+					}
+				}
+			})
+		}
+	})
+}
+
+// What previews a thing has all its members but the id.
+func TestAPreviewIsWholeButForTheID(t *testing.T) {
+	t.Parallel()
+	var want, got []string
+	for _, field := range schema().Types["Promotion"].Fields {
+		if field.Name != "id" {
+			want = append(want, field.Name+": "+field.Type.String())
+		}
+	}
+	for _, field := range schema().Types["PromotionPreview"].Fields {
+		got = append(got, field.Name+": "+field.Type.String())
+	}
+	require.Equal(t, want, got)
 }

@@ -759,8 +759,30 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	PromotionPreview struct {
+		Automatic              func(childComplexity int) int
+		Conditions             func(childComplexity int) int
+		CreatedAt              func(childComplexity int) int
+		Currencies             func(childComplexity int) int
+		Description            func(childComplexity int) int
+		Enabled                func(childComplexity int) int
+		End                    func(childComplexity int) int
+		ID                     func(childComplexity int) int
+		MaxApplicationsPerCart func(childComplexity int) int
+		MaxDiscountValue       func(childComplexity int) int
+		MinCartValue           func(childComplexity int) int
+		Name                   func(childComplexity int) int
+		Schema                 func(childComplexity int) int
+		Start                  func(childComplexity int) int
+		State                  func(childComplexity int) int
+		TargetCatalogs         func(childComplexity int) int
+		Type                   func(childComplexity int) int
+		UpdatedAt              func(childComplexity int) int
+	}
+
 	PromotionUpdatePayload struct {
 		CodesDeleted func(childComplexity int) int
+		Preview      func(childComplexity int) int
 		Promotion    func(childComplexity int) int
 		UserErrors   func(childComplexity int) int
 	}
@@ -4061,12 +4083,127 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PromotionEdge.Node(childComplexity), true
 
+	case "PromotionPreview.automatic":
+		if e.ComplexityRoot.PromotionPreview.Automatic == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Automatic(childComplexity), true
+	case "PromotionPreview.conditions":
+		if e.ComplexityRoot.PromotionPreview.Conditions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Conditions(childComplexity), true
+	case "PromotionPreview.createdAt":
+		if e.ComplexityRoot.PromotionPreview.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.CreatedAt(childComplexity), true
+	case "PromotionPreview.currencies":
+		if e.ComplexityRoot.PromotionPreview.Currencies == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Currencies(childComplexity), true
+	case "PromotionPreview.description":
+		if e.ComplexityRoot.PromotionPreview.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Description(childComplexity), true
+	case "PromotionPreview.enabled":
+		if e.ComplexityRoot.PromotionPreview.Enabled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Enabled(childComplexity), true
+	case "PromotionPreview.end":
+		if e.ComplexityRoot.PromotionPreview.End == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.End(childComplexity), true
+	case "PromotionPreview.uuid":
+		if e.ComplexityRoot.PromotionPreview.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.ID(childComplexity), true
+	case "PromotionPreview.maxApplicationsPerCart":
+		if e.ComplexityRoot.PromotionPreview.MaxApplicationsPerCart == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.MaxApplicationsPerCart(childComplexity), true
+	case "PromotionPreview.maxDiscountValue":
+		if e.ComplexityRoot.PromotionPreview.MaxDiscountValue == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.MaxDiscountValue(childComplexity), true
+	case "PromotionPreview.minCartValue":
+		if e.ComplexityRoot.PromotionPreview.MinCartValue == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.MinCartValue(childComplexity), true
+	case "PromotionPreview.name":
+		if e.ComplexityRoot.PromotionPreview.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Name(childComplexity), true
+	case "PromotionPreview.schema":
+		if e.ComplexityRoot.PromotionPreview.Schema == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Schema(childComplexity), true
+	case "PromotionPreview.start":
+		if e.ComplexityRoot.PromotionPreview.Start == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Start(childComplexity), true
+	case "PromotionPreview.state":
+		if e.ComplexityRoot.PromotionPreview.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.State(childComplexity), true
+	case "PromotionPreview.targetCatalogs":
+		if e.ComplexityRoot.PromotionPreview.TargetCatalogs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.TargetCatalogs(childComplexity), true
+	case "PromotionPreview.promotionType":
+		if e.ComplexityRoot.PromotionPreview.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Type(childComplexity), true
+	case "PromotionPreview.updatedAt":
+		if e.ComplexityRoot.PromotionPreview.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.UpdatedAt(childComplexity), true
+
 	case "PromotionUpdatePayload.codesDeleted":
 		if e.ComplexityRoot.PromotionUpdatePayload.CodesDeleted == nil {
 			break
 		}
 
 		return e.ComplexityRoot.PromotionUpdatePayload.CodesDeleted(childComplexity), true
+	case "PromotionUpdatePayload.preview":
+		if e.ComplexityRoot.PromotionUpdatePayload.Preview == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionUpdatePayload.Preview(childComplexity), true
 	case "PromotionUpdatePayload.promotion":
 		if e.ComplexityRoot.PromotionUpdatePayload.Promotion == nil {
 			break
@@ -7308,6 +7445,46 @@ type Promotion implements Node {
   updatedAt: DateTime!
 }
 
+"A promotion as a change would make it. It has no ` + "`" + `id` + "`" + `, so that no cache takes it for the promotion itself."
+type PromotionPreview {
+  "The service's own id."
+  uuid: ID!
+  "For people: ` + "`" + `Ten off` + "`" + `."
+  name: String!
+  "For people; empty when it has none."
+  description: String!
+  "What it does."
+  promotionType: PromotionType!
+  "Whether it is switched on. It applies only between its start and its end."
+  enabled: Boolean!
+  "Whether it applies by itself: it has the one code ` + "`" + `auto_` + "`" + ` and its id, and takes no other."
+  automatic: Boolean!
+  "How it would stand now."
+  state: PromotionState!
+  "Its first instant."
+  start: DateTime!
+  "The instant at which it is over."
+  end: DateTime!
+  "What the cart must be worth at least, by currency; empty when any cart will do. A cart of another currency will not."
+  minCartValue: [PromotionAmount!]!
+  "What it takes off at most, by currency; where a fixed discount is less, that applies."
+  maxDiscountValue: [PromotionAmount!]!
+  "How often it applies in one cart; null means any number of times."
+  maxApplicationsPerCart: Int
+  "What it does in detail, as it was written; members that mean nothing here are kept."
+  schema: JSON!
+  "What it gives in each currency: ` + "`" + `currencies` + "`" + ` of the schema."
+  currencies: [PromotionCurrency!]!
+  "The ids of the catalogs it applies to: ` + "`" + `target_catalogs` + "`" + ` of the schema; null means all."
+  targetCatalogs: [ID!]
+  "What its items must not be: ` + "`" + `conditions` + "`" + ` of the schema, nested ` + "`" + `and` + "`" + ` lists of ` + "`" + `{template, field, type, value}` + "`" + `; null when there are none."
+  conditions: JSON
+  "When it was made."
+  createdAt: DateTime!
+  "When it was last changed."
+  updatedAt: DateTime!
+}
+
 "An amount of a currency."
 type PromotionAmount {
   "Minor units, in digits: ` + "`" + `5000` + "`" + ` is 50.00 USD."
@@ -7518,7 +7695,7 @@ type PromotionCreatePayload {
 input PromotionUpdateInput {
   "The global id, or the service's own."
   id: ID!
-  "True changes nothing, and tells what would happen."
+  "True changes nothing, and tells in ` + "`" + `preview` + "`" + ` what would happen."
   dryRun: Boolean! = false
   "For people; at most 1024 bytes."
   name: String
@@ -7554,8 +7731,10 @@ input PromotionUpdateInput {
 
 "What came of it."
 type PromotionUpdatePayload {
-  "The promotion as it is, or with ` + "`" + `dryRun` + "`" + ` as it would be; null when nothing was changed for the errors' sake."
+  "The promotion as it is now; null with ` + "`" + `dryRun` + "`" + `, and when nothing was changed for the errors' sake."
   promotion: Promotion
+  "With ` + "`" + `dryRun` + "`" + ` the promotion as it would be; null without, and for the errors' sake."
+  preview: PromotionPreview
   "How many codes were deleted with the change, or with ` + "`" + `dryRun` + "`" + ` would be."
   codesDeleted: Int!
   "What is to be mended; empty when it worked."
@@ -9233,10 +9412,54 @@ func (ec *executionContext) childFields_PromotionEdge(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type PromotionEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_PromotionPreview(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uuid":
+		return ec.fieldContext_PromotionPreview_uuid(ctx, field)
+	case "name":
+		return ec.fieldContext_PromotionPreview_name(ctx, field)
+	case "description":
+		return ec.fieldContext_PromotionPreview_description(ctx, field)
+	case "promotionType":
+		return ec.fieldContext_PromotionPreview_promotionType(ctx, field)
+	case "enabled":
+		return ec.fieldContext_PromotionPreview_enabled(ctx, field)
+	case "automatic":
+		return ec.fieldContext_PromotionPreview_automatic(ctx, field)
+	case "state":
+		return ec.fieldContext_PromotionPreview_state(ctx, field)
+	case "start":
+		return ec.fieldContext_PromotionPreview_start(ctx, field)
+	case "end":
+		return ec.fieldContext_PromotionPreview_end(ctx, field)
+	case "minCartValue":
+		return ec.fieldContext_PromotionPreview_minCartValue(ctx, field)
+	case "maxDiscountValue":
+		return ec.fieldContext_PromotionPreview_maxDiscountValue(ctx, field)
+	case "maxApplicationsPerCart":
+		return ec.fieldContext_PromotionPreview_maxApplicationsPerCart(ctx, field)
+	case "schema":
+		return ec.fieldContext_PromotionPreview_schema(ctx, field)
+	case "currencies":
+		return ec.fieldContext_PromotionPreview_currencies(ctx, field)
+	case "targetCatalogs":
+		return ec.fieldContext_PromotionPreview_targetCatalogs(ctx, field)
+	case "conditions":
+		return ec.fieldContext_PromotionPreview_conditions(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_PromotionPreview_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_PromotionPreview_updatedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionPreview", field.Name)
+}
+
 func (ec *executionContext) childFields_PromotionUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "promotion":
 		return ec.fieldContext_PromotionUpdatePayload_promotion(ctx, field)
+	case "preview":
+		return ec.fieldContext_PromotionUpdatePayload_preview(ctx, field)
 	case "codesDeleted":
 		return ec.fieldContext_PromotionUpdatePayload_codesDeleted(ctx, field)
 	case "userErrors":
@@ -24219,6 +24442,447 @@ func (ec *executionContext) fieldContext_PromotionEdge_node(_ context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _PromotionPreview_uuid(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_name(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_description(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_promotionType(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_promotionType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.PromotionType) graphql.Marshaler {
+			return ec.marshalNPromotionType2porticoᚋstoreᚐPromotionType(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_promotionType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type PromotionType does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_enabled(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_enabled(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Enabled, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_enabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_automatic(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_automatic(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Automatic, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_automatic(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_state(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.PromotionState) graphql.Marshaler {
+			return ec.marshalNPromotionState2porticoᚋstoreᚐPromotionState(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type PromotionState does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_start(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_start(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Start, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_end(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_end(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.End, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_end(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_minCartValue(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_minCartValue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinCartValue, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []store.CurrencyAmount) graphql.Marshaler {
+			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_minCartValue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionPreview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionAmount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionPreview_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_maxDiscountValue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxDiscountValue, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []store.CurrencyAmount) graphql.Marshaler {
+			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_maxDiscountValue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionPreview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionAmount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionPreview_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_maxApplicationsPerCart(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxApplicationsPerCart, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_maxApplicationsPerCart(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_schema(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_schema(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Schema, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_schema(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_currencies(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_currencies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Currencies, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []store.PromotionCurrency) graphql.Marshaler {
+			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚐPromotionCurrencyᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_currencies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionPreview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCurrency(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionPreview_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_targetCatalogs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TargetCatalogs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_targetCatalogs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_conditions(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_conditions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Conditions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_conditions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_createdAt(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_updatedAt(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func (ec *executionContext) _PromotionUpdatePayload_promotion(ctx context.Context, field graphql.CollectedField, obj *PromotionUpdatePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -24246,6 +24910,38 @@ func (ec *executionContext) fieldContext_PromotionUpdatePayload_promotion(_ cont
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Promotion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionUpdatePayload_preview(ctx context.Context, field graphql.CollectedField, obj *PromotionUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionUpdatePayload_preview(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Preview, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotionPreview2ᚖporticoᚋstoreᚐPromotion(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionUpdatePayload_preview(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionUpdatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionPreview(ctx, field)
 		},
 	}
 	return fc, nil
@@ -37976,6 +38672,129 @@ func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.Selectio
 	return out
 }
 
+var promotionPreviewImplementors = []string{"PromotionPreview"}
+
+func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.SelectionSet, obj *store.Promotion) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionPreviewImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionPreview")
+		case "uuid":
+			out.Values[i] = ec._PromotionPreview_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._PromotionPreview_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._PromotionPreview_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "promotionType":
+			out.Values[i] = ec._PromotionPreview_promotionType(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "enabled":
+			out.Values[i] = ec._PromotionPreview_enabled(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "automatic":
+			out.Values[i] = ec._PromotionPreview_automatic(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._PromotionPreview_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "start":
+			out.Values[i] = ec._PromotionPreview_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "end":
+			out.Values[i] = ec._PromotionPreview_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "minCartValue":
+			out.Values[i] = ec._PromotionPreview_minCartValue(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "maxDiscountValue":
+			out.Values[i] = ec._PromotionPreview_maxDiscountValue(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "maxApplicationsPerCart":
+			out.Values[i] = ec._PromotionPreview_maxApplicationsPerCart(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "schema":
+			out.Values[i] = ec._PromotionPreview_schema(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "currencies":
+			out.Values[i] = ec._PromotionPreview_currencies(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "targetCatalogs":
+			out.Values[i] = ec._PromotionPreview_targetCatalogs(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "conditions":
+			out.Values[i] = ec._PromotionPreview_conditions(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._PromotionPreview_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._PromotionPreview_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var promotionUpdatePayloadImplementors = []string{"PromotionUpdatePayload"}
 
 func (ec *executionContext) _PromotionUpdatePayload(ctx context.Context, sel ast.SelectionSet, obj *PromotionUpdatePayload) graphql.Marshaler {
@@ -37990,6 +38809,11 @@ func (ec *executionContext) _PromotionUpdatePayload(ctx context.Context, sel ast
 			out.Values[i] = graphql.MarshalString("PromotionUpdatePayload")
 		case "promotion":
 			out.Values[i] = ec._PromotionUpdatePayload_promotion(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "preview":
+			out.Values[i] = ec._PromotionUpdatePayload_preview(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -43376,6 +44200,13 @@ func (ec *executionContext) unmarshalOPromotionOrder2ᚖporticoᚋgraphᚋmodel�
 	}
 	res, err := ec.unmarshalInputPromotionOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOPromotionPreview2ᚖporticoᚋstoreᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionPreview(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOPromotionState2ᚕporticoᚋstoreᚐPromotionStateᚄ(ctx context.Context, v any) ([]store.PromotionState, error) {
