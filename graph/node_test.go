@@ -88,7 +88,7 @@ func nodeLists() []scenario {
 func anythingByGlobalID() []scenario {
 	product, node, hierarchy, file, stock := global("Product", "anvil"), global("CatalogNode", "tools"), global("Hierarchy", "workshop"), global("File", "photo-1"), global("Stock", "anvil")
 	members := `{ __typename id ... on Product { sku mainImage { id } } ... on CatalogNode { name } ... on Hierarchy { name } ... on File { fileName } ... on Stock { total } }`
-	garbage := []string{"is not a global id", "take it from the id of a type that implements Node"}
+	garbage := []string{"is not a global id", "take the id of a type that implements Node", "ask that type's field: product(id:), for instance"}
 	return []scenario{
 		{name: "a product", query: `{ node(id: ` + product + `) ` + members + ` }`, data: `{"node":{"__typename":"Product","id":` + product + `,"sku":"ANVIL","mainImage":{"id":` + file + `}}}`},
 		{name: "a node", query: `{ node(id: ` + node + `) ` + members + ` }`, data: `{"node":{"__typename":"CatalogNode","id":` + node + `,"name":"Tools"}}`},
