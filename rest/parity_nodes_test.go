@@ -224,7 +224,11 @@ func wireNode(n map[string]any) any {
 		kind = "hierarchy"
 	}
 	parent := map[string]any{"data": nil, "links": map[string]any{"related": nil}}
-	if p, ok := n["parent"].(map[string]any); ok {
+	p, ok := n["parent"].(map[string]any)
+	if !ok && kind == "node" { // right below its hierarchy it is that
+		p, ok = n["hierarchy"].(map[string]any)
+	}
+	if ok {
 		parent = map[string]any{"data": map[string]any{"type": "node", "id": p["uuid"]}, "links": map[string]any{"related": "/catalog/nodes/" + p["uuid"].(string)}}
 	}
 	path := "/catalog/nodes/" + id + "/relationships/"

@@ -38,10 +38,12 @@ func (a *API) hierarchyProducts(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// products lists every product that a node lists.
+// products lists every live product of the catalog, children too: those that
+// no node lists are told by relationships.parent and base_product_id.
 func (a *API) products(w http.ResponseWriter, r *http.Request) error {
 	return a.writeProducts(w, r, appendProduct, func(p *params, filter *model.ProductFilter) (*model.ProductConnection, error) {
-		return a.resolver.Query().Products(r.Context(), filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+		every := true
+		return a.resolver.Query().Products(r.Context(), filter, &every, p.order, p.first, p.after, p.last, p.before, p.offset)
 	})
 }
 

@@ -772,7 +772,7 @@ type ComplexityRoot struct {
 		Node                func(childComplexity int, id string) int
 		Nodes               func(childComplexity int, ids []string) int
 		Product             func(childComplexity int, id *string, sku *string, slug *string) int
-		Products            func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotion           func(childComplexity int, id string) int
 		PromotionCode       func(childComplexity int, code string) int
 		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, currency *string, amount *string) int
@@ -975,7 +975,7 @@ type QueryResolver interface {
 	Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error)
 	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
 	Product(ctx context.Context, id *string, sku *string, slug *string) (*model.Product, error)
-	Products(ctx context.Context, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
 	Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
 	StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error)
@@ -4225,7 +4225,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Products(childComplexity, args["filter"].(*model.ProductFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Query.Products(childComplexity, args["filter"].(*model.ProductFilter), args["includeChildren"].(*bool), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.promotion":
 		if e.ComplexityRoot.Query.Promotion == nil {
 			break
@@ -4972,10 +4972,16 @@ type Query {
     slug: String
   ): Product
 
-  "Every product that a node of the shopper's catalog lists, each once: by last update, newest first, then id, unless sorted otherwise. Parents, children and components that no node lists are reached through their edges or by ` + "`" + `product` + "`" + `."
+  """
+  Every product that a node of the shopper's catalog lists, each once: by last update, newest first, then id, unless sorted
+  otherwise. Children, parents and components that no node lists are reached through their edges, by ` + "`" + `product` + "`" + `, or with
+  ` + "`" + `includeChildren` + "`" + `. Example: ` + "`" + `products(filter: {sku: {eq: "BK-R64Y-38"}}, includeChildren: true) { nodes { sku parent { sku } } }` + "`" + `.
+  """
   products(
     "Which products; null means all."
     filter: ProductFilter
+    "Whether to list every live product of the catalog, as ` + "`" + `GET /catalog/products` + "`" + ` does: those that no node lists too, which are the children of listed parents, the parents of listed children, and the components of bundles. Filters, searches and facets then find and count them; null means false."
+    includeChildren: Boolean
     "The order; null means curated first, then by last update, newest first, then id."
     orderBy: ProductOrder
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
@@ -10886,54 +10892,62 @@ func (ec *executionContext) field_Query_products_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "includeChildren",
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["includeChildren"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg6
+	args["offset"] = arg7
 	return args, nil
 }
 
@@ -23996,7 +24010,7 @@ func (ec *executionContext) _Query_products(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Products(ctx, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().Products(ctx, fc.Args["filter"].(*model.ProductFilter), fc.Args["includeChildren"].(*bool), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
