@@ -180,7 +180,7 @@ func (d *dice) one(path, kind string, known []string, field, members string, wir
 // drawCatalog asks what the shopper's catalog is.
 func drawCatalog(d *dice) *twin {
 	q := &twin{method: "GET", target: "/catalog" + pick(d, "", "/"), headers: d.catalog(),
-		document: `{ catalogResolution { catalogId catalogName releaseId publishedAt } hierarchies(first: 100) { nodes { uuid name language } } catalogNodes(first: 1) { totalCount } products(first: 1) { totalCount } }`}
+		document: `{ catalogResolution { catalogId catalogName releaseId publishedAt } hierarchies(first: 100) { nodes { uuid name language } } catalogNodes(first: 1) { totalCount } products(first: 1, includeChildren: true) { totalCount } }`}
 	if d.chance(10) {
 		q.who = d.stranger()
 	}

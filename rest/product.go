@@ -91,6 +91,11 @@ func (a *API) product(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	return a.writeProduct(w, r, p, product)
+}
+
+// writeProduct answers with one product and what was asked to be included.
+func (a *API) writeProduct(w http.ResponseWriter, r *http.Request, p *params, product *model.Product) error {
 	one := []*model.Product{product}
 	included, err := a.included(r, p, one)
 	if err != nil {
@@ -116,9 +121,14 @@ func (a *API) findProduct(r *http.Request) (*model.Product, error) {
 	id := r.PathValue("id")
 	product, err := a.resolver.Query().Product(r.Context(), &id, nil, nil)
 	if err == nil && product == nil {
-		err = &store.Error{Code: store.NotFound, Detail: "There is no product " + id + " in this shopper's catalog."}
+		err = noProduct(r)
 	}
 	return product, err
+}
+
+// noProduct says that there is none at the path.
+func noProduct(r *http.Request) error {
+	return &store.Error{Code: store.NotFound, Detail: "There is no product " + r.PathValue("id") + " in this shopper's catalog."}
 }
 
 // writeProducts answers with a page of products, each written by row.

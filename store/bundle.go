@@ -9,14 +9,14 @@ import (
 
 // BundleChoice is what is chosen of a component of a bundle.
 type BundleChoice struct {
-	Component string // its key
-	Options   []BundleOption
+	Component string         `json:"component"` // its key
+	Options   []BundleOption `json:"options"`
 }
 
 // BundleOption is a chosen option, and how many of it.
 type BundleOption struct {
-	ID       string // the product's
-	Quantity int
+	ID       string `json:"id"` // the product's
+	Quantity int    `json:"quantity"`
 }
 
 // maxChoices bounds what is chosen of one bundle: components, and options of
