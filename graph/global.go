@@ -78,7 +78,7 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 		gather(model.NewProducts(pick(ids, byID)), into)
 		return err
 	case store.TypeFile:
-		byID, err := v.FilesByID(ctx, ids)
+		byID, err := r.filesFor(ctx, ids)
 		gather(pick(ids, byID), into)
 		return err
 	}

@@ -42,6 +42,7 @@ type (
 	queryResolver       struct{ *Resolver }
 	mutationResolver    struct{ *Resolver }
 	productResolver     struct{ *Resolver }
+	configuredResolver  struct{ *Resolver }
 	catalogNodeResolver struct{ *Resolver }
 	hierarchyResolver   struct{ *Resolver }
 	stockResolver       struct{ *Resolver }
@@ -60,6 +61,11 @@ func (r *Resolver) Mutation() generated.MutationResolver { return mutationResolv
 
 // Product implements generated.ResolverRoot.
 func (r *Resolver) Product() generated.ProductResolver { return productResolver{r} }
+
+// ConfiguredProduct implements generated.ResolverRoot.
+func (r *Resolver) ConfiguredProduct() generated.ConfiguredProductResolver {
+	return configuredResolver{r}
+}
 
 // CatalogNode implements generated.ResolverRoot.
 func (r *Resolver) CatalogNode() generated.CatalogNodeResolver { return catalogNodeResolver{r} }

@@ -117,3 +117,10 @@ func deref(text *string) string {
 	}
 	return *text
 }
+
+func (r queryResolver) StockLocations(ctx context.Context) ([]*store.StockLocation, error) {
+	if err := auth.Require(ctx, "Query.stockLocations"); err != nil {
+		return nil, err
+	}
+	return r.store.StockLocations(), nil
+}

@@ -136,7 +136,7 @@ func TestTheDocumentShowsTheOperations(t *testing.T) {
 var (
 	free     = regexp.MustCompile(`\.(shopper_attributes|custom_inputs|extensions|selected_options|variation_matrix|schema|conditions)\.|\.meta\.component_products\.|\.(conditions|user)$`) // and what is of several types
 	optional = regexp.MustCompile(`\.(curated_product|dimensions|included)$|\.currencies\.\d+\.(amount|percentage)$` +                                                                       // by name, or absent
-		`|\.(price|original_price|tiers|bread_crumbs|components|currencies|price_modifiers)\.[^.]+$`) // by a key of their own
+		`|\.attributes\.(components|base_product_id)$|\.(price|original_price|tiers|bread_crumbs|components|currencies|price_modifiers)\.[^.]+$`) // by a key of their own
 )
 
 // mutations are answers that differ from a good one by one thing, each named.

@@ -108,6 +108,8 @@ func drawProducts(of source) func(*dice) *twin {
 		include := l.includes(fault == "include")
 		if of.id != nil {
 			l.declared, l.variables["id"] = append(l.declared, "$id: ID!"), id
+		} else {
+			l.arguments = append(l.arguments, "includeChildren: true")
 		}
 		q.target = l.address(of.path(id))
 		q.document = l.document("%s " + of.field("totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor curated node { "+productMembers(include)+" } }"))
@@ -190,7 +192,7 @@ func (l *drawn) productFilter() {
 		condition, input := l.productCondition()
 		conditions, inputs = append(conditions, condition), append(inputs, input)
 	}
-	separator := pick(l.dice, ":", " : ")
+	separator := pick(l.dice, ":", " : ", ",", ", ")
 	l.query.Set("filter", strings.Join(conditions, separator))
 	l.argument("filter", "ProductFilter", literal(map[string]any{"and": inputs}), map[string]any{"and": inputs})
 	l.where += " where " + fmt.Sprintf("%q", inputs)
@@ -265,6 +267,7 @@ func (l *drawn) badProductFilter() {
 		[2]string{"eq(sku,)", `{sku: {eq: }}`},
 		[2]string{`eq(sku,"A)`, `{sku: {eq: "A}}`},
 		[2]string{"eq sku A", `{sku}`},
+		[2]string{"eq(sku,A),", `{sku: {eq: "A"}, and: }`},
 		[2]string{"eq(sku,A):", `{sku: {eq: "A"}, and: }`},
 		[2]string{"eq(sku,A)|eq(sku,B)", `{or: []}`},
 		[2]string{"eq(colour,red)", `{colour: {eq: "red"}}`},

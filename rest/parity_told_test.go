@@ -16,7 +16,7 @@ import (
 
 // writes tells whether the request to REST changes something.
 func (q *twin) writes() bool {
-	return q.method != http.MethodGet && !strings.HasPrefix(q.target, "/v2/inventories/multiple")
+	return q.method != http.MethodGet && !strings.HasPrefix(q.target, "/v2/inventories/multiple") && !strings.Contains(q.target, "/configure")
 }
 
 var (

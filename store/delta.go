@@ -26,9 +26,15 @@ type delta struct {
 	idKeys  []int64 // sort keys, by handle
 }
 
-// releaseFormat is what documents, sort keys and indexes are made like. Raise
-// it with every change of those: a release of another format is no base.
-const releaseFormat = 1
+// releaseFormat is what documents, lists, sort keys and indexes are made like.
+// Raise it with every change of those: a release of another format is no base,
+// and is published anew, even where nothing else changed. Until then it is read
+// as it is.
+const releaseFormat = 2
+
+// formatAbsent is the first format in which documents leave out what is empty
+// by its presence (withoutEmpty), and releases list every product (listEvery).
+const formatAbsent = 2
 
 // deltaShare and deltaLeast say when a release is whole again: when more than
 // that part of its products, and more than so many, are not as in the base.

@@ -56,7 +56,8 @@ func (s *Store) publishJob(ctx context.Context, job *Job, progress func(done, to
 }
 
 // upToDate is the release that a catalog serves, where nothing that catalogs
-// publish was written since; nil otherwise.
+// publish was written since and it is made as releases are made now; nil
+// otherwise.
 func (s *Store) upToDate(ctx context.Context, catalogID string) (*Release, error) {
 	settings, err := s.Settings(ctx)
 	if err != nil {
@@ -67,7 +68,7 @@ func (s *Store) upToDate(ctx context.Context, catalogID string) (*Release, error
 		return nil, err
 	}
 	served, err := s.keptRelease(ctx, plan.served)
-	if err != nil || served.Revision != plan.revision || served.Locale != cmp.Or(plan.source.Attributes.Locale, settings.Locale) {
+	if err != nil || served.format != releaseFormat || served.Revision != plan.revision || served.Locale != cmp.Or(plan.source.Attributes.Locale, settings.Locale) {
 		return nil, err
 	}
 	return served, nil

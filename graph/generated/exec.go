@@ -34,6 +34,7 @@ type ResolverRoot interface {
 	AuthoredNode() AuthoredNodeResolver
 	CatalogNode() CatalogNodeResolver
 	CatalogRelease() CatalogReleaseResolver
+	ConfiguredProduct() ConfiguredProductResolver
 	Hierarchy() HierarchyResolver
 	Job() JobResolver
 	Mutation() MutationResolver
@@ -289,6 +290,28 @@ type ComplexityRoot struct {
 		Type     func(childComplexity int) int
 	}
 
+	ConfiguredProduct struct {
+		BundleConfiguration  func(childComplexity int) int
+		DisplayPrice         func(childComplexity int) int
+		OriginalDisplayPrice func(childComplexity int) int
+		OriginalPrice        func(childComplexity int) int
+		Price                func(childComplexity int) int
+		PricebookID          func(childComplexity int) int
+		Product              func(childComplexity int) int
+		SaleExpires          func(childComplexity int) int
+		SaleID               func(childComplexity int) int
+		Tiers                func(childComplexity int) int
+	}
+
+	Currency struct {
+		Code              func(childComplexity int) int
+		DecimalPlaces     func(childComplexity int) int
+		DecimalPoint      func(childComplexity int) int
+		Default           func(childComplexity int) int
+		Format            func(childComplexity int) int
+		ThousandSeparator func(childComplexity int) int
+	}
+
 	DisplayPrice struct {
 		WithTax    func(childComplexity int) int
 		WithoutTax func(childComplexity int) int
@@ -312,6 +335,18 @@ type ComplexityRoot struct {
 		MimeType  func(childComplexity int) int
 		Public    func(childComplexity int) int
 		Width     func(childComplexity int) int
+	}
+
+	FileConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	FileEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Gateway struct {
@@ -800,6 +835,10 @@ type ComplexityRoot struct {
 		CatalogRule         func(childComplexity int, id string) int
 		CatalogRules        func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		Catalogs            func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Currencies          func(childComplexity int) int
+		Currency            func(childComplexity int, code string) int
+		File                func(childComplexity int, id string) int
+		Files               func(childComplexity int, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) int
 		Gateway             func(childComplexity int, slug string) int
 		Gateways            func(childComplexity int) int
 		Hierarchies         func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
@@ -809,7 +848,8 @@ type ComplexityRoot struct {
 		Node                func(childComplexity int, id string) int
 		Nodes               func(childComplexity int, ids []string) int
 		Product             func(childComplexity int, id *string, sku *string, slug *string) int
-		Products            func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		ProductConfigured   func(childComplexity int, id string, selectedOptions []*store.BundleChoice) int
+		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotion           func(childComplexity int, id string) int
 		PromotionCode       func(childComplexity int, code string) int
 		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, currency *string, amount *string) int
@@ -818,6 +858,7 @@ type ComplexityRoot struct {
 		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Settings            func(childComplexity int) int
 		Stock               func(childComplexity int, productID string) int
+		StockLocations      func(childComplexity int) int
 		StockTransaction    func(childComplexity int, productID string, id string) int
 		StockTransactions   func(childComplexity int, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Stocks              func(childComplexity int, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
@@ -872,6 +913,14 @@ type ComplexityRoot struct {
 	StockEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	StockLocation struct {
+		Address     func(childComplexity int) int
+		Description func(childComplexity int) int
+		ExternalRef func(childComplexity int) int
+		ID          func(childComplexity int) int
+		Name        func(childComplexity int) int
 	}
 
 	StockTimestamps struct {
@@ -956,6 +1005,9 @@ type CatalogNodeResolver interface {
 type CatalogReleaseResolver interface {
 	Served(ctx context.Context, obj *store.Release) (bool, error)
 }
+type ConfiguredProductResolver interface {
+	Product(ctx context.Context, obj *model.Product) (*model.Product, error)
+}
 type HierarchyResolver interface {
 	Children(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	AllNodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
@@ -1019,10 +1071,16 @@ type QueryResolver interface {
 	Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error)
 	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
 	Product(ctx context.Context, id *string, sku *string, slug *string) (*model.Product, error)
-	Products(ctx context.Context, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	ProductConfigured(ctx context.Context, id string, selectedOptions []*store.BundleChoice) (*model.Product, error)
+	File(ctx context.Context, id string) (*store.File, error)
+	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.File], error)
+	Currencies(ctx context.Context) ([]*store.Currency, error)
+	Currency(ctx context.Context, code string) (*store.Currency, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
 	Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
 	StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error)
+	StockLocations(ctx context.Context) ([]*store.StockLocation, error)
 	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
 	StockTransaction(ctx context.Context, productID string, id string) (*model.StockTransaction, error)
 	Settings(ctx context.Context) (*store.Settings, error)
@@ -1998,6 +2056,104 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ComponentOption.Type(childComplexity), true
 
+	case "ConfiguredProduct.bundleConfiguration":
+		if e.ComplexityRoot.ConfiguredProduct.BundleConfiguration == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.BundleConfiguration(childComplexity), true
+	case "ConfiguredProduct.displayPrice":
+		if e.ComplexityRoot.ConfiguredProduct.DisplayPrice == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.DisplayPrice(childComplexity), true
+	case "ConfiguredProduct.originalDisplayPrice":
+		if e.ComplexityRoot.ConfiguredProduct.OriginalDisplayPrice == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.OriginalDisplayPrice(childComplexity), true
+	case "ConfiguredProduct.originalPrice":
+		if e.ComplexityRoot.ConfiguredProduct.OriginalPrice == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.OriginalPrice(childComplexity), true
+	case "ConfiguredProduct.price":
+		if e.ComplexityRoot.ConfiguredProduct.Price == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.Price(childComplexity), true
+	case "ConfiguredProduct.pricebookId":
+		if e.ComplexityRoot.ConfiguredProduct.PricebookID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.PricebookID(childComplexity), true
+	case "ConfiguredProduct.product":
+		if e.ComplexityRoot.ConfiguredProduct.Product == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.Product(childComplexity), true
+	case "ConfiguredProduct.saleExpires":
+		if e.ComplexityRoot.ConfiguredProduct.SaleExpires == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.SaleExpires(childComplexity), true
+	case "ConfiguredProduct.saleId":
+		if e.ComplexityRoot.ConfiguredProduct.SaleID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.SaleID(childComplexity), true
+	case "ConfiguredProduct.tiers":
+		if e.ComplexityRoot.ConfiguredProduct.Tiers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.Tiers(childComplexity), true
+
+	case "Currency.code":
+		if e.ComplexityRoot.Currency.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Currency.Code(childComplexity), true
+	case "Currency.decimalPlaces":
+		if e.ComplexityRoot.Currency.DecimalPlaces == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Currency.DecimalPlaces(childComplexity), true
+	case "Currency.decimalPoint":
+		if e.ComplexityRoot.Currency.DecimalPoint == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Currency.DecimalPoint(childComplexity), true
+	case "Currency.default":
+		if e.ComplexityRoot.Currency.Default == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Currency.Default(childComplexity), true
+	case "Currency.format":
+		if e.ComplexityRoot.Currency.Format == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Currency.Format(childComplexity), true
+	case "Currency.thousandSeparator":
+		if e.ComplexityRoot.Currency.ThousandSeparator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Currency.ThousandSeparator(childComplexity), true
+
 	case "DisplayPrice.withTax":
 		if e.ComplexityRoot.DisplayPrice.WithTax == nil {
 			break
@@ -2096,6 +2252,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.File.Width(childComplexity), true
+
+	case "FileConnection.edges":
+		if e.ComplexityRoot.FileConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileConnection.Edges(childComplexity), true
+	case "FileConnection.nodes":
+		if e.ComplexityRoot.FileConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileConnection.Nodes(childComplexity), true
+	case "FileConnection.pageInfo":
+		if e.ComplexityRoot.FileConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileConnection.PageInfo(childComplexity), true
+	case "FileConnection.totalCount":
+		if e.ComplexityRoot.FileConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileConnection.TotalCount(childComplexity), true
+
+	case "FileEdge.cursor":
+		if e.ComplexityRoot.FileEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileEdge.Cursor(childComplexity), true
+	case "FileEdge.node":
+		if e.ComplexityRoot.FileEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileEdge.Node(childComplexity), true
 
 	case "Gateway.changedAt":
 		if e.ComplexityRoot.Gateway.ChangedAt == nil {
@@ -4349,6 +4543,45 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Catalogs(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.currencies":
+		if e.ComplexityRoot.Query.Currencies == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Currencies(childComplexity), true
+	case "Query.currency":
+		if e.ComplexityRoot.Query.Currency == nil {
+			break
+		}
+
+		args, err := ec.field_Query_currency_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Currency(childComplexity, args["code"].(string)), true
+	case "Query.file":
+		if e.ComplexityRoot.Query.File == nil {
+			break
+		}
+
+		args, err := ec.field_Query_file_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.File(childComplexity, args["id"].(string)), true
+	case "Query.files":
+		if e.ComplexityRoot.Query.Files == nil {
+			break
+		}
+
+		args, err := ec.field_Query_files_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Files(childComplexity, args["filter"].(*FileFilter), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.gateway":
 		if e.ComplexityRoot.Query.Gateway == nil {
 			break
@@ -4444,6 +4677,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Product(childComplexity, args["id"].(*string), args["sku"].(*string), args["slug"].(*string)), true
+	case "Query.productConfigured":
+		if e.ComplexityRoot.Query.ProductConfigured == nil {
+			break
+		}
+
+		args, err := ec.field_Query_productConfigured_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.ProductConfigured(childComplexity, args["id"].(string), args["selectedOptions"].([]*store.BundleChoice)), true
 	case "Query.products":
 		if e.ComplexityRoot.Query.Products == nil {
 			break
@@ -4454,7 +4698,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Products(childComplexity, args["filter"].(*model.ProductFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Query.Products(childComplexity, args["filter"].(*model.ProductFilter), args["includeChildren"].(*bool), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.promotion":
 		if e.ComplexityRoot.Query.Promotion == nil {
 			break
@@ -4538,6 +4782,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Stock(childComplexity, args["productId"].(string)), true
+	case "Query.stockLocations":
+		if e.ComplexityRoot.Query.StockLocations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.StockLocations(childComplexity), true
 	case "Query.stockTransaction":
 		if e.ComplexityRoot.Query.StockTransaction == nil {
 			break
@@ -4769,6 +5019,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.StockEdge.Node(childComplexity), true
 
+	case "StockLocation.address":
+		if e.ComplexityRoot.StockLocation.Address == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockLocation.Address(childComplexity), true
+	case "StockLocation.description":
+		if e.ComplexityRoot.StockLocation.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockLocation.Description(childComplexity), true
+	case "StockLocation.externalRef":
+		if e.ComplexityRoot.StockLocation.ExternalRef == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockLocation.ExternalRef(childComplexity), true
+	case "StockLocation.uuid":
+		if e.ComplexityRoot.StockLocation.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockLocation.ID(childComplexity), true
+	case "StockLocation.name":
+		if e.ComplexityRoot.StockLocation.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockLocation.Name(childComplexity), true
+
 	case "StockTimestamps.createdAt":
 		if e.ComplexityRoot.StockTimestamps.CreatedAt == nil {
 			break
@@ -4996,6 +5277,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputBundleChoiceInput,
+		ec.unmarshalInputBundleOptionInput,
 		ec.unmarshalInputCatalogCreateInput,
 		ec.unmarshalInputCatalogDeleteInput,
 		ec.unmarshalInputCatalogNodeFilter,
@@ -5009,6 +5292,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCatalogRuleUpdateInput,
 		ec.unmarshalInputCatalogUpdateInput,
 		ec.unmarshalInputDateTimeBounds,
+		ec.unmarshalInputFileFilter,
 		ec.unmarshalInputGatewayUpdateInput,
 		ec.unmarshalInputHierarchyCreateInput,
 		ec.unmarshalInputHierarchyDeleteInput,
@@ -5229,10 +5513,16 @@ type Query {
     slug: String
   ): Product
 
-  "Every product that a node of the shopper's catalog lists, each once: by last update, newest first, then id, unless sorted otherwise. Parents, children and components that no node lists are reached through their edges or by ` + "`" + `product` + "`" + `. Null only with an error."
+  """
+  Every product that a node of the shopper's catalog lists, each once: by last update, newest first, then id, unless sorted
+  otherwise. Children, parents and components that no node lists are reached through their edges, by ` + "`" + `product` + "`" + `, or with
+  ` + "`" + `includeChildren` + "`" + `. Null only with an error. Example: ` + "`" + `products(filter: {sku: {eq: "BK-R64Y-38"}}, includeChildren: true) { nodes { sku parent { sku } } }` + "`" + `.
+  """
   products(
     "Which products; null means all."
     filter: ProductFilter
+    "Whether to list every live product of the catalog, as ` + "`" + `GET /catalog/products` + "`" + ` does: those that no node lists too, which are the children of listed parents, the parents of listed children, and the components of bundles. Filters, searches and facets then find and count them; null means false."
+    includeChildren: Boolean
     "The order; null means curated first, then by last update, newest first, then id."
     orderBy: ProductOrder
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
@@ -5246,6 +5536,45 @@ type Query {
     "Rows to pass over, 0 to 10000."
     offset: Int
   ): ProductConnection
+
+  """
+  A bundle as the shopper chose it: ` + "`" + `bundleConfiguration` + "`" + ` is the choice, and the price is the one for it. A bundle with a
+  price of its own costs that, whatever is chosen; another costs what the chosen options do, each as often as it is chosen,
+  and has no price where one of them has none or they differ in whether they include tax. Null for an unknown product;
+  UNPROCESSABLE for one that is no bundle, and for a choice that its components do not allow.
+  Example: ` + "`" + `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-latte", quantity: 1}]}]) { displayPrice { withTax { formatted } } }` + "`" + `.
+  """
+  productConfigured(
+    "The global id, or the service's own."
+    id: ID!
+    "What is chosen of each component, each named once; a component that is not named has nothing chosen."
+    selectedOptions: [BundleChoiceInput!]!
+  ): ConfiguredProduct
+
+  "A file that the shopper's catalog shows, by id: an image or a document of one of its products. Null when there is none. With the scope ` + "`" + `catalog:write` + "`" + `, any file that was there when the catalog was published."
+  file("The global id, or the service's own." id: ID!): File
+
+  "The files that the shopper's catalog shows, by id: images and documents of its products. With the scope ` + "`" + `catalog:write` + "`" + `, every file that was there when the catalog was published. Null only with an error."
+  files(
+    "Which files; null means all."
+    filter: FileFilter
+    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    first: Int
+    "A cursor: rows after it."
+    after: String
+    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    last: Int
+    "A cursor: rows before it."
+    before: String
+    "Rows to pass over, 0 to 10000."
+    offset: Int
+  ): FileConnection
+
+  "What this shopper can see prices in, by code: the currencies that their catalog has prices in, and the default. Null only with an error. Example: ` + "`" + `currencies { code default format }` + "`" + `."
+  currencies: [Currency!]
+
+  "One of ` + "`" + `currencies` + "`" + `, by code; null when it is none of them."
+  currency("ISO 4217: ` + "`" + `USD` + "`" + `." code: String!): Currency
 
   "The stock of a product, draft or live; null when it has no stock record."
   stock("The product's global id, or the service's own." productId: ID!): Stock
@@ -5270,6 +5599,9 @@ type Query {
 
   "The stock of several products, drafts too, in the order of the ids, each once; those without a stock record are left out. Null only with an error."
   stocksById("The products' global ids, or the service's own; at most 100." productIds: [ID!]!): [Stock!]
+
+  "The places where stock is. There is one, ` + "`" + `default` + "`" + `, which holds everything. Null only with an error."
+  stockLocations: [StockLocation!]
 
   "The ledger of a product's stock, newest first unless sorted otherwise. NOT_FOUND for a product without a stock record. Null only with an error."
   stockTransactions(
@@ -6421,6 +6753,102 @@ type File implements Node {
   width: Int
   "Pixels down; null for what is no image."
   height: Int
+}
+
+"Which files to list."
+input FileFilter {
+  "These files, by global id or the service's own; at most 1000. Unknown ones are left out."
+  ids: [ID!]
+}
+
+"A page of files."
+type FileConnection {
+  "The rows with their cursors."
+  edges: [FileEdge!]!
+  "The rows."
+  nodes: [File!]!
+  "Where the page stands in the list."
+  pageInfo: PageInfo!
+  "How many rows the whole list has, after filters."
+  totalCount: Int!
+}
+
+"A file in a list."
+type FileEdge {
+  "Where it stands in the list."
+  cursor: String!
+  "The file."
+  node: File!
+}
+
+"What prices are shown in, and how the shopper's language writes its amounts."
+type Currency {
+  "ISO 4217: ` + "`" + `USD` + "`" + `."
+  code: String!
+  "Whether it is what this shopper sees unless they ask for another by ` + "`" + `X-Moltin-Currency` + "`" + `."
+  default: Boolean!
+  "What stands before the minor unit: ` + "`" + `.` + "`" + `."
+  decimalPoint: String!
+  "What stands between thousands: ` + "`" + `,` + "`" + `. Empty where the language does not group."
+  thousandSeparator: String!
+  "Digits of the minor unit: 2 for USD, 0 for JPY."
+  decimalPlaces: Int!
+  "How an amount is written, where ` + "`" + `{price}` + "`" + ` stands for its digits: ` + "`" + `${price}` + "`" + `."
+  format: String!
+}
+
+"A place where stock is."
+type StockLocation {
+  "Its own id: ` + "`" + `default` + "`" + `."
+  uuid: ID!
+  "For people."
+  name: String!
+  "For people."
+  description: String!
+  "The merchant's own reference in another system; empty when there is none."
+  externalRef: String!
+  "Lines of its address; empty when there is none."
+  address: [String!]!
+}
+
+"A bundle as the shopper chose it. It has no ` + "`" + `id` + "`" + `, so that no cache takes it for the bundle itself."
+type ConfiguredProduct {
+  "The bundle itself: what it holds and costs unless the shopper chooses."
+  product: Product!
+  "What is chosen."
+  bundleConfiguration: BundleConfiguration!
+  "The price book the price is from; null without a price, and for one that is added up from the options."
+  pricebookId: ID
+  "What it costs so; null where that cannot be told."
+  price: Price
+  "The same for people; null without a price."
+  displayPrice: DisplayPrice
+  "What it would cost outside sales; null outside a sale."
+  originalPrice: Price
+  "The same for people; null outside a sale."
+  originalDisplayPrice: DisplayPrice
+  "The sale of the bundle's own price; null outside a sale, and for a price that is added up."
+  saleId: ID
+  "When that sale ends; null outside a sale, and for one without an end."
+  saleExpires: DateTime
+  "What one costs from so many on; empty without tiers, and for a price that is added up."
+  tiers: [PriceTier!]!
+}
+
+"What is chosen of a component of a bundle."
+input BundleChoiceInput {
+  "The component's key: ` + "`" + `drink` + "`" + `."
+  component: String!
+  "The chosen options, as many as the component takes, each named once."
+  options: [BundleOptionInput!]!
+}
+
+"A chosen option of a component."
+input BundleOptionInput {
+  "The option's product, by global id or the service's own."
+  id: ID!
+  "How many of it, 1 to 1000000."
+  quantity: Int!
 }
 
 "How many units of a product there are."
@@ -8542,6 +8970,50 @@ func (ec *executionContext) childFields_ComponentOption(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type ComponentOption", field.Name)
 }
 
+func (ec *executionContext) childFields_ConfiguredProduct(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "product":
+		return ec.fieldContext_ConfiguredProduct_product(ctx, field)
+	case "bundleConfiguration":
+		return ec.fieldContext_ConfiguredProduct_bundleConfiguration(ctx, field)
+	case "pricebookId":
+		return ec.fieldContext_ConfiguredProduct_pricebookId(ctx, field)
+	case "price":
+		return ec.fieldContext_ConfiguredProduct_price(ctx, field)
+	case "displayPrice":
+		return ec.fieldContext_ConfiguredProduct_displayPrice(ctx, field)
+	case "originalPrice":
+		return ec.fieldContext_ConfiguredProduct_originalPrice(ctx, field)
+	case "originalDisplayPrice":
+		return ec.fieldContext_ConfiguredProduct_originalDisplayPrice(ctx, field)
+	case "saleId":
+		return ec.fieldContext_ConfiguredProduct_saleId(ctx, field)
+	case "saleExpires":
+		return ec.fieldContext_ConfiguredProduct_saleExpires(ctx, field)
+	case "tiers":
+		return ec.fieldContext_ConfiguredProduct_tiers(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConfiguredProduct", field.Name)
+}
+
+func (ec *executionContext) childFields_Currency(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return ec.fieldContext_Currency_code(ctx, field)
+	case "default":
+		return ec.fieldContext_Currency_default(ctx, field)
+	case "decimalPoint":
+		return ec.fieldContext_Currency_decimalPoint(ctx, field)
+	case "thousandSeparator":
+		return ec.fieldContext_Currency_thousandSeparator(ctx, field)
+	case "decimalPlaces":
+		return ec.fieldContext_Currency_decimalPlaces(ctx, field)
+	case "format":
+		return ec.fieldContext_Currency_format(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Currency", field.Name)
+}
+
 func (ec *executionContext) childFields_DisplayPrice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "withTax":
@@ -8590,6 +9062,30 @@ func (ec *executionContext) childFields_File(ctx context.Context, field graphql.
 		return ec.fieldContext_File_height(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type File", field.Name)
+}
+
+func (ec *executionContext) childFields_FileConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_FileConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_FileConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_FileConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_FileConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FileConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_FileEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_FileEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_FileEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FileEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Gateway(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9566,6 +10062,22 @@ func (ec *executionContext) childFields_StockEdge(ctx context.Context, field gra
 		return ec.fieldContext_StockEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type StockEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_StockLocation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uuid":
+		return ec.fieldContext_StockLocation_uuid(ctx, field)
+	case "name":
+		return ec.fieldContext_StockLocation_name(ctx, field)
+	case "description":
+		return ec.fieldContext_StockLocation_description(ctx, field)
+	case "externalRef":
+		return ec.fieldContext_StockLocation_externalRef(ctx, field)
+	case "address":
+		return ec.fieldContext_StockLocation_address(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type StockLocation", field.Name)
 }
 
 func (ec *executionContext) childFields_StockTimestamps(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11128,6 +11640,88 @@ func (ec *executionContext) field_Query_catalogs_args(ctx context.Context, rawAr
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_currency_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "code",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["code"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_file_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_files_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*FileFilter, error) {
+			return ec.unmarshalOFileFilter2ᚖporticoᚋgraphᚋgeneratedᚐFileFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg5
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_gateway_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -11274,6 +11868,28 @@ func (ec *executionContext) field_Query_nodes_args(ctx context.Context, rawArgs 
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_productConfigured_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "selectedOptions",
+		func(ctx context.Context, v any) ([]*store.BundleChoice, error) {
+			return ec.unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚐBundleChoiceᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["selectedOptions"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_product_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -11315,54 +11931,62 @@ func (ec *executionContext) field_Query_products_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "includeChildren",
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["includeChildren"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg6
+	args["offset"] = arg7
 	return args, nil
 }
 
@@ -15714,6 +16338,437 @@ func (ec *executionContext) fieldContext_ComponentOption_quantity(_ context.Cont
 	return graphql.NewScalarFieldContext("ComponentOption", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _ConfiguredProduct_product(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_product(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ConfiguredProduct().Product(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
+			return ec.marshalNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_product(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConfiguredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConfiguredProduct_bundleConfiguration(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_bundleConfiguration(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BundleConfiguration(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.BundleConfiguration) graphql.Marshaler {
+			return ec.marshalNBundleConfiguration2porticoᚋstoreᚐBundleConfiguration(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_bundleConfiguration(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConfiguredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BundleConfiguration(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConfiguredProduct_pricebookId(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_pricebookId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PricebookID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_pricebookId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfiguredProduct", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ConfiguredProduct_price(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_price(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Price(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚐPrice(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_price(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConfiguredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Price(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConfiguredProduct_displayPrice(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_displayPrice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DisplayPrice(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_displayPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConfiguredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DisplayPrice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConfiguredProduct_originalPrice(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_originalPrice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OriginalPrice(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚐPrice(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_originalPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConfiguredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Price(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConfiguredProduct_originalDisplayPrice(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_originalDisplayPrice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OriginalDisplayPrice(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_originalDisplayPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConfiguredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DisplayPrice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConfiguredProduct_saleId(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_saleId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SaleID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_saleId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfiguredProduct", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ConfiguredProduct_saleExpires(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_saleExpires(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SaleExpires(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_saleExpires(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfiguredProduct", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ConfiguredProduct_tiers(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_tiers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tiers(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []store.PriceTier) graphql.Marshaler {
+			return ec.marshalNPriceTier2ᚕporticoᚋstoreᚐPriceTierᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_tiers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConfiguredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PriceTier(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Currency_code(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Currency_code(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Code, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Currency_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Currency_default(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Currency_default(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Default, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Currency_default(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Currency_decimalPoint(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Currency_decimalPoint(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DecimalPoint, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Currency_decimalPoint(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Currency_thousandSeparator(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Currency_thousandSeparator(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ThousandSeparator, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Currency_thousandSeparator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Currency_decimalPlaces(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Currency_decimalPlaces(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DecimalPlaces, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Currency_decimalPlaces(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Currency_format(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Currency_format(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Format, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Currency_format(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _DisplayPrice_withTax(ctx context.Context, field graphql.CollectedField, obj *store.DisplayPrice) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -16116,6 +17171,180 @@ func (ec *executionContext) _File_height(ctx context.Context, field graphql.Coll
 }
 func (ec *executionContext) fieldContext_File_height(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _FileConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.File]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FileConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.File]) graphql.Marshaler {
+			return ec.marshalNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FileConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FileConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FileEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FileConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.File]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FileConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.File) graphql.Marshaler {
+			return ec.marshalNFile2ᚕᚖporticoᚋstoreᚐFileᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FileConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FileConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_File(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FileConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.File]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FileConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FileConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FileConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FileConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.File]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FileConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FileConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FileConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _FileEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.File]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FileEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FileEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FileEdge", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FileEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.File]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FileEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.File) graphql.Marshaler {
+			return ec.marshalNFile2ᚖporticoᚋstoreᚐFile(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FileEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FileEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_File(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Gateway_slug(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
@@ -25232,7 +26461,7 @@ func (ec *executionContext) _Query_products(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Products(ctx, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().Products(ctx, fc.Args["filter"].(*model.ProductFilter), fc.Args["includeChildren"].(*bool), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -25260,6 +26489,214 @@ func (ec *executionContext) fieldContext_Query_products(ctx context.Context, fie
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_products_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_productConfigured(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_productConfigured(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().ProductConfigured(ctx, fc.Args["id"].(string), fc.Args["selectedOptions"].([]*store.BundleChoice))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
+			return ec.marshalOConfiguredProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_productConfigured(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ConfiguredProduct(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_productConfigured_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_file(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_file(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().File(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.File) graphql.Marshaler {
+			return ec.marshalOFile2ᚖporticoᚋstoreᚐFile(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_file(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_File(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_file_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_files(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_files(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Files(ctx, fc.Args["filter"].(*FileFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.File]) graphql.Marshaler {
+			return ec.marshalOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_files(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FileConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_files_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_currencies(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_currencies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Currencies(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Currency) graphql.Marshaler {
+			return ec.marshalOCurrency2ᚕᚖporticoᚋstoreᚐCurrencyᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_currencies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Currency(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_currency(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_currency(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Currency(ctx, fc.Args["code"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Currency) graphql.Marshaler {
+			return ec.marshalOCurrency2ᚖporticoᚋstoreᚐCurrency(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_currency(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Currency(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_currency_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -25394,6 +26831,38 @@ func (ec *executionContext) fieldContext_Query_stocksById(ctx context.Context, f
 	if fc.Args, err = ec.field_Query_stocksById_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_stockLocations(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_stockLocations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().StockLocations(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.StockLocation) graphql.Marshaler {
+			return ec.marshalOStockLocation2ᚕᚖporticoᚋstoreᚐStockLocationᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_stockLocations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_StockLocation(ctx, field)
+		},
 	}
 	return fc, nil
 }
@@ -27335,6 +28804,121 @@ func (ec *executionContext) fieldContext_StockEdge_node(_ context.Context, field
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _StockLocation_uuid(ctx context.Context, field graphql.CollectedField, obj *store.StockLocation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockLocation_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockLocation_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _StockLocation_name(ctx context.Context, field graphql.CollectedField, obj *store.StockLocation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockLocation_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockLocation_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _StockLocation_description(ctx context.Context, field graphql.CollectedField, obj *store.StockLocation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockLocation_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockLocation_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _StockLocation_externalRef(ctx context.Context, field graphql.CollectedField, obj *store.StockLocation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockLocation_externalRef(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExternalRef, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockLocation_externalRef(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _StockLocation_address(ctx context.Context, field graphql.CollectedField, obj *store.StockLocation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockLocation_address(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Address, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockLocation_address(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _StockTimestamps_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.StockTimestamps) (ret graphql.Marshaler) {
@@ -29282,6 +30866,80 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputBundleChoiceInput(ctx context.Context, obj any) (store.BundleChoice, error) {
+	var it store.BundleChoice
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"component", "options"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "component":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("component"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Component = data
+		case "options":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("options"))
+			data, err := ec.unmarshalNBundleOptionInput2ᚕporticoᚋstoreᚐBundleOptionᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Options = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputBundleOptionInput(ctx context.Context, obj any) (store.BundleOption, error) {
+	var it store.BundleOption
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "quantity"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "quantity":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("quantity"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Quantity = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCatalogCreateInput(ctx context.Context, obj any) (CatalogCreateInput, error) {
 	var it CatalogCreateInput
 	if obj == nil {
@@ -29990,6 +31648,36 @@ func (ec *executionContext) unmarshalInputDateTimeBounds(ctx context.Context, ob
 				return it, err
 			}
 			it.Le = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputFileFilter(ctx context.Context, obj any) (FileFilter, error) {
+	var it FileFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ids = data
 		}
 	}
 	return it, nil
@@ -34501,6 +36189,185 @@ func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.Select
 	return out
 }
 
+var configuredProductImplementors = []string{"ConfiguredProduct"}
+
+func (ec *executionContext) _ConfiguredProduct(ctx context.Context, sel ast.SelectionSet, obj *model.Product) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, configuredProductImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ConfiguredProduct")
+		case "product":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ConfiguredProduct_product(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "bundleConfiguration":
+			out.Values[i] = ec._ConfiguredProduct_bundleConfiguration(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pricebookId":
+			out.Values[i] = ec._ConfiguredProduct_pricebookId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "price":
+			out.Values[i] = ec._ConfiguredProduct_price(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "displayPrice":
+			out.Values[i] = ec._ConfiguredProduct_displayPrice(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "originalPrice":
+			out.Values[i] = ec._ConfiguredProduct_originalPrice(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "originalDisplayPrice":
+			out.Values[i] = ec._ConfiguredProduct_originalDisplayPrice(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "saleId":
+			out.Values[i] = ec._ConfiguredProduct_saleId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "saleExpires":
+			out.Values[i] = ec._ConfiguredProduct_saleExpires(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "tiers":
+			out.Values[i] = ec._ConfiguredProduct_tiers(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var currencyImplementors = []string{"Currency"}
+
+func (ec *executionContext) _Currency(ctx context.Context, sel ast.SelectionSet, obj *store.Currency) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, currencyImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Currency")
+		case "code":
+			out.Values[i] = ec._Currency_code(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "default":
+			out.Values[i] = ec._Currency_default(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "decimalPoint":
+			out.Values[i] = ec._Currency_decimalPoint(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "thousandSeparator":
+			out.Values[i] = ec._Currency_thousandSeparator(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "decimalPlaces":
+			out.Values[i] = ec._Currency_decimalPlaces(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "format":
+			out.Values[i] = ec._Currency_format(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var displayPriceImplementors = []string{"DisplayPrice"}
 
 func (ec *executionContext) _DisplayPrice(ctx context.Context, sel ast.SelectionSet, obj *store.DisplayPrice) graphql.Marshaler {
@@ -34657,6 +36524,135 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 		case "height":
 			out.Values[i] = ec._File_height(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var fileConnectionImplementors = []string{"FileConnection"}
+
+func (ec *executionContext) _FileConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*store.File]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, fileConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FileConnection")
+		case "edges":
+			out.Values[i] = ec._FileConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._FileConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._FileConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._FileConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var fileEdgeImplementors = []string{"FileEdge"}
+
+func (ec *executionContext) _FileEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*store.File]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, fileEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FileEdge")
+		case "cursor":
+			out.Values[i] = ec._FileEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._FileEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -39000,6 +40996,116 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "productConfigured":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_productConfigured(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "file":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_file(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "files":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_files(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "currencies":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_currencies(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "currency":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_currency(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "stock":
 			field := field
 
@@ -39054,6 +41160,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_stocksById(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "stockLocations":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_stockLocations(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -40135,6 +42263,64 @@ func (ec *executionContext) _StockEdge(ctx context.Context, sel ast.SelectionSet
 			}
 		case "node":
 			out.Values[i] = ec._StockEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var stockLocationImplementors = []string{"StockLocation"}
+
+func (ec *executionContext) _StockLocation(ctx context.Context, sel ast.SelectionSet, obj *store.StockLocation) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, stockLocationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("StockLocation")
+		case "uuid":
+			out.Values[i] = ec._StockLocation_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._StockLocation_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._StockLocation_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "externalRef":
+			out.Values[i] = ec._StockLocation_externalRef(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "address":
+			out.Values[i] = ec._StockLocation_address(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -41249,8 +43435,46 @@ func (ec *executionContext) marshalNBreadcrumbTrail2ᚖporticoᚋgraphᚋmodel�
 	return ec._BreadcrumbTrail(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚐBundleChoiceᚄ(ctx context.Context, v any) ([]*store.BundleChoice, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*store.BundleChoice, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNBundleChoiceInput2ᚖporticoᚋstoreᚐBundleChoice(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNBundleChoiceInput2ᚖporticoᚋstoreᚐBundleChoice(ctx context.Context, v any) (*store.BundleChoice, error) {
+	res, err := ec.unmarshalInputBundleChoiceInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNBundleConfiguration2porticoᚋstoreᚐBundleConfiguration(ctx context.Context, sel ast.SelectionSet, v store.BundleConfiguration) graphql.Marshaler {
 	return ec._BundleConfiguration(ctx, sel, &v)
+}
+
+func (ec *executionContext) unmarshalNBundleOptionInput2porticoᚋstoreᚐBundleOption(ctx context.Context, v any) (store.BundleOption, error) {
+	res, err := ec.unmarshalInputBundleOptionInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNBundleOptionInput2ᚕporticoᚋstoreᚐBundleOptionᚄ(ctx context.Context, v any) ([]store.BundleOption, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]store.BundleOption, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNBundleOptionInput2porticoᚋstoreᚐBundleOption(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) marshalNCatalog2ᚕᚖporticoᚋstoreᚐCatalogᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Catalog) graphql.Marshaler {
@@ -41669,6 +43893,16 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNCurrency2ᚖporticoᚋstoreᚐCurrency(ctx context.Context, sel ast.SelectionSet, v *store.Currency) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Currency(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNDateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {
 	res, err := model.UnmarshalDateTime(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -41767,6 +44001,22 @@ func (ec *executionContext) marshalNFacetValue2ᚖporticoᚋgraphᚋmodelᚐFace
 	return ec._FacetValue(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNFile2ᚕᚖporticoᚋstoreᚐFileᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.File) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNFile2ᚖporticoᚋstoreᚐFile(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNFile2ᚖporticoᚋstoreᚐFile(ctx context.Context, sel ast.SelectionSet, v *store.File) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -41775,6 +44025,26 @@ func (ec *executionContext) marshalNFile2ᚖporticoᚋstoreᚐFile(ctx context.C
 		return graphql.Null
 	}
 	return ec._File(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.File]) graphql.Marshaler {
+	return ec._FileEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*store.File]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalNFloat2float64(ctx context.Context, v any) (float64, error) {
@@ -43002,6 +45272,16 @@ func (ec *executionContext) marshalNStockEdge2ᚕporticoᚋgraphᚋmodelᚐEdge�
 	return ret
 }
 
+func (ec *executionContext) marshalNStockLocation2ᚖporticoᚋstoreᚐStockLocation(ctx context.Context, sel ast.SelectionSet, v *store.StockLocation) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._StockLocation(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNStockTimestamps2ᚖporticoᚋgraphᚋmodelᚐStockTimestamps(ctx context.Context, sel ast.SelectionSet, v *model.StockTimestamps) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -43621,6 +45901,13 @@ func (ec *executionContext) marshalOCatalogUpdatePayload2ᚖporticoᚋgraphᚋge
 	return ec._CatalogUpdatePayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOConfiguredProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context.Context, sel ast.SelectionSet, v *model.Product) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ConfiguredProduct(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit(ctx context.Context, v any) (*store.ConsumeUnit, error) {
 	if v == nil {
 		return nil, nil
@@ -43650,6 +45937,32 @@ var (
 		store.PerItem: "PER_ITEM",
 	}
 )
+
+func (ec *executionContext) marshalOCurrency2ᚕᚖporticoᚋstoreᚐCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Currency) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCurrency2ᚖporticoᚋstoreᚐCurrency(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalOCurrency2ᚖporticoᚋstoreᚐCurrency(ctx context.Context, sel ast.SelectionSet, v *store.Currency) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Currency(ctx, sel, v)
+}
 
 func (ec *executionContext) unmarshalODateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {
 	res, err := model.UnmarshalDateTime(v)
@@ -43701,6 +46014,21 @@ func (ec *executionContext) marshalOFile2ᚖporticoᚋstoreᚐFile(ctx context.C
 		return graphql.Null
 	}
 	return ec._File(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.File]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FileConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOFileFilter2ᚖporticoᚋgraphᚋgeneratedᚐFileFilter(ctx context.Context, v any) (*FileFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputFileFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Gateway) graphql.Marshaler {
@@ -44415,6 +46743,25 @@ func (ec *executionContext) marshalOStockCreatePayload2ᚖporticoᚋgraphᚋgene
 		return graphql.Null
 	}
 	return ec._StockCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOStockLocation2ᚕᚖporticoᚋstoreᚐStockLocationᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.StockLocation) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNStockLocation2ᚖporticoᚋstoreᚐStockLocation(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalOStockTransactPayload2ᚖporticoᚋgraphᚋgeneratedᚐStockTransactPayload(ctx context.Context, sel ast.SelectionSet, v *StockTransactPayload) graphql.Marshaler {

@@ -191,6 +191,12 @@ type CatalogUpdatePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
+// Which files to list.
+type FileFilter struct {
+	// These files, by global id or the service's own; at most 1000. Unknown ones are left out.
+	Ids []string `json:"ids,omitempty"`
+}
+
 // What to change of a gateway's configuration; null leaves a member as it is.
 type GatewayUpdateInput struct {
 	// `card_processor` or `manual`.

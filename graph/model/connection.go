@@ -75,6 +75,9 @@ type (
 	AuthoredNodeConnection      = Connection[*AuthoredNode]
 	AuthoredNodeEdge            = Edge[*AuthoredNode]
 
+	FileConnection = Connection[*store.File]
+	FileEdge       = Edge[*store.File]
+
 	PromotionConnection     = Connection[*store.Promotion]
 	PromotionEdge           = Edge[*store.Promotion]
 	PromotionCodeConnection = Connection[*store.PromotionCode]

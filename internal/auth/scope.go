@@ -21,11 +21,19 @@ var table = map[string]string{
 	"Query.node":         "catalog:read",
 	"Query.nodes":        "catalog:read",
 	"Query.hierarchy":    "catalog:read",
+	"Query.file":         "catalog:read",
+	"Query.files":        "catalog:read",
+	"Query.currency":     "catalog:read",
+	"Query.currencies":   "catalog:read",
 	"Query.stock":        "inventory:read",
 	"Query.stocks":       "inventory:read",
 	"Query.settings":     "settings:read",
 	"Query.gateway":      "gateways:read",
 	"Query.gateways":     "gateways:read",
+
+	"Query.productConfigured": "catalog:read",
+	"Query.stockLocations":    "inventory:read",
+	"file that is not shown":  "catalog:write",
 
 	"Query.catalogReleases": "catalog:write",
 	"Query.job":             "catalog:write",
@@ -128,11 +136,18 @@ var table = map[string]string{
 	"GET /catalog/products":                 "catalog:read",
 	"GET /catalog/products/:id":             "catalog:read",
 
+	"POST /catalog/products/:id/configure":                       "catalog:read", // which only reads
 	"GET /catalog/nodes/:id/relationships/children":              "catalog:read",
 	"GET /catalog/nodes/:id/relationships/products":              "catalog:read",
 	"GET /catalog/products/:id/relationships/children":           "catalog:read",
 	"GET /catalog/products/:id/relationships/component_products": "catalog:read",
 
+	"GET /v2/files":          "catalog:read",
+	"GET /v2/files/:id":      "catalog:read",
+	"GET /v2/currencies":     "catalog:read",
+	"GET /v2/currencies/:id": "catalog:read",
+
+	"GET /v2/inventories/locations": "inventory:read",
 	"GET /v2/inventories":           "inventory:read",
 	"POST /v2/inventories":          "inventory:write",
 	"POST /v2/inventories/multiple": "inventory:read", // which only reads
