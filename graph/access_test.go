@@ -25,6 +25,10 @@ func rootFields() map[string]string {
 		"Query.products":     `{ products { totalCount } }`,
 		"Query.node":         `{ node(id: ` + global("Product", "anvil") + `) { id } }`,
 		"Query.nodes":        `{ nodes(ids: [` + global("Product", "anvil") + `]) { id } }`,
+		"Query.file":         `{ file(id: "photo-1") { href } }`,
+		"Query.files":        `{ files { totalCount } }`,
+		"Query.currency":     `{ currency(code: "USD") { format } }`,
+		"Query.currencies":   `{ currencies { code } }`,
 		"Query.stock":        `{ stock(productId: "anvil") { total } }`,
 		"Query.stocks":       `{ stocks { totalCount } }`,
 		"Query.stocksById":   `{ stocksById(productIds: ["anvil"]) { total } }`,
@@ -44,6 +48,9 @@ func rootFields() map[string]string {
 		"Mutation.promotionDelete":      `mutation { promotionCreate(input: {id: "gone", name: "Gone", promotionType: PERCENT_DISCOUNT, start: "2024-01-01", end: "2024-12-31", schema: {percent: 5}}) { userErrors { message } } promotionDelete(input: {id: "gone"}) { deletedId userErrors { message } } }`,
 		"Mutation.promotionCodesCreate": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{}]}) { codes { id } userErrors { message } } }`,
 		"Mutation.promotionCodesDelete": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{code: "GONE"}]}) { userErrors { message } } promotionCodesDelete(input: {promotionId: "ten-off", codes: ["GONE"]}) { deleted userErrors { message } } }`,
+
+		"Query.productConfigured": `{ productConfigured(id: "kit", selectedOptions: [{component: "wood", options: [{id: "frame", quantity: 1}]}]) { uuid } }`,
+		"Query.stockLocations":    `{ stockLocations { id } }`,
 
 		"Query.catalogReleases": `{ catalogReleases(catalogId: "main") { uuid } }`,
 		"Query.job":             `{ job(id: "job-1") { uuid } }`,
