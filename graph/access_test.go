@@ -49,8 +49,8 @@ func rootFields() map[string]string {
 		"Mutation.promotionCodesCreate": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{}]}) { codes { id } userErrors { message } } }`,
 		"Mutation.promotionCodesDelete": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{code: "GONE"}]}) { userErrors { message } } promotionCodesDelete(input: {promotionId: "ten-off", codes: ["GONE"]}) { deleted userErrors { message } } }`,
 
-		"Query.productConfigured": `{ productConfigured(id: "kit", selectedOptions: [{component: "wood", options: [{id: "frame", quantity: 1}]}]) { uuid } }`,
-		"Query.stockLocations":    `{ stockLocations { id } }`,
+		"Query.productConfigured": `{ productConfigured(id: "kit", selectedOptions: [{component: "wood", options: [{id: "frame", quantity: 1}]}]) { product { uuid } } }`,
+		"Query.stockLocations":    `{ stockLocations { uuid } }`,
 
 		"Query.catalogReleases": `{ catalogReleases(catalogId: "main") { uuid } }`,
 		"Query.job":             `{ job(id: "job-1") { uuid } }`,

@@ -163,6 +163,14 @@ func (a *asker) askable(coordinate string, argument *ast.ArgumentDefinition) str
 		return "[" + quoted(a.global...) + "," + quoted(a.global...) + "]"
 	case "Query.stocksById.productIds":
 		return "[" + quoted(products...) + "," + quoted(products...) + "]"
+	case "Query.productConfigured.id":
+		return `"kit"`
+	case "Query.productConfigured.selectedOptions":
+		return fmt.Sprintf(`[{component: "wood", options: [{id: "frame", quantity: %d}]}]`, 1+a.IntN(3))
+	case "Query.file.id":
+		return quoted("photo-1", "photo-2")
+	case "Query.currency.code":
+		return quoted("USD", "EUR")
 	case "Product.childByOptions.optionIds":
 		return `["oak"]`
 	}
