@@ -32,6 +32,7 @@ type minted struct {
 }
 
 func TestShopperTokens(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		input := map[string]any{"accountId": "acme", "accountTags": []string{"gold"}, "customerId": "bob", "expiresIn": 90, "idempotencyKey": "k"}
@@ -64,6 +65,7 @@ func TestShopperTokens(t *testing.T) {
 }
 
 func TestShopperTokensRefuse(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, "")
 		var refused minted
@@ -81,6 +83,7 @@ func TestShopperTokensRefuse(t *testing.T) {
 
 // Each try at a code counts, however many a document makes.
 func TestTriesAtCodesAreLimited(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		seedCodes(t, s)
