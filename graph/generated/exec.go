@@ -6531,13 +6531,13 @@ type Product implements Node {
   childVariations: [Variation!]!
   "From option ids to child ids, nested by variation; an empty object for other products than parents."
   variationMatrix: JSON!
-  "The option ids of each child of this parent."
+  "The option ids of each child of this parent that has one of each variation, in the order of ` + "`" + `children` + "`" + `."
   childOptionIds: [[ID!]!]!
   "The live child of this parent that stands for the chosen options, one of each variation; null when there is none. Example: ` + "`" + `childByOptions(optionIds: [\"38ae3343-8746-5b02-8bdf-fe860c82bd86\"]) { sku }` + "`" + `."
   childByOptions("Option ids, in any order, 1 to 100." optionIds: [ID!]!): Product
   "The parent of this child; null for other products."
   parent: Product
-  "The live children of this parent."
+  "The live children of this parent, in the order of their options of the first variation, then of the next; those without an option last, and then by id."
   children: [Product!]!
   "The live children of this parent, a page of them: by last update, newest first, then id, unless sorted otherwise."
   childrenConnection(
