@@ -67,7 +67,13 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input generated.P
 		update = &store.PromotionUpdate{}
 	}
 	faults, err := userErrors(err)
-	return &generated.PromotionUpdatePayload{Promotion: update.Promotion, CodesDeleted: update.CodesDeleted, UserErrors: faults}, err
+	payload := &generated.PromotionUpdatePayload{CodesDeleted: update.CodesDeleted, UserErrors: faults}
+	if input.DryRun {
+		payload.Preview = update.Promotion
+	} else {
+		payload.Promotion = update.Promotion
+	}
+	return payload, err
 }
 
 func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.PromotionDeleteInput) (*generated.PromotionDeletePayload, error) {

@@ -48,8 +48,8 @@ func TestPromotions(t *testing.T) {
 			data: `{"promotionUpdate":{"promotion":null,"codesDeleted":0,"userErrors":[{"field":["input","schema","currencies","0","amount"]},{"field":["input","schema","target_catalogs"]}]}}`},
 		{name: "an amount that is none", query: `mutation { promotionUpdate(input: {id: "ten-off", minCartValue: [{currency: "USD", amount: "5.00"}]}) { userErrors { field code } } }`,
 			data: `{"promotionUpdate":{"userErrors":[{"field":["input","minCartValue","0","amount"],"code":"INVALID"}]}}`},
-		{name: "a dry run", query: `mutation { promotionUpdate(input: {id: "auto", end: "2030-01-01", dryRun: true}) { promotion { state } codesDeleted userErrors { field } } }`,
-			data: `{"promotionUpdate":{"promotion":{"state":"DISABLED"},"codesDeleted":1,"userErrors":[]}}`},
+		{name: "a dry run", query: `mutation { promotionUpdate(input: {id: "auto", end: "2030-01-01", dryRun: true}) { promotion { state } preview { state } codesDeleted userErrors { field } } }`,
+			data: `{"promotionUpdate":{"promotion":null,"preview":{"state":"DISABLED"},"codesDeleted":1,"userErrors":[]}}`},
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -225,8 +226,18 @@ func isHashAlone(params *graphql.RawParams) bool {
 // asked too much: proxies and clients heed the status then. How long to wait
 // is in Retry-After.
 func refusedByLimit(response *graphql.Response) bool {
-	return len(response.Errors) > 0 && (len(response.Data) == 0 || string(response.Data) == "null") &&
-		!slices.ContainsFunc(response.Errors, func(e *gqlerror.Error) bool { return e.Extensions["code"] != store.RateLimited })
+	return len(response.Errors) > 0 &&
+		!slices.ContainsFunc(response.Errors, func(e *gqlerror.Error) bool { return e.Extensions["code"] != store.RateLimited }) &&
+		isEmpty(response.Data)
+}
+
+// isEmpty tells whether data is null, or all of its members are.
+func isEmpty(data json.RawMessage) bool {
+	var fields map[string]any
+	if len(data) > 0 && json.Unmarshal(data, &fields) != nil {
+		return false
+	}
+	return !slices.ContainsFunc(slices.Collect(maps.Values(fields)), func(value any) bool { return value != nil })
 }
 
 // writeResponse writes the data as it is: it is JSON already.

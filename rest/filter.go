@@ -20,7 +20,7 @@ const maxFilterBytes = 64 << 10
 
 // parseFilter reads the filter grammar, decoded from the URL:
 //
-//	filter    = condition *( ":" condition )           all must hold; at most 10
+//	filter    = condition *( ( ":" | "," ) condition ) all must hold; at most 10
 //	condition = operator "(" attribute "," value *( "," value ) ")"
 //	value     = text without , ( ) " : | `"` text with \" and \\ `"`
 //
@@ -47,7 +47,9 @@ func parseFilter(text string) ([]condition, error) {
 		if p.done() {
 			return list, nil
 		}
-		if err := p.expect(':', "between two conditions, or the filter's end"); err != nil {
+		if p.text[p.at] == ',' { // as storefronts join them
+			p.at++
+		} else if err := p.expect(':', "between two conditions, or the filter's end"); err != nil {
 			return nil, err
 		}
 	}

@@ -157,19 +157,27 @@ func drawPromotionUpdate(d *dice) *twin {
 	id := d.promotionID()
 	input["id"] = id
 	q := &twin{method: "PUT", target: "/v2/promotions/" + id, variables: map[string]any{"input": input},
-		document: `mutation($input: PromotionUpdateInput!) { promotionUpdate(input: $input) { promotion { ` + promotionMembers + ` } codesDeleted userErrors { field code message } } }`}
+		document: `mutation($input: PromotionUpdateInput!) { promotionUpdate(input: $input) { promotion { ` + promotionMembers + ` } preview { ...preview } codesDeleted userErrors { field code message } } }`}
 	if d.chance(40) {
 		q.target, input["dryRun"] = q.target+"?dry_run=true", true
 	}
 	q.send(d, body)
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		payload := data["promotionUpdate"].(map[string]any)
-		require.Equal(t, wirePromotion(payload["promotion"].(map[string]any)), rest["data"])
+		require.Equal(t, wirePromotion(updated(payload)), rest["data"])
 		if input["dryRun"] == true {
 			require.Equal(t, payload["codesDeleted"], rest["meta"].(map[string]any)["codes_deleted"])
 		}
 	}
 	return q
+}
+
+// updated is the promotion as it is after an update, or would be.
+func updated(payload map[string]any) map[string]any {
+	if preview, dry := payload["preview"].(map[string]any); dry {
+		return preview
+	}
+	return payload["promotion"].(map[string]any)
 }
 
 // drawPromotionDelete removes two promotions that were made, one by each

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -140,7 +141,7 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	dst := append(appendPromotion([]byte(`{"data":`), payload.Promotion), `,"meta":{"codes_deleted":`...)
+	dst := append(appendPromotion([]byte(`{"data":`), cmp.Or(payload.Promotion, payload.Preview)), `,"meta":{"codes_deleted":`...)
 	writeJSON(w, http.StatusOK, append(strconv.AppendInt(dst, int64(payload.CodesDeleted), 10), "}}"...))
 	return nil
 }

@@ -26,10 +26,14 @@ type delta struct {
 	idKeys  []int64 // sort keys, by handle
 }
 
-// releaseFormat is what documents, sort keys and indexes are made like. Raise
-// it with every change of those: a release of another format is no base.
+// releaseFormat is what documents, lists, sort keys and indexes are made like.
+// Raise it with every change of those: a release of another format is no base,
+// and is published anew, even where nothing else changed. Until then it is read
+// as it is.
+const releaseFormat = 2
+
 const (
-	releaseFormat     = 2
+	formatAbsent      = 2 // from which on documents leave out what is empty by its presence (withoutEmpty), and releases list every product (listEvery)
 	formatOfSyllables = 2 // from which on runs are indexed by syllables (search_run.go)
 )
 

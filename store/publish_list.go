@@ -19,12 +19,18 @@ type listWriter struct {
 // is up to 32 kB, and most of a large tree's are a few bytes.
 const listBytes = 2 << 20
 
-// lists writes the list of every node and hierarchy, and that of all.
+// lists writes the list of every node and hierarchy, that of all, and that of
+// every product.
 func (w *releaseWriter) lists(ctx context.Context) error {
-	names := []string{listAll}
-	handles := make(map[string][]uint32, len(w.plan.tree.nodes)+1)
+	names := []string{listAll, listEvery}
+	handles := make(map[string][]uint32, len(w.plan.tree.nodes)+2)
 	for _, a := range w.plan.nodesOf {
 		handles[listAll] = append(handles[listAll], a.handle)
+	}
+	for handle, ordinal := range w.plan.ordinals {
+		if ordinal >= 0 {
+			handles[listEvery] = append(handles[listEvery], uint32(handle))
+		}
 	}
 	curated := map[string][]uint32{}
 	for _, node := range w.plan.tree.nodes {

@@ -315,6 +315,9 @@ func versionOf(documents string, crumbs int64, offers map[string]*offer) int64 {
 // are not.
 const missingFile = "missing_file"
 
+// shownFile is the index of the files that products show.
+const shownFile = "file"
+
 // indexProduct notes what the product can be found by.
 func (w *releaseWriter) indexProduct(product *builtProduct) {
 	a := &product.source.Attributes
@@ -331,6 +334,7 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 	add("manufacturer_part_num", a.ManufacturerPartNum)
 	add("upc_ean", a.UPCEAN)
 	add(missingFile, product.missing...)
+	add(shownFile, slices.DeleteFunc(product.source.fileIDs(), func(id string) bool { return slices.Contains(product.missing, id) })...)
 	for attribute, values := range map[string][]string{"tags": a.Tags, "product_types": a.ProductTypes} {
 		values = slices.DeleteFunc(unique(values), func(value string) bool { return value == "" })
 		add(attribute, values...)

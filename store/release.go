@@ -162,7 +162,10 @@ const (
 )
 
 // The lists of a release by name.
-const listAll = "all" // every product attached to any of its nodes
+const (
+	listAll   = "all"   // every product attached to any of its nodes
+	listEvery = "every" // those, and all they are related to: whatever the release holds
+)
 
 func listOfNode(id string) string { return "node/" + id }
 

@@ -67,13 +67,17 @@ func (s *Store) StocksByID(ctx context.Context, productIDs []string) (map[string
 // CreateStock makes the stock record of a product, which need not be imported
 // yet, with so many units available, and enters them in the ledger.
 //
-// INVALID for a malformed id; UNPROCESSABLE for a quantity out of bounds;
+// INVALID for a malformed id; UNPROCESSABLE for a quantity out of bounds, and
+// for the name of a resource in place of an id;
 // CONFLICT when the product has a record already: it is changed by
 // transactions only, so that none that were made meanwhile are lost.
 func (s *Store) CreateStock(ctx context.Context, actor Actor, productID string, available int) (*Stock, error) {
 	opening := StockChange{ProductID: productID, Action: StockSet, Quantity: available}
 	if faults := opening.check(); len(faults) > 0 {
 		return nil, faults
+	}
+	if ResourceName(productID) {
+		return nil, unprocessable([]string{"productId"}, "must be a product's id, not %q, which is the name of a resource", productID)
 	}
 	var made *Stock
 	err := s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {

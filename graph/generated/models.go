@@ -191,6 +191,12 @@ type CatalogUpdatePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
+// Which files to list.
+type FileFilter struct {
+	// These files, by global id or the service's own; at most 1000. Unknown ones are left out.
+	Ids []string `json:"ids,omitempty"`
+}
+
 // What to change of a gateway's configuration; null leaves a member as it is.
 type GatewayUpdateInput struct {
 	// `card_processor` or `manual`.
@@ -567,7 +573,7 @@ type PromotionDeletePayload struct {
 type PromotionUpdateInput struct {
 	// The global id, or the service's own.
 	ID string `json:"id"`
-	// True changes nothing, and tells what would happen.
+	// True changes nothing, and tells in `preview` what would happen.
 	DryRun bool `json:"dryRun"`
 	// For people; at most 1024 bytes.
 	Name *string `json:"name,omitempty"`
@@ -603,8 +609,10 @@ type PromotionUpdateInput struct {
 
 // What came of it.
 type PromotionUpdatePayload struct {
-	// The promotion as it is, or with `dryRun` as it would be; null when nothing was changed for the errors' sake.
+	// The promotion as it is now; null with `dryRun`, and when nothing was changed for the errors' sake.
 	Promotion *store.Promotion `json:"promotion,omitempty"`
+	// With `dryRun` the promotion as it would be; null without, and for the errors' sake.
+	Preview *store.Promotion `json:"preview,omitempty"`
 	// How many codes were deleted with the change, or with `dryRun` would be.
 	CodesDeleted int `json:"codesDeleted"`
 	// What is to be mended; empty when it worked.

@@ -245,8 +245,8 @@ func Variants(t *testing.T, e Engine) {
 	})
 	t.Run("the matrix, nested by variation", func(t *testing.T) {
 		require.JSONEq(t, `{"red":{"s":"dress-red-s","l":"dress-red-l"},"blue":{"l":"dress-blue-l"}}`, string(parent.VariationMatrix()))
-		require.Equal(t, [][]string{{"blue", "l"}, {"red", "l"}, {"red", "s"}}, parent.ChildOptionIDs())
-		require.Equal(t, []string{"dress-blue-l", "dress-own", "dress-red-l", "dress-red-s"}, parent.ChildIDs(), "also those no choice leads to")
+		require.Equal(t, [][]string{{"blue", "l"}, {"red", "s"}, {"red", "l"}}, parent.ChildOptionIDs(), "by the place of the colour, then of the size")
+		require.Equal(t, []string{"dress-blue-l", "dress-own", "dress-red-s", "dress-red-l"}, parent.ChildIDs(), "likewise, also those no choice leads to: without a size, last of its colour")
 	})
 	t.Run("the child of a choice", func(t *testing.T) {
 		for choice, want := range map[string]string{
