@@ -26,7 +26,7 @@ var arrows = map[string][]string{
 	"portico/graph/generated": {"portico/store", "portico/graph/model"},
 	"portico/graph":           {"portico/store", "portico/internal/auth", "portico/graph/generated", "portico/graph/model"},
 	"portico/rest":            {"portico/store", "portico/internal/auth", "portico/internal/web", "portico/graph", "portico/graph/model", "portico/graph/generated"},
-	"portico/rest/resttest":   {"portico/rest", "portico/store/storetest"},
+	"portico/rest/resttest":   {"portico/rest", "portico/internal/web", "portico/store/storetest"},
 }
 
 type goPackage struct {

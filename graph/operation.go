@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"portico/internal/auth"
 	"portico/store"
@@ -19,6 +20,8 @@ type operation struct {
 	once        sync.Once
 	view        *store.View
 	err         error
+	budget      *budget      // nil outside of GraphQL
+	faults      atomic.Int64 // errors of the answer so far
 }
 
 type operationKey struct{}
@@ -64,6 +67,9 @@ func shopperOf(r *http.Request) store.ShopperContext {
 // Vary names the headers that decide what a shopper sees, and whether it is
 // explained.
 const Vary = "Accept-Language, Authorization, EP-Channel, EP-Context-Tag, Prefer, Store-Catalog-Release, Store-Channel, Store-Context-Tag, X-Moltin-Currency, X-Moltin-Language"
+
+// SentHeaders are the headers whose text is looked up, or kept.
+func SentHeaders() []string { return append(strings.Split(Vary, ", "), idempotencyHeader) }
 
 // maxContextTags bounds the tags of a request; further ones are passed over.
 const maxContextTags = 100

@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"portico/graph/model"
@@ -128,7 +129,7 @@ func (a *API) findProduct(r *http.Request) (*model.Product, error) {
 
 // noProduct says that there is none at the path.
 func noProduct(r *http.Request) error {
-	return &store.Error{Code: store.NotFound, Detail: "There is no product " + r.PathValue("id") + " in this shopper's catalog."}
+	return &store.Error{Code: store.NotFound, Detail: "There is no product " + strconv.Quote(r.PathValue("id")) + " in this shopper's catalog."}
 }
 
 // writeProducts answers with a page of products, each written by row.

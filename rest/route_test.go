@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/internal/web"
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/storetest"
@@ -53,7 +54,8 @@ func allow() map[string]string {
 
 // alone is REST without GraphQL beside it, and so without another's mux.
 func alone(t testing.TB, s *surface) *surface {
-	return &surface{s.store, resttest.Held(t, rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler)).Handler())}
+	api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
+	return &surface{s.store, resttest.Held(t, web.Entrance(api.WriteError, graph.SentHeaders()...)(api.Handler()))}
 }
 
 // No answer is a redirect: clients would have to follow it, and it is no JSON.

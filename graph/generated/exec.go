@@ -5986,14 +5986,14 @@ enum CatalogNodeOrderField {
 }
 
 "A text condition: exactly one of its members. Texts are compared as written, in the catalog's base language."
-input TextFilter {
+input TextFilter @oneOf {
   "This value."
   eq: String
   "One of these values, 1 to 1000."
   in: [String!]
 }
 
-"An id condition."
+"An id condition. Without a member, or with null, it keeps everything."
 input IDFilter {
   "One of these ids, global or the service's own, 1 to 1000."
   in: [ID!]

@@ -29,7 +29,7 @@ func (f *PromotionFilter) Filter() (filter store.PromotionFilter, ranges []store
 	if f.Search != nil {
 		filter.Search = *f.Search
 	}
-	if f.ID != nil {
+	if f.ID != nil && f.ID.In != nil { // null is as absent
 		if len(f.ID.In) == 0 {
 			return filter, nil, noValues("id")
 		}

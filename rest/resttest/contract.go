@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path"
 	"regexp"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 
+	"portico/internal/web"
 	"portico/rest"
 	"portico/store/storetest"
 )
@@ -73,11 +73,10 @@ func (c *Contract) route(r *http.Request) (*routers.Route, map[string]string) {
 	found, parameters := &routers.Route{Spec: c.Document, Method: r.Method}, map[string]string{}
 	ctx := context.WithValue(context.WithValue(r.Context(), routeKey{}, found), pathKey{}, parameters)
 	asked := r.Clone(ctx)
-	asked.URL.Path = path.Clean("/" + asked.URL.Path)
-	if asked.URL.RawPath != "" {
-		asked.URL.RawPath = path.Clean("/" + asked.URL.RawPath)
+	if at, ok := web.Canonical(asked.URL); ok {
+		asked.URL = at
+		c.paths.ServeHTTP(httptest.NewRecorder(), asked)
 	}
-	c.paths.ServeHTTP(httptest.NewRecorder(), asked)
 	if found.PathItem != nil {
 		found.Operation = found.PathItem.GetOperation(r.Method)
 	}
@@ -135,7 +134,7 @@ func (c *Contract) checkUnknown(route *routers.Route, r *http.Request, status in
 	if status == http.StatusNoContent {
 		return nil
 	}
-	if strings.HasPrefix(r.URL.Path, "/catalog") {
+	if web.Family(r.URL) == "catalog" {
 		envelope = "CatalogErrors"
 	}
 	var value any
