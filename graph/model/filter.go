@@ -143,11 +143,11 @@ func (f *ProductFilter) Filter() (filter store.ProductFilter, err error) {
 	if f == nil {
 		return filter, nil
 	}
-	asked := f.ids()
-	if f.ID != nil && f.Ids != nil {
-		return filter, &store.Error{Code: store.Invalid, Path: []string{"filter"}, Detail: "gives both id and ids, which are the same; it takes one of them"}
+	asked := f.ids() // null is as absent
+	if f.ID != nil && f.ID.In != nil && f.Ids != nil {
+		return filter, &store.Error{Code: store.Invalid, Path: []string{"filter", "ids"}, Detail: "is given beside id, which is the same; give one of them"}
 	}
-	if asked != nil { // null is as absent
+	if asked != nil {
 		ids := make([]string, len(asked))
 		for i, id := range asked {
 			ids[i] = store.LocalID(id)
@@ -190,7 +190,7 @@ func (f *ProductFilter) Filter() (filter store.ProductFilter, err error) {
 
 // ids are those that are asked for; nil for no condition.
 func (f *ProductFilter) ids() []string {
-	if f.ID != nil {
+	if f.ID != nil && f.ID.In != nil {
 		return f.ID.In
 	}
 	return f.Ids
