@@ -9,7 +9,7 @@ package main
 //	                                   |      cli.Sealing     the key that seals secrets
 //	                                   |      auth.New        tokens, signed by keys in the store, or by an outside issuer
 //	                                   v
-//	request --> RequestID > Address > Recover > auth > AccessLog > Metrics > CORS > LimitBody > Shopper --> mux (app.handler)
+//	request --> RequestID > Address > Recover > auth > AccessLog > Metrics > CORS > Crowd > LimitBody > Shopper > Entrance --> mux (app.handler)
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
 //	     /  /graphql  /schema.graphql                 graph  <---------------------------+
@@ -109,6 +109,8 @@ type serve struct {
 	DocumentDepth  int `placeholder:"N" default:"20" help:"How deep a GraphQL document may nest fields. Default: ${default}."`
 	DocumentCost   int `placeholder:"N" default:"50000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
 
+	web.Bounds
+
 	Linger time.Duration `placeholder:"DURATION" default:"0s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first; such as 5s. Default: ${default}."`
 	cli.Sealing
 	cli.Common
@@ -131,6 +133,9 @@ func (c *serve) Validate() error {
 	}
 	if min(c.DocumentTokens, c.DocumentDepth, c.DocumentCost) < 0 {
 		return &cli.Usage{Reason: "--document-tokens, --document-depth and --document-cost must be at least 1; 0 is the default"}
+	}
+	if err := c.Bounds.Check(); err != nil {
+		return &cli.Usage{Reason: err.Error()}
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return &cli.Usage{Reason: "--tls-cert and --tls-key go together"}
@@ -207,8 +212,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		if err != nil {
 			return err
 		}
-		address = "https://" + listener.Addr().String()
-		listener = tls.NewListener(listener, certificate.Config())
+		address, a.tls = "https://"+listener.Addr().String(), certificate.Config()
 	}
 	if c.Demo {
 		visitor, err := demo.Open(ctx, a.store, a.tokens)
@@ -236,17 +240,19 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 // answer serves until ctx ends, or either listener fails. Without an admin
 // listener there is one.
 func (a *app) answer(ctx context.Context, listener, admin net.Listener) error {
+	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
+	main := []web.ServeOption{web.Linger(a.Linger), web.Within(a.Bounds, proxies...), web.Secured(a.tls)}
 	if admin == nil {
-		return web.Serve(ctx, listener, a.handler(), a.log, web.Linger(a.Linger))
+		return web.Serve(ctx, listener, a.handler(), a.log, main...)
 	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	ended := make(chan error, 1)
 	go func() {
 		defer end()
-		ended <- web.Serve(ctx, admin, a.adminHandler(), a.log, web.Linger(a.Linger))
+		ended <- web.Serve(ctx, admin, a.adminHandler(), a.log, web.Linger(a.Linger), web.Within(a.Bounds.Inner()))
 	}()
-	err := web.Serve(ctx, listener, a.handler(), a.log, web.Linger(a.Linger))
+	err := web.Serve(ctx, listener, a.handler(), a.log, main...)
 	end()
 	return errors.Join(err, <-ended)
 }
@@ -294,13 +300,14 @@ type app struct {
 	tokens  *auth.Service
 	metrics *web.Metrics
 	log     *slog.Logger
+	tls     *tls.Config // nil for HTTP
 }
 
 // handler is every route, behind what all of them share.
 func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.WithBounds(a.bounds())}
+	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.WithBounds(a.documentBounds())}
 	if a.Demo {
 		options = append(options, graph.OpenIntrospection())
 	}
@@ -318,7 +325,7 @@ func (a *app) handler() http.Handler {
 	mux.Handle("GET "+rest.DocsPath+"/", rest.Docs())
 	mux.Handle("GET "+web.HealthPath, web.Health())
 	mux.Handle("GET "+web.ReadyPath, web.Ready(a.store.Ping))
-	return web.Chain(rest.CleanPath(web.Route(mux)),
+	return web.Chain(web.Entrance(api.WriteError, graph.SentHeaders()...)(web.Route(mux)),
 		web.RequestID,
 		web.Address(proxies),
 		web.Recover(a.log, api.WriteError),
@@ -326,13 +333,14 @@ func (a *app) handler() http.Handler {
 		web.AccessLog(a.log, web.WithClient(clientOf)),
 		a.metrics.Middleware,
 		web.CORS(a.CORSOrigins),
+		web.Crowd(api.WriteError),
 		web.LimitBody(maxBody),
 		graph.Shopper,
 	)
 }
 
-// bounds are those of GraphQL documents.
-func (c *serve) bounds() graph.Bounds {
+// documentBounds are those of GraphQL documents and their variables.
+func (c *serve) documentBounds() graph.Bounds {
 	bounds := graph.DefaultBounds()
 	bounds.Tokens = cmp.Or(c.DocumentTokens, bounds.Tokens)
 	bounds.Depth = cmp.Or(c.DocumentDepth, bounds.Depth)
@@ -346,7 +354,7 @@ func (a *app) adminHandler() http.Handler {
 	mux.Handle("GET "+web.MetricsPath, a.metrics.Handler())
 	mux.Handle("GET "+web.HealthPath, web.Health())
 	mux.Handle("GET "+web.ReadyPath, web.Ready(a.store.Ping))
-	return mux
+	return web.Crowd(rest.New(nil, a.log).WriteError)(mux)
 }
 
 // clientOf is the API client that asks, for the log and the metrics.

@@ -68,6 +68,9 @@ func shopperOf(r *http.Request) store.ShopperContext {
 // explained.
 const Vary = "Accept-Language, Authorization, EP-Channel, EP-Context-Tag, Prefer, Store-Catalog-Release, Store-Channel, Store-Context-Tag, X-Moltin-Currency, X-Moltin-Language"
 
+// SentHeaders are the headers whose text is looked up, or kept.
+func SentHeaders() []string { return append(strings.Split(Vary, ", "), idempotencyHeader) }
+
 // maxContextTags bounds the tags of a request; further ones are passed over.
 const maxContextTags = 100
 

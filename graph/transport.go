@@ -2,11 +2,13 @@ package graph
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/internal/auth"
 	"portico/store"
 )
 
@@ -38,9 +41,19 @@ func (f *fault) write(w http.ResponseWriter) {
 	if f.allow != "" {
 		w.Header().Set("Allow", f.allow)
 	}
+	WriteFault(w, f.status, store.Errors{{Code: f.code, Detail: f.message}})
+}
+
+// WriteFault answers a request that never came to be an operation, with what
+// is wrong with it.
+func WriteFault(w http.ResponseWriter, status int, list store.Errors) {
+	response := &graphql.Response{}
+	for _, e := range list {
+		response.Errors = append(response.Errors, &gqlerror.Error{Message: e.Error(), Extensions: map[string]any{"code": e.Code}})
+	}
 	w.Header().Set("Content-Type", jsonType)
-	w.WriteHeader(f.status)
-	writeResponse(w, &graphql.Response{Errors: gqlerror.List{{Message: f.message, Extensions: map[string]any{"code": f.code}}}})
+	w.WriteHeader(status)
+	writeResponse(w, response)
 }
 
 // refuse turns away what no transport takes: other methods, and bodies that a
@@ -68,14 +81,13 @@ func (postTransport) Supports(r *http.Request) bool { return r.Method == http.Me
 
 func (t postTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
 	start := graphql.Now()
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		(&fault{http.StatusRequestEntityTooLarge, "", store.Invalid, "The request is over 4 MiB; send less at a time."}).write(w)
+	body, err := auth.ReadBody(w, r, maxBody)
+	if refused := new(auth.StatusError); errors.As(err, &refused) {
+		WriteFault(w, refused.Status, store.Errors{refused.Err})
 		return
-	case err != nil:
-		(&fault{http.StatusBadRequest, "", store.Invalid, "The request broke off; send it again."}).write(w)
+	}
+	if err := store.CheckJSON(body); err != nil {
+		WriteFault(w, http.StatusBadRequest, store.AsErrors(err))
 		return
 	}
 	if fault := t.documents.tooManyValues(body); fault != nil {
@@ -115,13 +127,21 @@ func (getTransport) Supports(r *http.Request) bool {
 }
 
 func (t getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
-	values := r.URL.Query()
 	start := graphql.Now()
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		(&fault{http.StatusBadRequest, "", store.Invalid, "The query string is not URL-encoded: a % must be followed by two hexadecimal digits, and a ; be encoded."}).write(w)
+		return
+	}
 	request := request{Query: values.Get("query"), OperationName: values.Get("operationName")}
 	for member, into := range map[string]*map[string]any{"variables": &request.Variables, "extensions": &request.Extensions} {
 		text := values.Get(member)
 		if text == "" {
 			continue
+		}
+		if err := store.CheckJSON([]byte(text)); err != nil {
+			WriteFault(w, http.StatusBadRequest, store.Errors{store.AsErrors(err)[0].At(member)})
+			return
 		}
 		if fault := t.documents.tooManyValues([]byte(text)); fault != nil {
 			fault.write(w)
@@ -155,6 +175,13 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, exec graphql.Grap
 		writeResponse(w, exec.DispatchError(r.Context(), gqlerror.List{{Message: notPersisted}}))
 		return
 	}
+	if err := checkLiterals(params.Query); err != nil {
+		if modern {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		writeResponse(w, &graphql.Response{Errors: gqlerror.List{err}})
+		return
+	}
 	operation, faults := &graphql.OperationContext{}, d.documents.prepare(r.Context(), params)
 	if faults == nil {
 		operation, faults = exec.CreateOperationContext(r.Context(), params)
@@ -171,12 +198,16 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, exec graphql.Grap
 		return
 	}
 	responses, ctx := exec.DispatchOperation(r.Context(), operation)
-	if response := responses(ctx); response != nil { // nil when the caller went away
-		if refusedByLimit(response) {
-			w.WriteHeader(http.StatusTooManyRequests)
-		}
-		d.write(w, params, response)
+	response := responses(ctx)
+	if response == nil { // the work was ended: it took too long, or the caller went away
+		w.Header().Set("Retry-After", "1")
+		WriteFault(w, http.StatusServiceUnavailable, store.AsErrors(context.Canceled))
+		return
 	}
+	if refusedByLimit(response) {
+		w.WriteHeader(http.StatusTooManyRequests)
+	}
+	d.write(w, params, response)
 }
 
 // write writes an answer, with no more errors than are told, and nothing in

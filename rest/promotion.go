@@ -115,12 +115,16 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 // updatePromotion changes the members given; ?dry_run=true tells what would
 // happen instead.
 func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
+	dryRun, err := dryRunOf(r)
+	if err != nil {
+		return err
+	}
 	var b promotionBody
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}
 	input := generated.PromotionUpdateInput{
-		ID: r.PathValue("id"), DryRun: r.URL.Query().Get("dry_run") == "true",
+		ID: r.PathValue("id"), DryRun: dryRun,
 		Name: b.Name, Description: b.Description, PromotionType: (*store.PromotionType)(b.PromotionType),
 		Enabled: b.Enabled, Automatic: b.Automatic, Start: b.Start, End: b.End,
 		MinCartValue: amounts(b.MinCartValue), MaxDiscountValue: amounts(b.MaxDiscountValue), MaxApplicationsPerCart: b.MaxApplicationsPerCart,
@@ -136,6 +140,23 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	dst := append(appendPromotion([]byte(`{"data":`), payload.Promotion), `,"meta":{"codes_deleted":`...)
 	writeJSON(w, http.StatusOK, append(strconv.AppendInt(dst, int64(payload.CodesDeleted), 10), "}}"...))
 	return nil
+}
+
+// dryRunOf reads dry_run, which is true, false, or not there: whoever writes it
+// another way means no change.
+func dryRunOf(r *http.Request) (bool, error) {
+	values, err := queryOf(r)
+	if err != nil {
+		return false, err
+	}
+	switch text := values.Get("dry_run"); text {
+	case "true":
+		return true, nil
+	case "", "false":
+		return false, nil
+	default:
+		return false, badParameter("dry_run", "must be true or false, not %q", text)
+	}
 }
 
 // deletePromotion removes one.

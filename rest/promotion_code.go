@@ -69,7 +69,7 @@ func (b codesBody) inputs() (list []*generated.PromotionCodeInput, err error) {
 	var faults store.Errors
 	for i, row := range b.Codes {
 		var c codeBody
-		if fault := rowFault(row, json.Unmarshal(row, &c)); fault != nil {
+		if fault := rowFault(row, store.DecodeJSON(row, &c)); fault != nil {
 			faults = append(faults, fault.At("codes", strconv.Itoa(i)))
 			continue
 		}
@@ -214,7 +214,7 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 		var code string
 		var object codeBody
 		if json.Unmarshal(row, &code) != nil {
-			if json.Unmarshal(row, &object) != nil || object.Code == nil {
+			if store.DecodeJSON(row, &object) != nil || object.Code == nil {
 				faults = append(faults, &store.Error{Code: store.Invalid, Path: []string{"codes", strconv.Itoa(i)}, Detail: "must be a code, or an object that has one"})
 				continue
 			}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -24,7 +23,7 @@ type promotionSchema struct {
 
 // decodePromotionSchema reads a checked schema.
 func decodePromotionSchema(raw json.RawMessage) (s promotionSchema) {
-	_ = json.Unmarshal(raw, &s) // what was imported before it was checked as it is now reads as far as it goes
+	_ = DecodeJSON(raw, &s) // what was imported before it was checked as it is now reads as far as it goes
 	return s
 }
 
@@ -116,7 +115,7 @@ func (f *faults) promotionCurrencies(t PromotionType, raw json.RawMessage, perce
 func (f *faults) given(at string, t PromotionType, c map[string]json.RawMessage, amounts, percent bool) {
 	amount, percentage := c["amount"], c["percentage"]
 	if amount != nil {
-		n, err := strconv.ParseInt(string(amount), 10, 64)
+		n, err := parseWhole(amount)
 		if err != nil {
 			f.add(at+".amount", "must be a whole number of minor units, not %s", jsonKind(amount))
 		} else {
@@ -211,7 +210,7 @@ func (f *faults) count(member string, raw json.RawMessage) int64 {
 	if raw == nil {
 		return 0
 	}
-	n, err := strconv.ParseInt(string(raw), 10, 64)
+	n, err := parseWhole(raw)
 	if err != nil {
 		f.add(member, "must be a whole number, not %s", jsonKind(raw))
 		return 0

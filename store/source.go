@@ -66,8 +66,8 @@ type decoded struct {
 // decode reads one resource. Its faults name every member that is wrong; the
 // source is there even so, as far as it could be read.
 func (d *decoder) decode(line []byte) decoded {
-	if !cleanText(string(line)) || escapesNUL(line) {
-		return decoded{faults: Errors{invalid(nil, "The line must be UTF-8 text without NUL.")}}
+	if err := checkLine(line); err != nil {
+		return decoded{faults: AsErrors(err)}
 	}
 	var head struct {
 		Type string `json:"type"`
@@ -86,11 +86,14 @@ func (d *decoder) decode(line []byte) decoded {
 		return result
 	}
 	result.source = create()
-	reader := json.NewDecoder(bytes.NewReader(line))
-	if !d.lenient {
-		reader.DisallowUnknownFields()
+	err := d.read(line, result.source)
+	if err != nil { // 2.0 is a whole number too
+		if plain := plainNumbers(line, reflect.TypeOf(result.source)); plain != nil {
+			line = plain
+			err = d.read(line, result.source)
+		}
 	}
-	if err := reader.Decode(result.source); err != nil {
+	if err != nil {
 		var mistyped bool
 		result.faults, mistyped = explainJSON(line, err, reflect.TypeOf(result.source), d.lenient)
 		if mistyped { // what was not read cannot be judged further
@@ -106,20 +109,13 @@ func (d *decoder) decode(line []byte) decoded {
 	return result
 }
 
-// escapesNUL tells whether a string of the line holds \u0000; \\u0000 is a
-// backslash and five letters.
-func escapesNUL(line []byte) bool {
-	for at := 0; ; {
-		next := bytes.IndexByte(line[at:], '\\')
-		if next < 0 {
-			return false
-		}
-		at += next
-		if bytes.HasPrefix(line[at:], []byte(`\u0000`)) {
-			return true
-		}
-		at = min(at+2, len(line))
+// read reads a line into a source.
+func (d *decoder) read(line []byte, into source) error {
+	reader := json.NewDecoder(bytes.NewReader(line))
+	if !d.lenient {
+		reader.DisallowUnknownFields()
 	}
+	return reader.Decode(into)
 }
 
 // explainJSON finds every member that does not fit the shape, which
