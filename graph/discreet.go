@@ -28,14 +28,21 @@ func (names schemaNames) discreet(params *graphql.RawParams, faults gqlerror.Lis
 	if len(faults) == 0 {
 		return
 	}
-	said := saidBy(params)
-	lower := strings.ToLower(said)
+	said := speechOf(params)
+	lower := strings.ToLower(said.text)
 	holds := slices.ContainsFunc(confidential, func(word string) bool { return strings.Contains(lower, word) })
 	for _, fault := range faults {
 		if !holds && !isSyntax(fault) {
 			continue
 		}
 		fault.Message = names.hide(fault.Message, said)
+		if argument, ok := fault.Extensions["argument"].([]string); ok {
+			shown := make([]string, len(argument))
+			for i, step := range argument {
+				shown[i] = names.hide(step, said)
+			}
+			fault.Extensions["argument"] = shown
+		}
 		for i, step := range fault.Path {
 			if name, ok := step.(ast.PathName); ok {
 				fault.Path[i] = ast.PathName(names.hide(string(name), said))
@@ -50,32 +57,54 @@ func isSyntax(fault *gqlerror.Error) bool {
 	return strings.HasPrefix(fault.Message, "Unexpected ") || strings.HasPrefix(fault.Message, "Expected ")
 }
 
-// saidBy is all that the caller wrote.
-func saidBy(params *graphql.RawParams) string {
+// speech is all that a caller wrote, and its words.
+type speech struct {
+	text  string
+	words map[string]bool
+}
+
+// around is what stands around words.
+const around = `"'` + "`" + `.,:;()[]{}!?$@`
+
+func speechOf(params *graphql.RawParams) speech {
 	var b bytes.Buffer
 	b.WriteString(params.Query + " " + params.OperationName + " ")
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(params.Variables) // which was JSON
-	return b.String()
+	s := speech{b.String(), map[string]bool{}}
+	for word := range strings.FieldsFuncSeq(s.text, func(r rune) bool { return r <= ' ' || strings.ContainsRune(around, r) }) {
+		s.words[word] = true
+	}
+	return s
 }
 
-// hide replaces the words that were said and are no names.
-func (names schemaNames) hide(message, said string) string {
-	const around = `"'` + "`" + `.,:;()[]{}!?$@`
-	spoken := map[string]bool{}
-	for _, word := range strings.FieldsFunc(said, func(r rune) bool { return r <= ' ' || strings.ContainsRune(around, r) }) {
-		spoken[word] = true
-	}
+// hide replaces the words that were said and are no names, those of paths too.
+func (names schemaNames) hide(message string, said speech) string {
 	words := strings.Split(message, " ")
 	for i, word := range words {
 		core := strings.Trim(word, around)
-		// A short word is found in any text, and quoted whole.
-		if core != "" && !names[core] && (spoken[core] || len(core) > 3 && strings.Contains(said, core)) {
-			words[i] = strings.Replace(word, core, hidden, 1)
+		if core == "" {
+			continue
 		}
+		steps := strings.Split(core, ".")
+		for j, step := range steps {
+			if names.hidden(strings.Trim(step, around), said) {
+				steps[j] = hidden
+			}
+		}
+		if names.hidden(core, said) {
+			steps = []string{hidden}
+		}
+		words[i] = strings.Replace(word, core, strings.Join(steps, "."), 1)
 	}
 	return strings.Join(words, " ")
+}
+
+// hidden tells words that the caller said and the schema does not. A short one
+// is found in any text, and quoted whole.
+func (names schemaNames) hidden(word string, said speech) bool {
+	return word != "" && !names[word] && (said.words[word] || len(word) > 3 && strings.Contains(said.text, word))
 }
 
 // schemaNames are the names of a schema's types, fields, arguments and values.

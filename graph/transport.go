@@ -128,12 +128,12 @@ func (getTransport) Supports(r *http.Request) bool {
 }
 
 func (t getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
+	start := graphql.Now()
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		(&fault{http.StatusBadRequest, "", store.Invalid, "The query string is not URL-encoded: a % must be followed by two hexadecimal digits, and a ; be encoded."}).write(w)
 		return
 	}
-	start := graphql.Now()
 	request := request{Query: values.Get("query"), OperationName: values.Get("operationName")}
 	for member, into := range map[string]*map[string]any{"variables": &request.Variables, "extensions": &request.Extensions} {
 		text := values.Get(member)

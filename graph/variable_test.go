@@ -130,3 +130,20 @@ func TestVariablesAreBounded(t *testing.T) {
 	require.Equal(t, unprocessable, a.codes())
 	require.Contains(t, a.Errors[0].Message, "at most 100, not 30000")
 }
+
+// A secret that came to stand where a name belongs is not told back.
+func TestFaultsOfMembersTellNoSecret(t *testing.T) {
+	t.Parallel()
+	runExchanges(t, serve(nil), []exchange{
+		{name: "a member of a variable", code: store.Invalid, holds: []string{"$input.…"},
+			body: `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"slug":"manual","` + canary + `":1}}}`},
+		{name: "a member of a member", code: store.Invalid,
+			body: `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"slug":"manual","password":{"` + canary + `":1}}}}`},
+		{name: "a member that is written", code: store.Invalid,
+			body: `{"query":"mutation { gatewayUpdate(input: {slug: \"manual\", ` + strings.ReplaceAll(canary, "-", "_") + `: 1}) { userErrors { message } } }"}`},
+		{name: "a name with a dot", code: store.Invalid,
+			body: `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"slug":"manual","a.` + canary + `.b":1}}}`},
+	})
+	a := serve(nil).send(t, by(newRaw(t, `{"query":"mutation { gatewayUpdate(input: {slug: \"manual\", hunter2_canary: 1}) { userErrors { message } } }"}`), admin()))
+	require.NotContains(t, a.Body.String(), "hunter2")
+}
