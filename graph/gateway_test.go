@@ -3,6 +3,7 @@ package graph_test
 import "testing"
 
 func TestGateways(t *testing.T) {
+	t.Parallel()
 	const update = `mutation ($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { gateway { slug name enabled test configured merchantId login passwordSet changedBy } userErrors { field code message } } }`
 	onTheHandmadeShop(t, []scenario{
 		{name: "as imported, without secrets", query: `{ gateways { slug name enabled test configured merchantId login passwordSet passwordFingerprint changedAt changedBy } }`,

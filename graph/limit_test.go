@@ -30,6 +30,7 @@ func nested(n int, before, core, after string) string {
 // held before validation, whose own rules grow with the square of what it
 // reads, and before anything is read from the store, which there is none of.
 func TestDocumentsThatWouldCostTooMuch(t *testing.T) {
+	t.Parallel()
 	const core = `{ settings { pageLength } }`
 	for _, c := range []struct {
 		name, query string
@@ -82,6 +83,7 @@ func TestDocumentsThatWouldCostTooMuch(t *testing.T) {
 // What an operation does not use is validated all the same, and so it counts:
 // ten thousand repeated fields keep validation busy for half a minute.
 func TestWhatIsNotUsedCountsTowardsTheLimits(t *testing.T) {
+	t.Parallel()
 	many := strings.Repeat(" pageLength", 6_000)
 	for _, c := range []struct{ name, query, operation string }{
 		{"a fragment that nobody spreads", `query a { __typename } fragment b on Settings {` + many + ` }`, ""},
@@ -102,6 +104,7 @@ func TestWhatIsNotUsedCountsTowardsTheLimits(t *testing.T) {
 // A fragment's pages are as long as the variables of the operation that runs
 // say, not those of another one that spreads it too.
 func TestAnotherOperationsVariablesDoNotCount(t *testing.T) {
+	t.Parallel()
 	const fragments = ` fragment a on Query { catalogNodes(first: $n) { nodes { products(first: $n) { nodes { componentProducts { uuid sku name slug id } } } } } }`
 	for name, query := range map[string]string{
 		"before it": `query small($n: Int = 1) { ...a } query large($n: Int = 100) { ...a }` + fragments,
@@ -118,6 +121,7 @@ func TestAnotherOperationsVariablesDoNotCount(t *testing.T) {
 // Fields of one name are compared with each other, pair by pair: five thousand
 // take seconds. Nobody needs to repeat a field so often.
 func TestRepetitionIsRefusedBeforeItIsCompared(t *testing.T) {
+	t.Parallel()
 	for name, query := range map[string]string{
 		"a field":                   `{ settings {` + strings.Repeat(" pageLength", 2_500) + ` } }`,
 		"fields of repeated fields": `{` + strings.Repeat(` settings {`+strings.Repeat(" pageLength", 50)+` }`, 50) + ` }`,
@@ -132,6 +136,7 @@ func TestRepetitionIsRefusedBeforeItIsCompared(t *testing.T) {
 }
 
 func TestDeepVariablesAreHarmless(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		deep := variables{"sku": variables{"eq": "ANVIL"}}
@@ -150,6 +155,7 @@ func TestDeepVariablesAreHarmless(t *testing.T) {
 
 // What a shop front really asks for is allowed.
 func TestLegitimatePagesPass(t *testing.T) {
+	t.Parallel()
 	shop := big(t)
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop)

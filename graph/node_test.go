@@ -119,6 +119,7 @@ func anythingByGlobalID() []scenario {
 // Whatever has an id is found again by it, as what it was: clients keep rows
 // under their ids.
 func TestEveryIDLeadsBack(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		for name, query := range map[string]string{
@@ -162,6 +163,7 @@ func innermost(t *testing.T, a *answer) map[string]any {
 }
 
 func TestWithoutACatalogNothingIsFound(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, "")
 		for _, field := range []string{`catalogNode(id: "tools") { uuid }`, `catalogNodes { totalCount }`, `hierarchies { totalCount }`,

@@ -75,6 +75,7 @@ func (l list) ask(t *testing.T, s *service, format string, arguments ...any) *an
 }
 
 func TestEveryListIsRead(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		for _, l := range lists() {
@@ -172,6 +173,7 @@ func readFromTheMiddle(t *testing.T, s *service, l list, whole []string) {
 }
 
 func TestPagesOutOfBoundsAreRefused(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		for _, l := range lists() {
@@ -213,6 +215,7 @@ func TestPagesOutOfBoundsAreRefused(t *testing.T) {
 
 // A cursor belongs to a list, its order and its filter.
 func TestACursorOfAnotherListIsAMismatch(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		for _, from := range lists() {

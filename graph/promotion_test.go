@@ -11,6 +11,7 @@ import (
 )
 
 func TestPromotions(t *testing.T) {
+	t.Parallel()
 	const codes = `mutation($codes: [PromotionCodeInput!]!) { promotionCodesCreate(input: {promotionId: "ten-off", codes: $codes, consumeUnit: PER_ITEM}) { codes { code uses maxUses consumeUnit users valid } userErrors { field code message } } }`
 	many := make([]any, 18)
 	for i := range many {
@@ -42,6 +43,7 @@ func TestPromotions(t *testing.T) {
 }
 
 func TestPromotionTypesRoundTrip(t *testing.T) {
+	t.Parallel()
 	schemas := map[string]string{"FIXED_DISCOUNT": `currencies: [{currency: "USD", amount: 1}]`, "PERCENT_DISCOUNT": `percent: 5`, "ITEM_FIXED_DISCOUNT": `currencies: [{currency: "USD", amount: 1}]`,
 		"ITEM_PERCENT_DISCOUNT": `percent: 5`, "X_FOR_Y": `x: 3, y: 2, targets: ["A"]`, "X_FOR_AMOUNT": `x: 3, currencies: [{currency: "USD", amount: 1}], targets: ["A"]`,
 		"BUNDLE_FIXED_DISCOUNT": `currencies: [{currency: "USD", amount: 1}], targets: [["A"]], quantities: [1]`, "BUNDLE_GIFT": `gifts: ["G"], targets: [["A"]], quantities: [1]`}

@@ -57,6 +57,7 @@ func writes() map[string]write {
 }
 
 func TestEveryRouteThatWritesHeedsTheIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		for _, coordinate := range rest.Routes {
 			method, _, _ := strings.Cut(coordinate, " ")

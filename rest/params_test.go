@@ -9,6 +9,7 @@ import (
 
 // Every list reads its parameters alike.
 func TestListParameters(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		t.Run("products", func(t *testing.T) { runScenarios(t, s, listParameters(productsOf("tools"), tools)) })

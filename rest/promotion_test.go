@@ -21,6 +21,7 @@ var newIDs = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // The captured requests of clients, in the forms that they send.
 func TestTheDocumentedPromotions(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		for _, g := range []golden{
@@ -47,6 +48,7 @@ func TestTheDocumentedPromotions(t *testing.T) {
 }
 
 func TestTheErrorsOfPromotions(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", `{"id":"applies","name":"A","promotion_type":"percent_discount","automatic":true,"start":"2024-01-01","end":"2025-01-01","schema":{"percent":5}}`).Code)
@@ -79,6 +81,7 @@ func TestTheErrorsOfPromotions(t *testing.T) {
 }
 
 func TestCodesAreDeletedOneAndMany(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", codesPath, `{"codes":[{"code":"A"},{"code":"B"},{"code":"C"},{"code":"a b/c"}]}`).Code)
@@ -99,6 +102,7 @@ func TestCodesAreDeletedOneAndMany(t *testing.T) {
 
 // Ten thousand codes with all their members are one request on either surface.
 func TestTenThousandCodesAreOneRequest(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		var rows, inputs []string

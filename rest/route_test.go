@@ -54,6 +54,7 @@ func alone(t testing.TB, s *surface) *surface {
 
 // No answer is a redirect: clients would have to follow it, and it is no JSON.
 func TestPaths(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := alone(t, open(t, e, shop(), at(storetest.NewClock(noon))))
 		runScenarios(t, s, []scenario{
@@ -78,6 +79,7 @@ func TestPaths(t *testing.T) {
 }
 
 func TestMethods(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		for path, want := range allow() {
@@ -105,6 +107,7 @@ func TestMethods(t *testing.T) {
 
 // Over a real connection, because net/http drops the body.
 func TestHeadHasTheHeadersOfGetAndNoBody(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		server := httptest.NewServer(s.as(admin()))

@@ -9,6 +9,7 @@ import (
 )
 
 func TestTheDiscountOfAnAmount(t *testing.T) {
+	t.Parallel()
 	usd := func(minor int64) []CurrencyAmount { return []CurrencyAmount{{"USD", minor}} }
 	for _, c := range []struct {
 		name     string
@@ -50,6 +51,7 @@ func TestTheDiscountOfAnAmount(t *testing.T) {
 }
 
 func TestTheStateOfAPromotion(t *testing.T) {
+	t.Parallel()
 	start := time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 	end := start.Add(time.Hour)
 	for _, c := range []struct {
@@ -70,6 +72,7 @@ func TestTheStateOfAPromotion(t *testing.T) {
 }
 
 func TestACodeThatNobodyGuesses(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for range 10_000 {
 		code := newCode()

@@ -14,6 +14,7 @@ import (
 )
 
 func TestMiddleware(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	token := f.token(t).AccessToken
 	tests := []struct {
@@ -83,6 +84,7 @@ func (f *fixture) askToken(contentType, body string, basic ...string) *httptest.
 }
 
 func TestTokenHandler(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	const (
 		credentials = "grant_type=client_credentials&client_id=CID&client_secret=SECRET"
@@ -128,6 +130,7 @@ func TestTokenHandler(t *testing.T) {
 }
 
 func TestTokenHandlerRefuses(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	tests := []struct {
 		name, body string
@@ -178,6 +181,7 @@ func detail(t *testing.T, w *httptest.ResponseRecorder) string {
 }
 
 func TestHandlersAllowTheirMethodsOnly(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	tests := []struct {
 		handler      http.Handler
@@ -198,6 +202,7 @@ func TestHandlersAllowTheirMethodsOnly(t *testing.T) {
 }
 
 func TestJWKSHandler(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	w := httptest.NewRecorder()
 	f.service.JWKSHandler(writeError).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/.well-known/jwks.json", nil))
