@@ -3,8 +3,8 @@ package rest_test
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
