@@ -316,15 +316,13 @@ func (a *app) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", api.Handler())
 	mux.Handle("/graphql", graph.NewHandler(resolver, a.log, options...))
-	mux.Handle("GET /{$}", graph.NewPlayground("/graphql"))
 	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
-	mux.HandleFunc("GET /schema.graphql", serveSchema)
-	mux.Handle("GET "+rest.OpenAPIPath, rest.OpenAPI())
-	mux.Handle("GET "+rest.DocsPath, rest.Docs())
-	mux.Handle("GET "+rest.DocsPath+"/", rest.Docs())
-	mux.Handle("GET "+web.HealthPath, web.Health())
-	mux.Handle("GET "+web.ReadyPath, web.Ready(a.store.Ping))
+	readable(mux, map[string]http.Handler{
+		"/{$}": graph.NewPlayground("/graphql"), "/schema.graphql": http.HandlerFunc(serveSchema),
+		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: rest.Docs(api.WriteError), rest.DocsPath + "/": rest.Docs(api.WriteError),
+		web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping),
+	}, api.WriteError)
 	return web.Chain(web.Entrance(api.WriteError, graph.SentHeaders()...)(web.Route(mux)),
 		web.RequestID,
 		web.Address(proxies),
@@ -350,11 +348,21 @@ func (c *serve) documentBounds() graph.Bounds {
 
 // adminHandler is what only those who run the server see.
 func (a *app) adminHandler() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("GET "+web.MetricsPath, a.metrics.Handler())
-	mux.Handle("GET "+web.HealthPath, web.Health())
-	mux.Handle("GET "+web.ReadyPath, web.Ready(a.store.Ping))
-	return web.Crowd(rest.New(nil, a.log).WriteError)(mux)
+	mux, api := http.NewServeMux(), rest.New(nil, a.log)
+	readable(mux, map[string]http.Handler{
+		web.MetricsPath: a.metrics.Handler(), web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping),
+	}, api.WriteError)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		api.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There are " + web.MetricsPath + ", " + web.HealthPath + " and " + web.ReadyPath + " here, and nothing else."})
+	})
+	return web.Chain(mux, web.Crowd(api.WriteError), web.Entrance(api.WriteError))
+}
+
+// readable adds pages that are only read.
+func readable(mux *http.ServeMux, pages map[string]http.Handler, writeError auth.WriteError) {
+	for path, page := range pages {
+		mux.Handle(path, auth.Allow(writeError, page.ServeHTTP, http.MethodGet, http.MethodHead))
+	}
 }
 
 // clientOf is the API client that asks, for the log and the metrics.

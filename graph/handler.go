@@ -72,6 +72,11 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 		return fmt.Errorf("panic in a resolver: %v\n%s", reason, debug.Stack())
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodOptions {
+			w.Header().Set("Allow", allowed)
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
 		if fault := refuse(r); fault != nil {
 			fault.write(w)
 			return

@@ -30,6 +30,9 @@ const (
 	graphQLType = "application/graphql-response+json"
 )
 
+// allowed are the methods of the endpoint.
+const allowed = "GET, HEAD, POST, OPTIONS"
+
 // fault is a request that never came to be an operation.
 type fault struct {
 	status  int
@@ -70,7 +73,7 @@ func refuse(r *http.Request) *fault {
 		}
 		return nil
 	}
-	return &fault{http.StatusMethodNotAllowed, "GET, POST", store.Invalid, "Send the operation by POST, or a query by GET."}
+	return &fault{http.StatusMethodNotAllowed, allowed, store.Invalid, "Send the operation by POST, or a query by GET."}
 }
 
 // postTransport takes {"query", "operationName", "variables"}. Unlike the

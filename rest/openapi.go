@@ -6,9 +6,13 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/swaggest/swgui/v5emb"
+
+	"portico/internal/auth"
+	"portico/store"
 )
 
 //go:embed openapi.yaml
@@ -32,5 +36,38 @@ func OpenAPI() http.Handler {
 }
 
 // Docs answers DocsPath and what is below it: the document as a page, which
-// needs nothing from elsewhere.
-func Docs() http.Handler { return v5emb.New("Portico REST", OpenAPIPath, DocsPath) }
+// needs nothing from elsewhere. What is not there is NOT_FOUND, by writeError.
+func Docs(writeError auth.WriteError) http.Handler {
+	page := v5emb.New("Portico REST", OpenAPIPath, DocsPath)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		found := &finding{ResponseWriter: w}
+		page.ServeHTTP(found, r)
+		if found.missing {
+			writeError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + " here; the document is at " + DocsPath + "."})
+		}
+	})
+}
+
+// finding holds back an answer that there is nothing.
+type finding struct {
+	http.ResponseWriter
+	missing bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (f *finding) WriteHeader(status int) {
+	if f.missing = status == http.StatusNotFound; !f.missing {
+		f.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (f *finding) Write(body []byte) (int, error) {
+	if f.missing {
+		return len(body), nil
+	}
+	return f.ResponseWriter.Write(body)
+}
+
+// Unwrap lets http.ResponseController find the connection.
+func (f *finding) Unwrap() http.ResponseWriter { return f.ResponseWriter }

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -331,14 +332,14 @@ func TestOpenAPIIsServed(t *testing.T) {
 // The page needs nothing from elsewhere.
 func TestDocsNeedNothingFromElsewhere(t *testing.T) {
 	t.Parallel()
-	page := ask(rest.Docs(), http.MethodGet, rest.DocsPath)
+	page := ask(rest.Docs(rest.New(nil, slog.New(slog.DiscardHandler)).WriteError), http.MethodGet, rest.DocsPath)
 	require.Equal(t, http.StatusOK, page.Code)
 	require.Contains(t, page.Body.String(), `"swaggerJsonUrl":"/openapi.yaml"`)
 	assets := regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(page.Body.String(), -1)
 	require.GreaterOrEqual(t, len(assets), 3)
 	for _, asset := range assets {
 		require.True(t, strings.HasPrefix(asset[1], rest.DocsPath+"/"), asset[1])
-		w := ask(rest.Docs(), http.MethodGet, asset[1])
+		w := ask(rest.Docs(rest.New(nil, slog.New(slog.DiscardHandler)).WriteError), http.MethodGet, asset[1])
 		require.Equal(t, http.StatusOK, w.Code, asset[1])
 		require.NotZero(t, w.Body.Len(), asset[1])
 	}

@@ -62,8 +62,9 @@ type generateState struct {
 // GenerateCodes has a worker make codes by a pattern, and tells how many
 // guesses it takes on average to find one of them.
 //
-// INVALID and UNPROCESSABLE name each member that is wrong, among them a
-// pattern that is too small for so many codes. NOT_FOUND for an unknown
+// RATE_LIMITED when this client, or all together, have asked for too much that
+// is not made yet (jobRoom). INVALID and UNPROCESSABLE name each member that is
+// wrong, among them a pattern that is too small for so many codes. NOT_FOUND for an unknown
 // promotion; UNPROCESSABLE for an automatic one, and for one that has ended.
 func (s *Store) GenerateCodes(ctx context.Context, actor Actor, g CodeGeneration) (job *Job, odds float64, err error) {
 	_, odds, err = g.check()
@@ -71,7 +72,7 @@ func (s *Store) GenerateCodes(ctx context.Context, actor Actor, g CodeGeneration
 		return nil, 0, err
 	}
 	input := &generateInput{CodeGeneration: g, Nonce: newID()}
-	job, err = s.enqueue(ctx, actor, JobGenerateCodes, input, func(ctx context.Context, t *tx) error {
+	job, err = s.enqueue(ctx, actor, JobGenerateCodes, input, g.Count, func(ctx context.Context, t *tx) error {
 		p, err := t.lockPromotion(ctx, "promotionId", g.PromotionID)
 		if err != nil {
 			return err

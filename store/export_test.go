@@ -130,7 +130,7 @@ func (s *Store) Plan(ctx context.Context, q Query) ([]string, error) {
 // Enqueue and SetWork let tests have jobs of their own.
 
 func (s *Store) Enqueue(ctx context.Context, actor Actor, kind JobKind, input any) (*Job, error) {
-	return s.enqueue(ctx, actor, kind, input, func(context.Context, *tx) error { return nil })
+	return s.enqueue(ctx, actor, kind, input, 0, func(context.Context, *tx) error { return nil })
 }
 
 func (s *Store) SetWork(kind JobKind, work func(ctx context.Context, job *Job, progress func(done, total int)) (any, error)) {

@@ -27,14 +27,16 @@ type IdempotencyKey struct {
 // MaxIdempotencyKey bounds a key, in characters.
 const MaxIdempotencyKey = 255
 
-// idempotencyKept is how long a key stands for its first use.
+// idempotencyKept is how long a key stands for its first use; where a client
+// has more keys than are kept of one, at least keysSafe (keyRoom).
 const idempotencyKept = 24 * time.Hour
 
 type idempotencyKeyKey struct{}
 
 // WithIdempotencyKey has the write that is made under the returned context be
 // made once. INVALID when the key is malformed, CONFLICT when it was used with
-// another input; both name idempotencyKey.
+// another input, RATE_LIMITED when the client has used too many; all name
+// idempotencyKey.
 func WithIdempotencyKey(ctx context.Context, key *IdempotencyKey) context.Context {
 	return context.WithValue(ctx, idempotencyKeyKey{}, key)
 }
@@ -45,7 +47,7 @@ func WithIdempotencyKey(ctx context.Context, key *IdempotencyKey) context.Contex
 //
 // The key is claimed before anything else is done: of equal writes at once the
 // first goes on, and the others wait for what becomes of it.
-func once(ctx context.Context, fn func(context.Context, *tx) error, outcome []any) (func(context.Context, *tx) error, error) {
+func (s *Store) once(ctx context.Context, actor Actor, fn func(context.Context, *tx) error, outcome []any) (func(context.Context, *tx) error, error) {
 	key, ok := ctx.Value(idempotencyKeyKey{}).(*IdempotencyKey)
 	if !ok {
 		return fn, nil
@@ -55,6 +57,9 @@ func once(ctx context.Context, fn func(context.Context, *tx) error, outcome []an
 	}
 	hash, err := key.hash()
 	if err != nil {
+		return nil, err
+	}
+	if err := s.makeKeyRoom(ctx, actor); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, t *tx) error {
@@ -71,11 +76,16 @@ func once(ctx context.Context, fn func(context.Context, *tx) error, outcome []an
 		if claimed == 0 {
 			return t.replay(ctx, key, hash, outcome)
 		}
+		if err := s.keys.refused(t.actor, t.now); err != nil {
+			return err
+		}
 		if err := fn(ctx, t); err != nil {
 			return err
 		}
+		text := string(encode(outcome))
+		t.afterCommit(func() { s.keys.add(t.actor, len(text)) })
 		_, err = t.exec(ctx, `UPDATE idempotency_key SET outcome = $4 WHERE client = $1 AND operation = $2 AND key = $3`,
-			string(t.actor), key.Operation, key.Key, string(encode(outcome)))
+			string(t.actor), key.Operation, key.Key, text)
 		return err
 	}, nil
 }

@@ -127,9 +127,10 @@ func (s *Store) CancelJob(ctx context.Context, actor Actor, id string) (job *Job
 // jobKept is how long a finished job can be asked for.
 const jobKept = 30 * 24 * time.Hour
 
-// enqueue adds a job, unless one that waits would do the same; then it is
-// that one. ready tells whether it may be asked for at all.
-func (s *Store) enqueue(ctx context.Context, actor Actor, kind JobKind, input any, ready func(context.Context, *tx) error) (job *Job, err error) {
+// enqueue adds a job of so many units, 0 where that is not known yet, unless one
+// that waits would do the same; then it is that one. ready tells whether it may
+// be asked for at all. RATE_LIMITED when too much waits already.
+func (s *Store) enqueue(ctx context.Context, actor Actor, kind JobKind, input any, total int, ready func(context.Context, *tx) error) (job *Job, err error) {
 	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
 		if err := ready(ctx, t); err != nil {
 			return err
@@ -146,11 +147,14 @@ func (s *Store) enqueue(ctx context.Context, actor Actor, kind JobKind, input an
 		if err != nil || waits {
 			return err
 		}
-		job = &Job{ID: newID(), Kind: kind, State: JobQueued, Actor: t.actor, CreatedAt: t.now}
+		if err := t.jobRoom(ctx, kind, total); err != nil {
+			return err
+		}
+		job = &Job{ID: newID(), Kind: kind, State: JobQueued, Total: total, Actor: t.actor, CreatedAt: t.now}
 		_, err = t.exec(ctx, `
 			INSERT INTO job (id, kind, state, input, result, error, done, total, canceled, worker, actor, created_at, started_at, beat_at, finished_at)
-			VALUES ($1, $2, $3, $4, '', '', 0, 0, FALSE, '', $5, $6, 0, 0, 0)`,
-			job.ID, string(kind), string(JobQueued), text, string(t.actor), micros(t.now))
+			VALUES ($1, $2, $3, $4, '', '', 0, $7, FALSE, '', $5, $6, 0, 0, 0)`,
+			job.ID, string(kind), string(JobQueued), text, string(t.actor), micros(t.now), total)
 		t.afterCommit(s.wakeWorker)
 		return err
 	}, &job)
@@ -242,6 +246,8 @@ func (s *Store) workOn(ctx context.Context, worker string, job *Job) {
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	var done, total atomic.Int64
+	done.Store(int64(job.Done))
+	total.Store(int64(job.Total))
 	beats := make(chan struct{})
 	go func() {
 		defer close(beats)

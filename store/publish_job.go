@@ -20,7 +20,7 @@ type publishResult struct {
 // waits to do the same is the answer where there is one. NOT_FOUND for an
 // unknown catalog.
 func (s *Store) PublishLater(ctx context.Context, actor Actor, catalogID string, serve bool) (*Job, error) {
-	return s.enqueue(ctx, actor, JobPublish, publishInput{catalogID, serve}, func(ctx context.Context, t *tx) error {
+	return s.enqueue(ctx, actor, JobPublish, publishInput{catalogID, serve}, 0, func(ctx context.Context, t *tx) error {
 		return catalogExists(ctx, t.session, catalogID)
 	})
 }

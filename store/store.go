@@ -26,6 +26,8 @@ type Config struct {
 	WordBytes     int              // memory for the words of products while publishing; 0 means 64 MiB
 	NoCache       bool             // keep nothing from one operation to the next, for tests that count statements
 	WholeReleases bool             // publish every release whole, none as a delta, for tests that compare
+	KeptKeys      int              // idempotency keys of a client; 0 means 100,000
+	KeptKeyBytes  int64            // of what they answer; 0 means 256 MiB
 	Sealer        *Sealer          // seals the gateways' secrets; nil for a process that has no use for them
 	Clock         func() time.Time // nil means time.Now
 	Log           *slog.Logger     // nil discards
@@ -54,6 +56,7 @@ type Store struct {
 	routing  watched[*routing]
 	revoked  watched[map[string]bool] // API clients, by id
 	cache    *cache
+	keys     *keyRoom
 }
 
 // Open connects, migrates the schema and starts the writer. Close ends it.
@@ -73,7 +76,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if s.clock == nil {
 		s.clock = time.Now
 	}
-	s.cache, s.works = newCache(config), s.jobWorks()
+	s.cache, s.works, s.keys = newCache(config), s.jobWorks(), newKeyRoom(config)
 	if s.read, s.write, s.closer, err = engine.open(ctx, config); err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (s *Store) update(ctx context.Context, actor Actor, fn func(context.Context
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	fn, err := once(ctx, fn, outcome)
+	fn, err := s.once(ctx, actor, fn, outcome)
 	if err != nil {
 		return err
 	}

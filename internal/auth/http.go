@@ -67,7 +67,7 @@ const maxTokenRequest = 16 << 10
 // TokenHandler answers POST /oauth/access_token. The body is a form or JSON,
 // whatever its Content-Type; the credentials may be HTTP Basic too.
 func (s *Service) TokenHandler(writeError WriteError) http.Handler {
-	return allow(writeError, func(w http.ResponseWriter, r *http.Request) {
+	return Allow(writeError, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		token, err := s.grant(w, r)
 		if err != nil {
@@ -164,7 +164,7 @@ func invalid(format string, args ...any) *store.Error {
 
 // JWKSHandler answers GET /.well-known/jwks.json.
 func (s *Service) JWKSHandler(writeError WriteError) http.Handler {
-	return allow(writeError, func(w http.ResponseWriter, r *http.Request) {
+	return Allow(writeError, func(w http.ResponseWriter, r *http.Request) {
 		s.keys.latest(r.Context())
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "public, max-age=300")
@@ -172,15 +172,19 @@ func (s *Service) JWKSHandler(writeError WriteError) http.Handler {
 	}, http.MethodGet, http.MethodHead)
 }
 
-// allow answers other methods with 405.
-func allow(writeError WriteError, handle http.HandlerFunc, methods ...string) http.Handler {
+// Allow answers other methods with 405, and OPTIONS with what is allowed.
+func Allow(writeError WriteError, handle http.HandlerFunc, methods ...string) http.Handler {
+	allowed := strings.Join(methods, ", ") + ", OPTIONS"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if slices.Contains(methods, r.Method) {
 			handle(w, r)
 			return
 		}
-		allowed := strings.Join(methods, ", ")
 		w.Header().Set("Allow", allowed)
+		if r.Method == http.MethodOptions {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
 		writeError(w, r, &StatusError{http.StatusMethodNotAllowed, invalid("The method %s is not allowed here; use %s.", r.Method, allowed)})
 	})
 }

@@ -30,7 +30,8 @@ func CORS(origins []string) Middleware {
 		AllowedHeaders: []string{ // what the known clients send (spec/clients.md), and GraphQL's
 			"Authorization", "Content-Type", "Accept-Language", "Store-Channel", "Store-Context-Tag", "EP-Channel",
 			"EP-Context-Tag", "Store-Catalog-Release", "X-Moltin-Currency", "X-Moltin-Language", "X-Moltin-Sdk-Language", "X-Moltin-Sdk-Version",
-			"X-Moltin-Application", "EP-Account-Management-Authentication-Token", "EP-Inventories-Multi-Location",
+			"X-Moltin-Application", "X-Moltin-Customer-Token", "X-Moltin-Auth-Store", "EP-Beta-Features", "EP-Account-Management-Authentication-Token", "EP-Inventories-Multi-Location",
+			"Traceparent", "Tracestate", "Baggage", "Sentry-Trace", // what pages are traced with
 			"Idempotency-Key", RequestIDHeader, "Prefer", "Accept", "Cache-Control", "If-None-Match",
 			"Apollo-Require-Preflight", "Apollographql-Client-Name", "Apollographql-Client-Version", "X-Apollo-Operation-Name",
 		},

@@ -92,3 +92,24 @@ func TestCheckOrigin(t *testing.T) {
 		require.Equal(t, good, web.CheckOrigin(origin) == nil, "%q", origin)
 	}
 }
+
+// A preflight that refuses one header refuses the page.
+func TestCORSAllowsWhatClientsSend(t *testing.T) {
+	t.Parallel()
+	handler := web.CORS([]string{"https://shop.example"})(http.NotFoundHandler())
+	for _, name := range []string{
+		"authorization", "content-type", "accept", "accept-language", "cache-control", "if-none-match", "prefer", "idempotency-key", "x-request-id",
+		"store-channel", "store-context-tag", "store-catalog-release", "ep-channel", "ep-context-tag", "ep-beta-features",
+		"ep-account-management-authentication-token", "ep-inventories-multi-location",
+		"x-moltin-sdk-language", "x-moltin-sdk-version", "x-moltin-application", "x-moltin-currency", "x-moltin-language",
+		"x-moltin-customer-token", "x-moltin-auth-store", "traceparent", "tracestate", "baggage", "sentry-trace",
+	} {
+		r := httptest.NewRequest(http.MethodOptions, "/v2/inventories", nil)
+		r.Header.Set("Origin", "https://shop.example")
+		r.Header.Set("Access-Control-Request-Method", "GET")
+		r.Header.Set("Access-Control-Request-Headers", name)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		require.Equal(t, name, w.Header().Get("Access-Control-Allow-Headers"), name)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +20,7 @@ func CodeGeneration(t *testing.T, e Engine) {
 	t.Run("codes are made by the pattern", generateByPattern(e))
 	t.Run("a pattern that is too small is refused, with the odds", generateRefusals(e))
 	t.Run("two requests are two jobs", generateTwice(e))
+	t.Run("what waits is bounded, for a client and for all", generateBounded(e))
 	t.Run("codes of others are passed over", generateAround(e))
 	t.Run("a job goes on where the last worker was", generateResumed(e))
 	t.Run("the codes of a job that is canceled stay", generateCanceled(e))
@@ -64,6 +67,57 @@ func exportedCodes(t *testing.T, s *store.Store, promotion string) (codes []stri
 		return nil
 	}))
 	return codes
+}
+
+func generateBounded(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, _ := promoted(t, e, promotion("p", ``))
+		ask := func(by store.Actor, count int) (*store.Job, error) {
+			job, _, err := s.GenerateCodes(t.Context(), by, store.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
+			return job, err
+		}
+		refused := func(err error, holds string) {
+			t.Helper()
+			require.True(t, store.HasCode(err, store.RateLimited), "%v", err)
+			require.ErrorContains(t, err, holds)
+			require.ErrorContains(t, err, "cancel one")
+		}
+		first, err := ask("client:a", store.MaxGeneratedCodes-1)
+		require.NoError(t, err)
+		require.Equal(t, store.MaxGeneratedCodes-1, first.Total)
+		_, err = ask("client:a", 2)
+		refused(err, "asked for 9999999 codes that are not made yet")
+		_, err = ask("client:a", 1)
+		require.NoError(t, err, "to the last code")
+
+		var asking sync.WaitGroup // at once, the bound for all holds too
+		var taken atomic.Int64
+		for i := range 12 {
+			asking.Go(func() {
+				_, err := ask(store.Actor(fmt.Sprintf("client:%d", i)), store.MaxGeneratedCodes)
+				if err == nil {
+					taken.Add(1)
+				} else if !store.HasCode(err, store.RateLimited) {
+					t.Errorf("answers %v", err)
+				}
+			})
+		}
+		asking.Wait()
+		require.EqualValues(t, 4, taken.Load())
+		_, err = ask("client:b", 1)
+		refused(err, "of at most 50000000 by all clients")
+
+		_, err = s.CancelJob(t.Context(), "client:a", first.ID)
+		require.NoError(t, err)
+		for range store.MaxClientJobs {
+			_, err = ask("client:b", 1)
+			require.NoError(t, err, "there is room again")
+		}
+		_, err = ask("client:b", 1)
+		refused(err, "has 100 jobs")
+		_, err = ask("client:c", 1)
+		require.NoError(t, err)
+	}
 }
 
 func generateByPattern(e Engine) func(*testing.T) {

@@ -27,6 +27,79 @@ func Idempotency(t *testing.T, e Engine) {
 	t.Run("of different writes at once under one key one is made", keyDisputed(e))
 	t.Run("a key stands for 24 hours", keyOutdated(e))
 	t.Run("outdated keys are swept", keysSwept(e))
+	t.Run("a client's oldest keys make room for new ones", keysMakeRoom(e))
+	t.Run("no key is dropped within the hour", keysSafe(e))
+}
+
+// few keeps so many keys of a client, and so many bytes.
+func few(keys int, bytes int64) func(*store.Config) {
+	return func(config *store.Config) { config.KeptKeys, config.KeptKeyBytes = keys, bytes }
+}
+
+// underKey is a write under a key, and whether it was a replay.
+func underKey(t *testing.T, s *store.Store, by store.Actor, key string) (replayed bool, err error) {
+	t.Helper()
+	var replays atomic.Int64
+	change := []store.StockChange{{ProductID: "a", Action: store.StockIncrement, Quantity: 1}}
+	_, err = s.TransactStock(keyed(t.Context(), key, "o", change, &replays), by, change)
+	return replays.Load() > 0, err
+}
+
+func keysMakeRoom(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		SeedStock(t, e.SQL(t), store.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		for name, bound := range map[string]func(*store.Config){"n": few(10, 0), "b": few(0, 10*300)} { // an answer is some 200 to 300 bytes
+			s := e.Open(t, at(clock), bound)
+			for i := range 40 {
+				_, err := underKey(t, s, "client:a", name+fmt.Sprint(i))
+				require.NoError(t, err)
+				_, err = underKey(t, s, "client:b", "one")
+				require.NoError(t, err)
+				clock.Advance(20 * time.Minute)
+			}
+			var kept int
+			require.NoError(t, e.SQL(t).QueryRowContext(t.Context(), `SELECT COUNT(*) FROM idempotency_key WHERE client = 'client:a'`).Scan(&kept))
+			require.Greater(t, kept, 5)
+			require.Less(t, kept, 20)
+			replayed, err := underKey(t, s, "client:a", name+"39")
+			require.NoError(t, err)
+			require.True(t, replayed, "the newest are there")
+			clock.Advance(48 * time.Hour)
+		}
+	}
+}
+
+func keysSafe(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s := e.Open(t, at(clock), few(10, 0))
+		SeedStock(t, e.SQL(t), store.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		made := 0
+		var refusal error
+		for i := 0; refusal == nil && i < 100; i++ {
+			if _, refusal = underKey(t, s, "client:a", fmt.Sprint(i)); refusal == nil {
+				made++
+			}
+			clock.Advance(time.Second)
+		}
+		requireFault(t, refusal, store.RateLimited, "idempotencyKey", "10 keys", "without a key")
+		require.Less(t, made, 15)
+		for i := range made {
+			replayed, err := underKey(t, s, "client:a", fmt.Sprint(i))
+			require.NoError(t, err)
+			require.True(t, replayed, "each stands")
+		}
+		require.Equal(t, made, available(t, s, "a"), "none was made twice")
+		_, err := underKey(t, s, "client:b", "another")
+		require.NoError(t, err)
+		change := []store.StockChange{{ProductID: "a", Action: store.StockIncrement, Quantity: 1}}
+		_, err = s.TransactStock(t.Context(), "client:a", change)
+		require.NoError(t, err, "without a key")
+		clock.Advance(2 * time.Hour)
+		_, err = underKey(t, s, "client:a", "later")
+		require.NoError(t, err)
+	}
 }
 
 // keyed is one use of a key; input is what the caller asks for.
