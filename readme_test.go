@@ -36,6 +36,7 @@ func readmeBlocks(t *testing.T) (blocks []readmeBlock) {
 // commands at its top are this test, which serves the demo, and the run it is
 // part of.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	for _, tool := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			storetest.Require(t, tool, "the README's commands need it")

@@ -9,7 +9,7 @@ package main
 //	                                   |      cli.Sealing     the key that seals secrets
 //	                                   |      auth.New        tokens, signed by keys in the store, or by an outside issuer
 //	                                   v
-//	request --> RequestID > Address > Recover > auth > AccessLog > Metrics > CORS > LimitBody > Shopper --> mux (app.handler)
+//	request --> RequestID > Address > Recover > auth > AccessLog > Metrics > CORS > Crowd > LimitBody > Shopper > Entrance --> mux (app.handler)
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
 //	     /  /graphql  /schema.graphql                 graph  <---------------------------+
@@ -19,6 +19,7 @@ package main
 //	--admin-addr --> /metrics  /healthz  /readyz (app.adminHandler)
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	_ "embed"
@@ -104,6 +105,12 @@ type serve struct {
 	CodeRateClient   uint32   `placeholder:"N" default:"3000" help:"How many promotion codes a minute a client can check or redeem; 0 is any number. With --demo any, unless given. Default: ${default}."`
 	CodeRateAddress  uint32   `placeholder:"N" default:"3000" help:"How many promotion codes a minute can be checked or redeemed from one address; 0 is any number. With --demo any, unless given. Default: ${default}."`
 
+	web.Bounds
+
+	DocumentTokens int `placeholder:"N" default:"15000" help:"How many tokens a GraphQL document may have. Default: ${default}."`
+	DocumentDepth  int `placeholder:"N" default:"20" help:"How deep a GraphQL document may nest fields. Default: ${default}."`
+	DocumentCost   int `placeholder:"N" default:"50000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
+
 	Linger time.Duration `placeholder:"DURATION" default:"0s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first; such as 5s. Default: ${default}."`
 	cli.Sealing
 	cli.Common
@@ -123,6 +130,12 @@ func (c *serve) Validate() error {
 	}
 	if _, err := web.ParseProxies(c.TrustedProxies); err != nil {
 		return &cli.Usage{Reason: "--trusted-proxy must be a network such as 10.0.0.0/8: " + err.Error()}
+	}
+	if err := c.Bounds.Check(); err != nil {
+		return &cli.Usage{Reason: err.Error()}
+	}
+	if min(c.DocumentTokens, c.DocumentDepth, c.DocumentCost) < 0 {
+		return &cli.Usage{Reason: "--document-tokens, --document-depth and --document-cost must be at least 1; 0 is the default"}
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return &cli.Usage{Reason: "--tls-cert and --tls-key go together"}
@@ -199,8 +212,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		if err != nil {
 			return err
 		}
-		address = "https://" + listener.Addr().String()
-		listener = tls.NewListener(listener, certificate.Config())
+		address, a.tls = "https://"+listener.Addr().String(), certificate.Config()
 	}
 	if c.Demo {
 		visitor, err := demo.Open(ctx, a.store, a.tokens)
@@ -228,17 +240,19 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 // answer serves until ctx ends, or either listener fails. Without an admin
 // listener there is one.
 func (a *app) answer(ctx context.Context, listener, admin net.Listener) error {
+	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
+	main := []web.ServeOption{web.Linger(a.Linger), web.Within(a.Bounds, proxies...), web.Secured(a.tls)}
 	if admin == nil {
-		return web.Serve(ctx, listener, a.handler(), a.log, web.Linger(a.Linger))
+		return web.Serve(ctx, listener, a.handler(), a.log, main...)
 	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	ended := make(chan error, 1)
 	go func() {
 		defer end()
-		ended <- web.Serve(ctx, admin, a.adminHandler(), a.log, web.Linger(a.Linger))
+		ended <- web.Serve(ctx, admin, a.adminHandler(), a.log, web.Linger(a.Linger), web.Within(a.Bounds.Inner()))
 	}()
-	err := web.Serve(ctx, listener, a.handler(), a.log, web.Linger(a.Linger))
+	err := web.Serve(ctx, listener, a.handler(), a.log, main...)
 	end()
 	return errors.Join(err, <-ended)
 }
@@ -286,13 +300,14 @@ type app struct {
 	tokens  *auth.Service
 	metrics *web.Metrics
 	log     *slog.Logger
+	tls     *tls.Config // nil for HTTP
 }
 
 // handler is every route, behind what all of them share.
 func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field)}
+	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.WithBounds(a.bounds())}
 	if a.Demo {
 		options = append(options, graph.OpenIntrospection())
 	}
@@ -310,7 +325,7 @@ func (a *app) handler() http.Handler {
 	mux.Handle("GET "+rest.DocsPath+"/", rest.Docs())
 	mux.Handle("GET "+web.HealthPath, web.Health())
 	mux.Handle("GET "+web.ReadyPath, web.Ready(a.store.Ping))
-	return web.Chain(rest.CleanPath(web.Route(mux)),
+	return web.Chain(web.Entrance(api.WriteError, graph.SentHeaders()...)(web.Route(mux)),
 		web.RequestID,
 		web.Address(proxies),
 		web.Recover(a.log, api.WriteError),
@@ -318,9 +333,19 @@ func (a *app) handler() http.Handler {
 		web.AccessLog(a.log, web.WithClient(clientOf)),
 		a.metrics.Middleware,
 		web.CORS(a.CORSOrigins),
+		web.Crowd(api.WriteError),
 		web.LimitBody(maxBody),
 		graph.Shopper,
 	)
+}
+
+// bounds are those of GraphQL documents.
+func (c *serve) bounds() graph.Bounds {
+	bounds := graph.DefaultBounds()
+	bounds.Tokens = cmp.Or(c.DocumentTokens, bounds.Tokens)
+	bounds.Depth = cmp.Or(c.DocumentDepth, bounds.Depth)
+	bounds.Cost = cmp.Or(c.DocumentCost, bounds.Cost)
+	return bounds
 }
 
 // adminHandler is what only those who run the server see.
@@ -329,7 +354,7 @@ func (a *app) adminHandler() http.Handler {
 	mux.Handle("GET "+web.MetricsPath, a.metrics.Handler())
 	mux.Handle("GET "+web.HealthPath, web.Health())
 	mux.Handle("GET "+web.ReadyPath, web.Ready(a.store.Ping))
-	return mux
+	return web.Crowd(rest.New(nil, a.log).WriteError)(mux)
 }
 
 // clientOf is the API client that asks, for the log and the metrics.

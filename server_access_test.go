@@ -142,6 +142,7 @@ func answered(t *testing.T, r *http.Request, token string) (status int, codes []
 
 // Every operation of both surfaces, asked with every kind of token.
 func TestAccessOfEveryOperation(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		c := &serve{TokenIssuer: "portico"}
 		c.DatabaseURL, c.SealKey, c.Synchronous = e.URL(t), keyOf('k'), "OFF"

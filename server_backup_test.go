@@ -12,6 +12,7 @@ import (
 )
 
 func TestBackupAndRestore(t *testing.T) {
+	t.Parallel()
 	flags, path := database(t)
 	good(t, append([]string{"import", "internal/demo/shop.ndjson"}, flags...)...)
 	s := serving(t, flags...)
@@ -59,6 +60,7 @@ func TestBackupAndRestore(t *testing.T) {
 }
 
 func TestBackupOfPostgreSQLIsItsOwn(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		if e.Name == "sqlite" {
 			return

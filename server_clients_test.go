@@ -57,6 +57,7 @@ func (s *served) graphql(t *testing.T, token, query string) (*http.Response, str
 }
 
 func TestClientCommands(t *testing.T) {
+	t.Parallel()
 	flags, path := database(t)
 	with := func(args ...string) []string { return append(args, flags...) }
 	id, secret := newClient(t, flags, "--scope", "tokens:write,inventory:read")
@@ -139,6 +140,7 @@ func TestClientCommands(t *testing.T) {
 }
 
 func TestKeysCommands(t *testing.T) {
+	t.Parallel()
 	flags, path := database(t)
 	with := func(args ...string) []string { return append(args, flags...) }
 	id, secret := newClient(t, flags)
@@ -183,6 +185,7 @@ func TestKeysCommands(t *testing.T) {
 }
 
 func TestIntrospectionOfAServer(t *testing.T) {
+	t.Parallel()
 	const query = `{ __schema { queryType { name } } }`
 	flags, _ := database(t)
 	id, secret := newClient(t, flags, "--scope", "settings:read")
@@ -203,6 +206,7 @@ func TestIntrospectionOfAServer(t *testing.T) {
 
 // An issuer that is away stops neither the server nor its own tokens.
 func TestAnIssuerThatIsAway(t *testing.T) {
+	t.Parallel()
 	const away = "http://127.0.0.1:1"
 	flags, _ := database(t)
 	id, secret := newClient(t, flags)

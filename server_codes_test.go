@@ -29,6 +29,7 @@ func withSpring(t *testing.T, e storetest.Engine) *store.Store {
 }
 
 func TestCodesAreGeneratedAndExportedByCommand(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		withSpring(t, e)
 		database := []string{"--promotion", "spring", "--database-url", e.URL(t)}
@@ -55,6 +56,7 @@ func TestCodesAreGeneratedAndExportedByCommand(t *testing.T) {
 // The command is killed in the middle; whoever works on the database then
 // makes exactly what is missing.
 func TestGeneratingCodesSurvivesAKill(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")
 	}

@@ -185,6 +185,7 @@ func memberOf(t *testing.T, text string, path []string) string {
 // The collection has a request for every route and no others, and each is
 // answered as it says, in order and again.
 func TestCollection(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("rest/collection/portico.postman_collection.json")
 	require.NoError(t, err)
 	var c collection

@@ -110,6 +110,7 @@ func (d *doomed) add(token, key string) error {
 // again. A write without its key would then be made twice, a key without its
 // write not at all.
 func TestWritesUnderKeysSurviveAKill(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")
 	}

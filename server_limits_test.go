@@ -10,6 +10,7 @@ import (
 )
 
 func TestTokenRequestsAreLimited(t *testing.T) {
+	t.Parallel()
 	flags, _ := database(t)
 	id, secret := newClient(t, flags)
 	other, otherSecret := newClient(t, flags)
@@ -37,6 +38,7 @@ func TestTokenRequestsAreLimited(t *testing.T) {
 }
 
 func TestAddressesBehindAProxy(t *testing.T) {
+	t.Parallel()
 	flags, _ := database(t)
 	id, _ := newClient(t, flags)
 	s := serving(t, append(flags, "--token-rate-address", "2", "--trusted-proxy", "127.0.0.0/8")...)
@@ -48,6 +50,7 @@ func TestAddressesBehindAProxy(t *testing.T) {
 }
 
 func TestTriesAtCodesAreLimitedByTheServer(t *testing.T) {
+	t.Parallel()
 	flags, _ := database(t)
 	id, secret := newClient(t, flags)
 	s := serving(t, append(flags, "--code-rate-client", "100")...)
@@ -70,6 +73,7 @@ func TestTriesAtCodesAreLimitedByTheServer(t *testing.T) {
 }
 
 func TestTheDemoHasNoLimitsUnlessAsked(t *testing.T) {
+	t.Parallel()
 	s := serving(t, "--demo")
 	for range 130 {
 		status, _ := s.login(t, "nobody", "x")
@@ -83,6 +87,7 @@ func TestTheDemoHasNoLimitsUnlessAsked(t *testing.T) {
 
 // A page of another origin reads every answer, errors included.
 func TestOtherOriginsReadBothSurfaces(t *testing.T) {
+	t.Parallel()
 	const shop = "https://shop.example"
 	flags, _ := database(t)
 	s := serving(t, append(flags, "--cors-origin", shop, "--token-rate-address", "1")...)
@@ -128,6 +133,7 @@ func TestOtherOriginsReadBothSurfaces(t *testing.T) {
 }
 
 func TestOriginsByDefault(t *testing.T) {
+	t.Parallel()
 	flags, _ := database(t)
 	allowed := func(s *served, origin string) http.Header {
 		response, _ := s.send(t, "GET", "/healthz", "", "Origin", origin)

@@ -10,6 +10,7 @@ import (
 )
 
 func TestMetricsTellWhichClientCallsWhichRoute(t *testing.T) {
+	t.Parallel()
 	flags, _ := database(t)
 	id, secret := newClient(t, flags)
 	s := serving(t, append(flags, "--admin-addr", "127.0.0.1:0")...)
@@ -52,6 +53,7 @@ func TestMetricsTellWhichClientCallsWhichRoute(t *testing.T) {
 }
 
 func TestAdminAddress(t *testing.T) {
+	t.Parallel()
 	flags, _ := database(t)
 	s := serving(t, append(flags, "--admin-addr", "127.0.0.1:0")...)
 	at, err := url.Parse(s.admin)

@@ -101,6 +101,7 @@ func (s *served) underLoad(t *testing.T, client, token string, change func()) {
 }
 
 func TestRekeyBesideSQLiteLosesNoRequest(t *testing.T) {
+	t.Parallel()
 	flags, path := database(t)
 	keyFile := strings.TrimSuffix(path, ".db") + ".key"
 	read := func(file string) string {
@@ -139,6 +140,7 @@ func TestRekeyBesideSQLiteLosesNoRequest(t *testing.T) {
 
 // An interruption leaves both keys in the file.
 func TestRekeyGoesOnAfterAnInterruption(t *testing.T) {
+	t.Parallel()
 	flags, path := database(t)
 	keyFile := strings.TrimSuffix(path, ".db") + ".key"
 	s := serving(t, flags...)
@@ -157,6 +159,7 @@ func TestRekeyGoesOnAfterAnInterruption(t *testing.T) {
 }
 
 func TestRekeyWithKeysOfOnesOwn(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		flags := []string{"--database-url", e.URL(t)}
 		with := func(keys ...string) []string { return append(flags, "--seal-key", strings.Join(keys, ",")) }

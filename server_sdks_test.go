@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,17 +39,16 @@ func TestPublishedClients(t *testing.T) {
 	command := filepath.Join(t.TempDir(), "portico")
 	require.NoError(t, os.Symlink(self, command))
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		t.Setenv("PORTICO_SEAL_KEY", base64.StdEncoding.EncodeToString(make([]byte, 32)))
-		url := e.URL(t)
-		server := serving(t, "--demo", "--database-url", url)
-		limited := serving(t, "--demo", "--database-url", url, "--token-rate-address", "1")
+		url, key := e.URL(t), keyOf('k')
+		server := serving(t, "--demo", "--database-url", url, "--seal-key", key)
+		limited := serving(t, "--demo", "--database-url", url, "--seal-key", key, "--token-rate-address", "1")
 		id, secret := newClient(t, []string{"--database-url", url})
 		for name, file := range published {
 			t.Run(name, func(t *testing.T) {
 				runNode(t, folder, file,
 					"PORTICO_TEST_URL="+server.held(t), "PORTICO_TEST_LIMITED_URL="+limited.held(t),
 					"PORTICO_TEST_CLIENT_ID="+id, "PORTICO_TEST_CLIENT_SECRET="+secret,
-					"PORTICO_TEST_COMMAND="+command, "PORTICO_DATABASE_URL="+url)
+					"PORTICO_TEST_COMMAND="+command, "PORTICO_SEAL_KEY="+key, "PORTICO_DATABASE_URL="+url)
 			})
 		}
 	})

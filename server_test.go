@@ -139,6 +139,7 @@ func (s *served) send(t *testing.T, method, path, body string, headers ...string
 }
 
 func TestServe(t *testing.T) {
+	t.Parallel()
 	flags, path := database(t)
 	s := serving(t, append(flags, "--cors-origin", "https://shop.example")...)
 
@@ -207,6 +208,7 @@ func TestServeKeepsItsKeys(t *testing.T) {
 }
 
 func TestServeAddressInUse(t *testing.T) {
+	t.Parallel()
 	flags, _ := database(t)
 	s := serving(t, flags...)
 	at, err := url.Parse(s.url)
@@ -217,6 +219,7 @@ func TestServeAddressInUse(t *testing.T) {
 }
 
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	s := serving(t, "--demo")
 	printed := regexp.MustCompile(`client_id +(\S+)\n +client_secret +(\S+)\n +token +(\S+)\n`).FindStringSubmatch(s.stdout.String())
 	require.NotNil(t, printed, s.stdout.String())
@@ -250,6 +253,7 @@ func TestDemo(t *testing.T) {
 }
 
 func TestDemoInANamedDatabase(t *testing.T) {
+	t.Parallel()
 	flags, _ := database(t)
 	for range 2 { // and again
 		s := serving(t, append(flags, "--demo")...)
@@ -265,6 +269,7 @@ func TestDemoInANamedDatabase(t *testing.T) {
 }
 
 func TestASignalEndsTheServerWell(t *testing.T) {
+	t.Parallel()
 	executable, err := os.Executable()
 	require.NoError(t, err)
 	command := exec.CommandContext(t.Context(), executable, "serve", "--demo", "--addr", "127.0.0.1:0")

@@ -37,6 +37,7 @@ func certify(t *testing.T, certFile, keyFile string, serial int64) *x509.Certifi
 }
 
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	flags, _ := database(t)
 	directory := t.TempDir()
 	certFile, keyFile := filepath.Join(directory, "cert.pem"), filepath.Join(directory, "key.pem")

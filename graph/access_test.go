@@ -98,6 +98,7 @@ func rootFields() map[string]string {
 }
 
 func TestEveryRootFieldHasItsAccessTested(t *testing.T) {
+	t.Parallel()
 	for _, root := range []string{"Query", "Mutation"} {
 		for _, field := range schema().Types[root].Fields {
 			if !strings.HasPrefix(field.Name, "__") {
@@ -108,6 +109,7 @@ func TestEveryRootFieldHasItsAccessTested(t *testing.T) {
 }
 
 func TestWhoMayAskWhat(t *testing.T) {
+	t.Parallel()
 	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at noon; get another from POST /oauth/access_token."}
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
@@ -165,6 +167,7 @@ func seedJob(t *testing.T, e storetest.Engine, id string) {
 
 // Nothing is read or written for those who may not.
 func TestRefusalsTouchNothing(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		for coordinate, query := range rootFields() {
@@ -186,6 +189,7 @@ type access struct {
 }
 
 func TestAnEdgeIntoAnotherScopeIsNullAndTheRestIsAnswered(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		for _, x := range []access{
@@ -229,6 +233,7 @@ func TestAnEdgeIntoAnotherScopeIsNullAndTheRestIsAnswered(t *testing.T) {
 
 // Introspection needs a token, whatever its scopes; the schema's text does not.
 func TestWhoMayIntrospect(t *testing.T) {
+	t.Parallel()
 	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at noon; get another."}
 	locked := serve(nil)
 	open := &service{handler: graph.Shopper(graph.NewHandler(graph.NewResolver(nil), slog.New(slog.DiscardHandler), graph.OpenIntrospection()))}

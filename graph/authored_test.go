@@ -20,6 +20,7 @@ const (
 )
 
 func TestCatalogsAreAuthored(t *testing.T) {
+	t.Parallel()
 	onTheHandmadeShop(t, []scenario{
 		{name: "as imported", query: `{ catalog(id: "outlet") { uuid name hierarchyIds pricebooks { id priority } locale currency createdAt published } }`,
 			data: `{"catalog":{"uuid":"outlet","name":"Outlet","hierarchyIds":["seasons"],"pricebooks":[{"id":"standard","priority":1}],"locale":"fr","currency":"EUR","createdAt":"2023-02-02T00:00:00.000Z","published":true}}`},
@@ -46,6 +47,7 @@ func TestCatalogsAreAuthored(t *testing.T) {
 }
 
 func TestRulesAreAuthoredAndCountAtOnce(t *testing.T) {
+	t.Parallel()
 	web := []string{"Store-Channel", "web"}
 	onTheHandmadeShop(t, []scenario{
 		{name: "as imported", query: `{ catalogRule(id: "club") { name catalogId accountIds accountTagIds customerIds channels tags schedules { validFrom validTo } createdAt } }`,
@@ -71,6 +73,7 @@ func TestRulesAreAuthoredAndCountAtOnce(t *testing.T) {
 }
 
 func TestNodesAreAuthored(t *testing.T) {
+	t.Parallel()
 	node := func(members string) string {
 		return `{"node":{"uuid":"shelf","hierarchyId":"attic",` + members + `,"updatedAt":"2024-05-30T12:00:00.000Z"},"userErrors":[]}`
 	}
@@ -111,6 +114,7 @@ func TestNodesAreAuthored(t *testing.T) {
 }
 
 func TestWhatIsAuthoredIsNotForShoppers(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		for _, kind := range []string{"Catalog", "CatalogRule", "AuthoredHierarchy", "AuthoredNode"} {
@@ -124,6 +128,7 @@ func TestWhatIsAuthoredIsNotForShoppers(t *testing.T) {
 }
 
 func TestTheCostOfWhatIsAuthoredDoesNotDependOnThePage(t *testing.T) {
+	t.Parallel()
 	var lines []string
 	for i := range 100 {
 		lines = append(lines, fmt.Sprintf(`{"type":"node","id":"n%02d","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"attic"}},"products":{"data":[{"type":"product","id":"anvil"},{"type":"product","id":"brush"}]}}}`, i))

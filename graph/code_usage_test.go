@@ -12,6 +12,7 @@ import (
 // A checkout's way with a code, from the first look to the order that is not
 // paid after all.
 func TestACheckoutUsesACode(t *testing.T) {
+	t.Parallel()
 	const (
 		check   = `query($code: String!, $user: String, $units: Int! = 1, $currency: String, $amount: String) { promotionCodeCheck(code: $code, user: $user, units: $units, currency: $currency, amount: $amount) { valid reasons { reason argument message } unitsApplied remainingUses promotionId } }`
 		redeem  = `mutation($input: PromotionCodeRedeemInput!) { promotionCodeRedeem(input: $input) { unitsApplied usage { code user reference unitsAsked unitsApplied actor releasedAt promotionId } userErrors { field code message } } }`

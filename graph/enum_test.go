@@ -56,6 +56,7 @@ func (q mirrorQuery) CatalogResolution(context.Context, *model.ShopperContextInp
 }
 
 func TestTheWordsOfAnExplanation(t *testing.T) {
+	t.Parallel()
 	var data struct {
 		CatalogResolution struct {
 			Reason, TieBreak string
@@ -123,6 +124,7 @@ func valuesOf(enum string) (names []string) {
 }
 
 func TestStockActionsRoundTrip(t *testing.T) {
+	t.Parallel()
 	meant := map[string]store.StockAction{"INCREMENT": store.StockIncrement, "DECREMENT": store.StockDecrement,
 		"ALLOCATE": store.StockAllocate, "DEALLOCATE": store.StockDeallocate, "SET": store.StockSet}
 	require.Len(t, meant, len(store.StockActions()))
@@ -145,6 +147,7 @@ func TestStockActionsRoundTrip(t *testing.T) {
 }
 
 func TestOrdersArriveAsTheStoreKnowsThem(t *testing.T) {
+	t.Parallel()
 	fields := map[string]store.SortBy{"ID": store.SortID, "CREATED_AT": store.SortCreatedAt, "UPDATED_AT": store.SortUpdatedAt}
 	require.ElementsMatch(t, valuesOf("ListOrderField"), []string{"ID", "CREATED_AT", "UPDATED_AT"})
 	require.ElementsMatch(t, valuesOf("OrderDirection"), []string{"ASC", "DESC"})
@@ -175,6 +178,7 @@ func TestOrdersArriveAsTheStoreKnowsThem(t *testing.T) {
 }
 
 func TestErrorCodesAnswerInUpperCase(t *testing.T) {
+	t.Parallel()
 	m := &mirror{Resolver: graph.NewResolver(nil)}
 	var data struct {
 		StockTransact struct{ UserErrors []struct{ Code string } }
@@ -189,6 +193,7 @@ func TestErrorCodesAnswerInUpperCase(t *testing.T) {
 
 // The enums' words for the order and the action hold on the real thing, too.
 func TestAnUnknownEnumValueIsInvalid(t *testing.T) {
+	t.Parallel()
 	s := serve(nil)
 	for name, r := range map[string]*http.Request{
 		"argument":   newPost(t, `{ stocks(orderBy: {field: NAME}) { totalCount } }`, nil),

@@ -31,6 +31,7 @@ func requireDiscreet(t *testing.T, a *answer, query string) {
 }
 
 func TestADamagedDatabaseIsOurOwnAffair(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		for _, table := range []string{"release_list", "release_file", "stock_transaction", "stock", "document"} {
@@ -55,6 +56,7 @@ func TestADamagedDatabaseIsOurOwnAffair(t *testing.T) {
 // A document that does not decode panics where it is read: in a field, and in
 // a batch that fetches for all siblings.
 func TestAPanicIsOurOwnAffair(t *testing.T) {
+	t.Parallel()
 	elsewhere := &journal{}
 	log.SetOutput(elsewhere)
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
@@ -81,6 +83,7 @@ func TestAPanicIsOurOwnAffair(t *testing.T) {
 
 // Without a store every resolver panics.
 func TestEveryRootFieldSurvivesAPanic(t *testing.T) {
+	t.Parallel()
 	for name, query := range rootFields() {
 		t.Run(name, func(t *testing.T) {
 			s := serve(nil)
@@ -91,6 +94,7 @@ func TestEveryRootFieldSurvivesAPanic(t *testing.T) {
 }
 
 func TestAServerThatShutsDownSaysSo(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		require.NoError(t, s.store.Close())
@@ -123,6 +127,7 @@ func (s *service) postInTime(t *testing.T, query string) *answer {
 }
 
 func TestErrorsOfFieldsSayWhere(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		a := s.post(t, `{ one: stock(productId: "anvil") { total } two: catalogNode(id: "tools") { name children { nodes { deep: products(first: 0) { totalCount } } } } }`, nil)

@@ -86,6 +86,7 @@ type counted struct {
 
 // A facet's filters are sent back as they came.
 func TestAFacetsFiltersAreReady(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		total := func(filter json.RawMessage) int {

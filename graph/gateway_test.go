@@ -3,6 +3,7 @@ package graph_test
 import "testing"
 
 func TestGateways(t *testing.T) {
+	t.Parallel()
 	const update = `mutation ($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { gateway { slug name enabled test configured merchantId login passwordSet changedBy } userErrors { field code message } } }`
 	onTheHandmadeShop(t, []scenario{
 		{name: "as imported, without secrets", query: `{ gateways { slug name enabled test configured merchantId login passwordSet passwordFingerprint changedAt changedBy } }`,
@@ -14,11 +15,13 @@ func TestGateways(t *testing.T) {
 		{name: "what is empty is named", query: update, variables: variables{"input": map[string]any{"slug": "card_processor", "merchantId": "", "password": "xyzzy"}},
 			data: `{"gatewayUpdate":{"gateway":null,"userErrors":[{"field":["input","merchantId"],"code":"UNPROCESSABLE","message":"merchantId must not be empty; leave it out to keep what is there."}]}}`},
 		{name: "an unknown slug", query: update, variables: variables{"input": map[string]any{"slug": "stripe"}},
-			data: `{"gatewayUpdate":{"gateway":null,"userErrors":[{"field":["input","slug"],"code":"NOT_FOUND","message":"slug names no gateway; there are card_processor and manual."}]}}`},
+			data: `{"gatewayUpdate":{"gateway":null,"userErrors":[{"field":["input","slug"],"code":"NOT_FOUND","message":"slug names no gateway: \"stripe\"; there are card_processor and manual."}]}}`},
 		{name: "a password, given once and not shown", query: update, variables: variables{"input": map[string]any{"slug": "card_processor", "password": "xyzzy", "test": false}},
 			data:  `{"gatewayUpdate":{"gateway":{"slug":"card_processor","name":"Cards","enabled":true,"test":false,"configured":true,"merchantId":"m-1","login":"shop","passwordSet":true,"changedBy":"client:tester"},"userErrors":[]}}`,
 			lacks: []string{"xyzzy"}},
 		{name: "and read back", query: `{ gateway(slug: "card_processor") { passwordSet changedAt } }`, data: `{"gateway":{"passwordSet":true,"changedAt":"2024-05-30T12:00:00.000Z"}}`, lacks: []string{"xyzzy"}},
+		{name: "the mask keeps the password", query: update, variables: variables{"input": map[string]any{"slug": "card_processor", "password": "********", "name": ""}},
+			data: `{"gatewayUpdate":{"gateway":{"slug":"card_processor","name":"Cards","enabled":true,"test":false,"configured":true,"merchantId":"m-1","login":"shop","passwordSet":true,"changedBy":"client:tester"},"userErrors":[]}}`},
 		{name: "what is no text is not repeated", query: update, variables: variables{"input": map[string]any{"slug": "card_processor", "password": map[string]any{"xyzzy": "xyzzy"}}},
 			codes: invalid, lacks: []string{"xyzzy"}},
 	})

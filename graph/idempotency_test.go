@@ -13,6 +13,7 @@ import (
 )
 
 func TestEveryMutationTakesAnIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	for _, field := range schema().Mutation.Fields {
 		if strings.HasPrefix(field.Name, "__") {
 			continue
@@ -26,6 +27,7 @@ func TestEveryMutationTakesAnIdempotencyKey(t *testing.T) {
 // Every mutation is sent twice under one key: made again, most of them would
 // answer otherwise, or not at all.
 func TestEveryMutationHeedsItsIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		seedCodes(t, s)
@@ -49,6 +51,7 @@ func TestEveryMutationHeedsItsIdempotencyKey(t *testing.T) {
 }
 
 func TestACanceledJobIsAnsweredAgain(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		seedJob(t, e, "job-1")
@@ -70,6 +73,7 @@ func replaysOf(t *testing.T, a *answer) []string {
 }
 
 func TestIdempotencyKeys(t *testing.T) {
+	t.Parallel()
 	const add = `stockTransact(input: {changes: [{productId: "anvil", action: INCREMENT, quantity: 1}]%s}) { transactions { stock { available } } userErrors { field code message } }`
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())

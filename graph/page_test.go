@@ -75,6 +75,7 @@ func (l list) ask(t *testing.T, s *service, format string, arguments ...any) *an
 }
 
 func TestEveryListIsRead(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		for _, l := range lists() {
@@ -172,6 +173,7 @@ func readFromTheMiddle(t *testing.T, s *service, l list, whole []string) {
 }
 
 func TestPagesOutOfBoundsAreRefused(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		for _, l := range lists() {
@@ -194,9 +196,9 @@ func TestPagesOutOfBoundsAreRefused(t *testing.T) {
 				{`after: "nonsense"`, "after", "INVALID", "is not a cursor"},
 				{`before: "nonsense"`, "before", "INVALID", "is not a cursor"},
 				{`after: "bm9uc2Vuc2U"`, "after", "INVALID", "is not a cursor"},
-				{`first: "1"`, "", "INVALID", "Int"},
-				{`first: 1.5`, "", "INVALID", "Int"},
-				{`first: 99999999999999999999`, "", "INVALID", "Int"},
+				{`first: "1"`, "first", "INVALID", "Int"},
+				{`first: 1.5`, "first", "INVALID", "Int"},
+				{`first: 99999999999999999999`, "first", "INVALID", "Int"},
 			} {
 				t.Run(l.name+" "+bad.page, func(t *testing.T) {
 					a := l.ask(t, s, "%s", bad.page)
@@ -213,6 +215,7 @@ func TestPagesOutOfBoundsAreRefused(t *testing.T) {
 
 // A cursor belongs to a list, its order and its filter.
 func TestACursorOfAnotherListIsAMismatch(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		for _, from := range lists() {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestPromotions(t *testing.T) {
+	t.Parallel()
 	const codes = `mutation($codes: [PromotionCodeInput!]!) { promotionCodesCreate(input: {promotionId: "ten-off", codes: $codes, consumeUnit: PER_ITEM}) { codes { code uses maxUses consumeUnit users valid } userErrors { field code message } } }`
 	many := make([]any, 18)
 	for i := range many {
@@ -31,7 +32,18 @@ func TestPromotions(t *testing.T) {
 		{name: "codes with a user or several", query: codes, variables: variables{"codes": []any{variables{"code": "A", "user": "u1", "uses": 3}, variables{"code": "B", "user": []any{"u1", "u2"}, "consumeUnit": "PER_CART"}}},
 			data: `{"promotionCodesCreate":{"codes":[{"code":"A","uses":3,"maxUses":3,"consumeUnit":"PER_ITEM","users":["u1"],"valid":true},{"code":"B","uses":null,"maxUses":null,"consumeUnit":"PER_CART","users":["u1","u2"],"valid":true}],"userErrors":[]}}`},
 		{name: "a faulty row by its index", query: codes, variables: variables{"codes": many},
-			data: `{"promotionCodesCreate":{"codes":[],"userErrors":[{"field":["input","codes","17","code"],"code":"UNPROCESSABLE","message":"Promotion code already in use"}]}}`},
+			data: `{"promotionCodesCreate":{"codes":[],"userErrors":[{"field":["input","codes","17","code"],"code":"DUPLICATE_CODE","message":"Promotion code already in use"}]}}`},
+		{name: "all that is wrong with a batch", query: codes, variables: variables{"codes": []any{variables{"code": "TEN-OFF"}, variables{"code": "a/b", "uses": 0}, variables{"code": "fine"}, variables{"user": []any{}}}},
+			data: `{"promotionCodesCreate":{"codes":[],"userErrors":[{"field":["input","codes","0","code"],"code":"DUPLICATE_CODE","message":"Promotion code already in use"},
+				{"field":["input","codes","1","code"],"code":"UNPROCESSABLE","message":"codes.1.code must have printable characters and no slash, not '/': \"a/b\"."},
+				{"field":["input","codes","1","uses"],"code":"UNPROCESSABLE","message":"codes.1.uses must be between 1 and 2147483647, not 0."},
+				{"field":["input","codes","3","user"],"code":"UNPROCESSABLE","message":"codes.3.user must name somebody; leave it out, or send null, for everybody."}]}}`},
+		{name: "an automatic promotion takes no codes", query: `mutation { promotionUpdate(input: {id: "ten-off", automatic: true}) { userErrors { code } } promotionCodesCreate(input: {promotionId: "ten-off", codes: [{}]}) { userErrors { field code message } } }`,
+			data: `{"promotionUpdate":{"userErrors":[]},"promotionCodesCreate":{"userErrors":[{"field":[],"code":"CODES_NOT_ALLOWED","message":"Cannot add codes to an automatic promotion"}]}}`},
+		{name: "an unknown promotion", query: `mutation { promotionCodesCreate(input: {promotionId: "nowhere", codes: [{}]}) { userErrors { field code message } } promotionCodesGenerate(input: {promotionId: "nowhere", count: 1}) { userErrors { field code } } promotionDelete(input: {id: "nowhere"}) { userErrors { field code } } }`,
+			data: `{"promotionCodesCreate":{"userErrors":[{"field":["input","promotionId"],"code":"NOT_FOUND","message":"promotionId names no promotion: \"nowhere\"."}]},"promotionCodesGenerate":{"userErrors":[{"field":["input","promotionId"],"code":"NOT_FOUND"}]},"promotionDelete":{"userErrors":[{"field":["input","id"],"code":"NOT_FOUND"}]}}`},
+		{name: "every change of stock that cannot be", query: `mutation { stockTransact(input: {changes: [{productId: "anvil", action: DECREMENT, quantity: 2000000}, {productId: "anvil", action: INCREMENT, quantity: 5}, {productId: "nothing", action: INCREMENT, quantity: 5}, {productId: "anvil", action: SET, quantity: -1}]}) { userErrors { field code } } }`,
+			data: `{"stockTransact":{"userErrors":[{"field":["input","changes","3","quantity"],"code":"UNPROCESSABLE"},{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE"},{"field":["input","changes","2","productId"],"code":"NOT_FOUND"}]}}`},
 		{name: "a fault inside the schema", query: `mutation { promotionUpdate(input: {id: "ten-off", schema: {currencies: [{currency: "USD"}], target_catalogs: 5}}) { promotion { uuid } codesDeleted userErrors { field } } }`,
 			data: `{"promotionUpdate":{"promotion":null,"codesDeleted":0,"userErrors":[{"field":["input","schema","currencies","0","amount"]},{"field":["input","schema","target_catalogs"]}]}}`},
 		{name: "an amount that is none", query: `mutation { promotionUpdate(input: {id: "ten-off", minCartValue: [{currency: "USD", amount: "5.00"}]}) { userErrors { field code } } }`,
@@ -42,6 +54,7 @@ func TestPromotions(t *testing.T) {
 }
 
 func TestPromotionTypesRoundTrip(t *testing.T) {
+	t.Parallel()
 	schemas := map[string]string{"FIXED_DISCOUNT": `currencies: [{currency: "USD", amount: 1}]`, "PERCENT_DISCOUNT": `percent: 5`, "ITEM_FIXED_DISCOUNT": `currencies: [{currency: "USD", amount: 1}]`,
 		"ITEM_PERCENT_DISCOUNT": `percent: 5`, "X_FOR_Y": `x: 3, y: 2, targets: ["A"]`, "X_FOR_AMOUNT": `x: 3, currencies: [{currency: "USD", amount: 1}], targets: ["A"]`,
 		"BUNDLE_FIXED_DISCOUNT": `currencies: [{currency: "USD", amount: 1}], targets: [["A"]], quantities: [1]`, "BUNDLE_GIFT": `gifts: ["G"], targets: [["A"]], quantities: [1]`}

@@ -31,6 +31,7 @@ func finished(t *testing.T, s *service, id string) string {
 }
 
 func TestPublishing(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		ask := func(query string, v variables, headers ...string) *answer { return s.post(t, query, v, headers...) }
@@ -90,6 +91,7 @@ func TestPublishing(t *testing.T) {
 }
 
 func TestWhatCannotBePublished(t *testing.T) {
+	t.Parallel()
 	onTheHandmadeShop(t, []scenario{
 		{name: "an unknown catalog", query: `mutation { catalogPublish(input: {catalogId: "none"}) { job { id } userErrors { field code message } } }`,
 			data: `{"catalogPublish":{"job":null,"userErrors":[{"field":["input","catalogId"],"code":"NOT_FOUND","message":"catalogId is no catalog: \"none\"."}]}}`},

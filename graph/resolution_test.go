@@ -27,6 +27,7 @@ func offers() string {
 func storefront() *auth.Principal { return with("catalog:read", "inventory:read") }
 
 func TestWhoIsShownWhichCatalog(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, offers())
 		member := storefront()
@@ -77,6 +78,7 @@ func numbered(n int) string {
 
 // What a token was minted with decides: account, account tags and customer.
 func TestTheShopperOfAToken(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, offers())
 		tokens := minting(t, s.store)
@@ -106,6 +108,7 @@ const everyVerdict = `{ at validUntil reason catalogId catalogName releaseId pub
 	candidates { ruleId ruleName catalogId default score missed schedule account accountTag customer channel tag dropped } }`
 
 func TestTheExplanation(t *testing.T) {
+	t.Parallel()
 	onTheShopOfOffers := func(run func(*testing.T, *service)) {
 		storetest.Each(t, func(t *testing.T, e storetest.Engine) { run(t, open(t, e, offers())) })
 	}
@@ -140,6 +143,7 @@ func TestTheExplanation(t *testing.T) {
 
 // A shopper learns why they see what they see, and nothing of others.
 func TestAnExplanationNamesNobodyElsesRules(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, offers())
 		a := s.send(t, by(newPost(t, `{ catalogResolution `+everyVerdict+` }`, nil), storefront()))
@@ -169,6 +173,7 @@ func TestAnExplanationNamesNobodyElsesRules(t *testing.T) {
 }
 
 func TestAnExplanationWhereNothingIsPublished(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, "")
 		runScenarios(t, s, []scenario{{name: "says so", query: `{ catalogResolution { reason catalogId releaseId publishedAt ruleId candidates { ruleId } } }`,

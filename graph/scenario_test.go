@@ -61,6 +61,7 @@ func onTheHandmadeShop(t *testing.T, scenarios []scenario) {
 
 // What is asked, noun by noun; the tables stand in the nouns' own files.
 func TestQueries(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		for _, table := range []struct {

@@ -39,6 +39,7 @@ func ownTypes() (types []*ast.Definition) {
 }
 
 func TestEverythingInTheSchemaIsDescribed(t *testing.T) {
+	t.Parallel()
 	described := func(coordinate, description string) {
 		require.NotEmpty(t, strings.TrimSpace(description), "%s has no description", coordinate)
 		require.Regexp(t, "[.:!?)`\"]$", strings.TrimSpace(description), "the description of %s is a sentence", coordinate)
@@ -66,6 +67,7 @@ func TestEverythingInTheSchemaIsDescribed(t *testing.T) {
 }
 
 func TestTheSchemaHasNoGeneratorDirectives(t *testing.T) {
+	t.Parallel()
 	require.NotRegexp(t, `@go\w+`, written(t))
 	for name := range schema().Directives {
 		require.Contains(t, []string{"include", "skip", "deprecated", "specifiedBy", "oneOf", "defer"}, name, "a directive of our own hides behaviour from REST")
@@ -73,6 +75,7 @@ func TestTheSchemaHasNoGeneratorDirectives(t *testing.T) {
 }
 
 func TestCustomScalarsSayWhatSpecifiesThem(t *testing.T) {
+	t.Parallel()
 	for _, definition := range ownTypes() {
 		if definition.Kind == ast.Scalar {
 			require.NotNil(t, definition.Directives.ForName("specifiedBy"), definition.Name)
@@ -82,6 +85,7 @@ func TestCustomScalarsSayWhatSpecifiesThem(t *testing.T) {
 
 // The generator ran on the schema as it is written; CI runs it again.
 func TestTheGeneratedCodeServesTheWrittenSchema(t *testing.T) {
+	t.Parallel()
 	parsed, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphqls", Input: written(t)})
 	require.NoError(t, err)
 	require.Equal(t, printed(parsed), printed(schema()), "run go generate ./graph")
@@ -94,6 +98,7 @@ func printed(s *ast.Schema) string {
 }
 
 func TestEveryRootFieldHasAScope(t *testing.T) {
+	t.Parallel()
 	var fields []string
 	for _, root := range []*ast.Definition{schema().Query, schema().Mutation} {
 		for _, field := range root.Fields {
@@ -132,6 +137,7 @@ func TestEveryRootFieldHasAScope(t *testing.T) {
 
 // Every mutation takes one input and answers with userErrors (DESIGN 4).
 func TestMutationsHaveOneShape(t *testing.T) {
+	t.Parallel()
 	for _, field := range schema().Mutation.Fields {
 		require.Len(t, field.Arguments, 1, field.Name)
 		name := strings.ToUpper(field.Name[:1]) + field.Name[1:]
@@ -146,6 +152,7 @@ func TestMutationsHaveOneShape(t *testing.T) {
 
 // Every list of pages takes and answers the same.
 func TestConnectionsHaveOneShape(t *testing.T) {
+	t.Parallel()
 	var lists int
 	for _, definition := range ownTypes() {
 		for _, field := range definition.Fields {
@@ -170,6 +177,7 @@ func TestConnectionsHaveOneShape(t *testing.T) {
 }
 
 func TestEveryCodeIsInTheSchema(t *testing.T) {
+	t.Parallel()
 	var values []string
 	for _, value := range schema().Types["ErrorCode"].EnumValues {
 		values = append(values, value.Name)

@@ -5,6 +5,7 @@ import (
 )
 
 func TestSettings(t *testing.T) {
+	t.Parallel()
 	update := func(input, members string) string {
 		return `mutation { settingsUpdate(input: {` + input + `}) { settings { ` + members + ` } userErrors { field code message } } }`
 	}

@@ -31,6 +31,7 @@ type minted struct {
 }
 
 func TestShopperTokens(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		input := map[string]any{"accountId": "acme", "accountTags": []string{"gold"}, "customerId": "bob", "expiresIn": 90, "idempotencyKey": "k"}
@@ -63,6 +64,7 @@ func TestShopperTokens(t *testing.T) {
 }
 
 func TestShopperTokensRefuse(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, "")
 		var refused minted
@@ -80,6 +82,7 @@ func TestShopperTokensRefuse(t *testing.T) {
 
 // Each try at a code counts, however many a document makes.
 func TestTriesAtCodesAreLimited(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		seedCodes(t, s)

@@ -111,6 +111,7 @@ const everyEdge = everyMember + ` translations { language name } childByOptions(
 	componentProducts { uuid sku } nodes { uuid name } breadcrumbs { node { uuid } ancestors { uuid name } } stock { total available allocated }`
 
 func TestTheCostOfAQueryDoesNotDependOnThePage(t *testing.T) {
+	t.Parallel()
 	shop := big(t)
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop, func(c *store.Config) { c.NoCache = true })
@@ -192,6 +193,7 @@ func requireWholes(t *testing.T, s *service) {
 
 // A total is counted only where it is shown.
 func TestATotalThatNobodyAsksForCostsNothing(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade(), func(c *store.Config) { c.NoCache = true })
 		for _, c := range []struct {

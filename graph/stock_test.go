@@ -56,6 +56,7 @@ func stockLists() []scenario {
 }
 
 func TestLedgers(t *testing.T) {
+	t.Parallel()
 	onTheHandmadeShop(t, []scenario{
 		{name: "newest first", query: `{ stockTransactions(productId: ` + global("Product", "anvil") + `, first: 2) { totalCount pageInfo { hasNextPage } nodes { id action quantity stock { total } } } }`,
 			data: `{"stockTransactions":{"totalCount":4,"pageInfo":{"hasNextPage":true},"nodes":[{"id":"ledger-5","action":"DEALLOCATE","quantity":2,"stock":null},{"id":"ledger-4","action":"DECREMENT","quantity":1,"stock":null}]}}`},
@@ -69,6 +70,7 @@ func TestLedgers(t *testing.T) {
 }
 
 func TestStockByIDs(t *testing.T) {
+	t.Parallel()
 	onTheHandmadeShop(t, []scenario{
 		{name: "in the order of the ids, each once", query: `{ stocksById(productIds: ["chalk", "nobody", ` + global("Product", "anvil") + `, "chalk", "a b"]) { uuid total product { sku } } }`,
 			data: `{"stocksById":[{"uuid":"chalk","total":0,"product":{"sku":"CHALK"}},{"uuid":"anvil","total":9,"product":{"sku":"ANVIL"}}]}`},
@@ -78,6 +80,7 @@ func TestStockByIDs(t *testing.T) {
 }
 
 func TestNewStock(t *testing.T) {
+	t.Parallel()
 	create := func(product, quantity string) string {
 		return `mutation { stockCreate(input: {productId: ` + product + `, quantity: ` + quantity + `}) { stock { uuid total available transactions { action quantity actor } } userErrors { field code message } } }`
 	}
@@ -93,6 +96,7 @@ func TestNewStock(t *testing.T) {
 }
 
 func TestStockTransactions(t *testing.T) {
+	t.Parallel()
 	transact := func(changes string) string {
 		return `mutation { stockTransact(input: {changes: [` + changes + `]}) { transactions { productId action quantity availableDelta allocatedDelta reason reference actor stock { uuid total available allocated } } userErrors { field code message } } }`
 	}

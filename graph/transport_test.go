@@ -100,6 +100,7 @@ func get(parameters ...string) string {
 const length = `{"settings":{"pageLength":25}}`
 
 func TestOperationsOverHTTP(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		runExchanges(t, s, []exchange{
@@ -123,6 +124,7 @@ func TestOperationsOverHTTP(t *testing.T) {
 }
 
 func TestRequestsThatAreNoOperation(t *testing.T) {
+	t.Parallel()
 	s := serve(nil) // none of these reaches the store
 	object := []string{"one JSON object"}
 	runExchanges(t, s, []exchange{
@@ -162,6 +164,7 @@ func TestRequestsThatAreNoOperation(t *testing.T) {
 }
 
 func TestMutationsAreOnlyPosted(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, "")
 		mutation := `mutation { settingsUpdate(input: {pageLength: 3}) { settings { pageLength } } }`
@@ -178,6 +181,7 @@ func TestMutationsAreOnlyPosted(t *testing.T) {
 }
 
 func TestTheSchemaIsThereToBeRead(t *testing.T) {
+	t.Parallel()
 	query, err := os.ReadFile("testdata/introspection.graphql")
 	require.NoError(t, err)
 	s := serve(nil)
@@ -208,6 +212,7 @@ func TestTheSchemaIsThereToBeRead(t *testing.T) {
 }
 
 func TestMistakesSuggestWhatWasMeant(t *testing.T) {
+	t.Parallel()
 	s := serve(nil)
 	for query, suggestion := range map[string]string{
 		`{ prodcts { totalCount } }`:                            `Did you mean \"products\"`,
@@ -234,6 +239,7 @@ func TestMistakesSuggestWhatWasMeant(t *testing.T) {
 
 // A client that went away has no answer to wait for, and is no failure.
 func TestAClientThatGoesAway(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		ctx, cancel := context.WithCancel(t.Context())

@@ -32,6 +32,7 @@ func requestOf(coordinate string) (method, path string) {
 }
 
 func TestWhoMayDoWhat(t *testing.T) {
+	t.Parallel()
 	require.Contains(t, documented(), "GET /v2/inventories")
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
@@ -61,6 +62,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 }
 
 func TestAStorefrontReadsCatalogsAndStockAndNothingElse(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		storefront := s.as(&auth.Principal{ClientID: "c", Grant: auth.GrantImplicit, Scopes: []string{"catalog:read", "inventory:read"}})
@@ -81,6 +83,7 @@ func TestAStorefrontReadsCatalogsAndStockAndNothingElse(t *testing.T) {
 
 // Whoever may not ask learns nothing of what they asked for.
 func TestATokenComesBeforeAllElse(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		for _, path := range []string{productsOf("nowhere"), productsOf("tools") + "?page[limit]=0", "/v2/inventories?filter=%zz", "/v2/settings"} {

@@ -34,6 +34,7 @@ func adventureWorks(t *testing.T) string {
 func bikes(query string) string { return productsOf(roadBikes) + "?page[limit]=100&" + query }
 
 func TestAdventureWorks(t *testing.T) {
+	t.Parallel()
 	file := adventureWorks(t)
 	m := newModel(t, file)
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {

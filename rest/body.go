@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"mime"
 	"net/http"
 	"reflect"
 	"strings"
@@ -30,14 +30,15 @@ func readList(w http.ResponseWriter, r *http.Request, into any) error {
 
 // readBody reads what a body holds under data, which must begin so.
 func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into any) error {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		return &auth.StatusError{Status: http.StatusRequestEntityTooLarge,
-			Err: &store.Error{Code: store.Invalid, Detail: fmt.Sprintf("The body is over %d MiB; send less at a time.", maxBody>>20)}}
+	if err := checkType(r); err != nil {
+		return err
 	}
+	body, err := auth.ReadBody(w, r, maxBody)
 	if err != nil {
-		return &store.Error{Code: store.Invalid, Detail: "The body broke off; send it again."}
+		return err
+	}
+	if err := checkSent(body, begin); err != nil {
+		return err
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
@@ -50,12 +51,41 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 		return badParameter("data", "%s", rule)
 	}
 	var mistyped *json.UnmarshalTypeError
-	if err := json.Unmarshal(body, into); errors.As(err, &mistyped) {
+	if err := store.DecodeJSON(body, into); errors.As(err, &mistyped) {
 		return mistypedMember(mistyped)
 	} else if err != nil {
 		return &store.Error{Code: store.Invalid, Detail: "The body is not the JSON that is expected."}
 	}
 	return nil
+}
+
+// checkType refuses a body that says that it is no JSON. One that says nothing
+// is taken for it.
+func checkType(r *http.Request) error {
+	label := r.Header.Get("Content-Type")
+	if label == "" {
+		return nil
+	}
+	kind, _, err := mime.ParseMediaType(label)
+	if err == nil && (kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")) {
+		return nil
+	}
+	return &auth.StatusError{Status: http.StatusUnsupportedMediaType, Err: &store.Error{Code: store.Invalid,
+		Detail: fmt.Sprintf("The body must be JSON, with the header Content-Type: application/json, not %q.", label)}}
+}
+
+// checkSent is INVALID for text that would not be kept as it was sent; members
+// of a resource are named without the data around it.
+func checkSent(body []byte, begin string) error {
+	err := store.CheckJSON(body)
+	if err == nil {
+		return nil
+	}
+	fault := store.AsErrors(err)[0]
+	if len(fault.Path) > 1 && fault.Path[0] == "data" && begin == "{" {
+		fault.Path = fault.Path[1:]
+	}
+	return fault
 }
 
 // mistypedMember names a member of the wrong JSON type.

@@ -25,6 +25,7 @@ func cursor(t *testing.T, s *surface, path, sort string) string {
 }
 
 func TestCursorsOfAnotherList(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		ofTools, ofStock := "page[after]="+cursor(t, s, productsOf("tools"), "id"), "page[after]="+cursor(t, s, "/v2/inventories", "id")
@@ -50,6 +51,7 @@ func TestCursorsOfAnotherList(t *testing.T) {
 // What a client makes up is refused, or is a page; it is never the server's
 // fault.
 func TestForgedCursors(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		for _, forged := range []struct{ name, path, sort, real string }{

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"unicode"
 
+	"portico/graph"
 	"portico/internal/auth"
+	"portico/internal/web"
 	"portico/store"
 )
 
@@ -41,7 +43,7 @@ const catalogTitle = "There was a problem processing your request."
 
 // inCatalog tells the family of a path: under /catalog a status is a string
 // and times have no zone, elsewhere a status is a number.
-func inCatalog(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/catalog") }
+func inCatalog(r *http.Request) bool { return web.Family(r.URL) == "catalog" }
 
 // errorBody is the contract's ErrorBody. Detail is always there, because
 // storefronts print it.
@@ -51,7 +53,8 @@ type errorBody struct {
 	Detail string `json:"detail"`
 }
 
-// WriteError answers with an error in the envelope of the path's family.
+// WriteError answers with an error in the envelope of the path's family, which
+// may be GraphQL.
 func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	list := store.AsErrors(err)
 	status := meanings[list[0].Code].status
@@ -70,6 +73,10 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 		if w.Header().Get("Retry-After") == "" {
 			w.Header().Set("Retry-After", "1")
 		}
+	}
+	if web.Family(r.URL) == "graphql" {
+		graph.WriteFault(w, status, list)
+		return
 	}
 	body := struct {
 		Errors []errorBody `json:"errors"`

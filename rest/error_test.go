@@ -17,6 +17,7 @@ import (
 )
 
 func TestEveryCodeHasAMeaning(t *testing.T) {
+	t.Parallel()
 	for _, code := range store.Codes() {
 		m, ok := meanings[code]
 		require.True(t, ok, "meanings has no entry for %s", code)
@@ -45,6 +46,7 @@ func write(t *testing.T, path string, err error) answer {
 }
 
 func TestEveryCodeIsRenderedInBothFamilies(t *testing.T) {
+	t.Parallel()
 	for _, code := range store.Codes() {
 		t.Run(string(code), func(t *testing.T) {
 			status := meanings[code].status
@@ -65,6 +67,7 @@ func TestEveryCodeIsRenderedInBothFamilies(t *testing.T) {
 
 // The titles that the contract and the clients show.
 func TestDocumentedTitles(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		path string
 		err  *store.Error
@@ -85,6 +88,7 @@ func TestDocumentedTitles(t *testing.T) {
 
 // A member is spelled as REST spells it.
 func TestMembersInDetails(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		path []string
 		want string
@@ -105,6 +109,7 @@ func TestMembersInDetails(t *testing.T) {
 }
 
 func TestSeveralErrorsTravelTogether(t *testing.T) {
+	t.Parallel()
 	got := write(t, "/v2/x", store.Errors{
 		{Code: store.Unprocessable, Path: []string{"pageLength"}, Detail: "must be smaller"},
 		{Code: store.Unprocessable, Path: []string{"currency"}, Detail: "must be one"},
@@ -118,6 +123,7 @@ func TestSeveralErrorsTravelTogether(t *testing.T) {
 
 // 405, 413 and the like have no code of their own.
 func TestAStatusThatNoCodeHas(t *testing.T) {
+	t.Parallel()
 	err := &auth.StatusError{Status: http.StatusRequestEntityTooLarge, Err: &store.Error{Code: store.Invalid, Detail: "It is too large."}}
 	require.Equal(t, []errorBody{{float64(413), "Request Entity Too Large", "It is too large."}}, write(t, "/v2/x", err).errors)
 	got := write(t, "/catalog/x", err)
@@ -127,6 +133,7 @@ func TestAStatusThatNoCodeHas(t *testing.T) {
 
 // What is unexpected is logged, and not shown.
 func TestTheInsideStaysInside(t *testing.T) {
+	t.Parallel()
 	secret := errors.New("SELECT password FROM /var/lib/secret")
 	for _, path := range []string{"/catalog/x", "/v2/x"} {
 		got := write(t, path, fmt.Errorf("reading: %w", secret))
@@ -139,6 +146,7 @@ func TestTheInsideStaysInside(t *testing.T) {
 }
 
 func TestARetryAfterThatIsSetIsKept(t *testing.T) {
+	t.Parallel()
 	w := httptest.NewRecorder()
 	w.Header().Set("Retry-After", "30")
 	New(nil, slog.New(slog.DiscardHandler)).WriteError(w, httptest.NewRequest(http.MethodGet, "/v2/x", nil), &store.Error{Code: store.RateLimited, Detail: "Later."})

@@ -10,6 +10,7 @@ import (
 )
 
 func TestParseFilterReads(t *testing.T) {
+	t.Parallel()
 	one := func(operator, attribute string, values ...string) []condition {
 		return []condition{{operator, attribute, values}}
 	}
@@ -54,6 +55,7 @@ func TestParseFilterReads(t *testing.T) {
 }
 
 func TestParseFilterRefuses(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ name, text, want string }{
 		{"nothing", ``, `has nothing at byte 0, where an operator such as eq or in is due`},
 		{"space", `  `, `has nothing at byte 2, where an operator such as eq or in is due`},
@@ -92,6 +94,7 @@ func TestParseFilterRefuses(t *testing.T) {
 
 // What the grammar takes need not mean anything.
 func TestAFilterOfProductsMeansSomethingOrSaysWhyNot(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ name, text, want string }{
 		{"eq", `eq(sku,A)`, ""},
 		{"in", `in(id,A,B)`, ""},
@@ -120,6 +123,7 @@ func TestAFilterOfProductsMeansSomethingOrSaysWhyNot(t *testing.T) {
 }
 
 func TestNoFilterIsNone(t *testing.T) {
+	t.Parallel()
 	filter, err := productFilter("")
 	require.NoError(t, err)
 	require.Nil(t, filter)

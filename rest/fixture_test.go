@@ -46,7 +46,7 @@ func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
 	mux.Handle(web.HealthPath, web.Health())
 	mux.Handle(web.ReadyPath, web.Ready(s.Ping))
-	return &surface{s, resttest.Held(t, rest.CleanPath(mux))}
+	return &surface{s, resttest.Held(t, web.Entrance(api.WriteError, graph.SentHeaders()...)(mux))}
 }
 
 // load imports a shop and publishes its catalogs.

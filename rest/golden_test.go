@@ -52,6 +52,7 @@ func requireGolden(t *testing.T, name string, body []byte) {
 const everything = "component_products,main_image,files"
 
 func TestTheDocumentedExamples(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		for _, g := range []golden{
@@ -83,6 +84,7 @@ func TestTheDocumentedExamples(t *testing.T) {
 }
 
 func TestTheNeighboursOfTheCatalog(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		for _, g := range []golden{
@@ -117,6 +119,7 @@ func TestTheNeighboursOfTheCatalog(t *testing.T) {
 }
 
 func TestTheNeighboursOfStock(t *testing.T) {
+	t.Parallel()
 	locations := []string{"EP-Inventories-Multi-Location", "true"}
 	const anvil = "/v2/inventories/anvil"
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
@@ -155,6 +158,7 @@ func TestTheNeighboursOfStock(t *testing.T) {
 
 // A transaction's id is made up, so that its answer is held by its members.
 func TestAStockTransactionAnswersAsTheClientsReadIt(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		var plain, located struct{ Data map[string]any }
@@ -181,6 +185,7 @@ func TestAStockTransactionAnswersAsTheClientsReadIt(t *testing.T) {
 }
 
 func TestAStoreWithoutStockListsNone(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, "", at(storetest.NewClock(noon)))
 		golden{"stocks_empty", "GET", "/v2/inventories", "", nil, 200}.run(t, s)
@@ -189,6 +194,7 @@ func TestAStoreWithoutStockListsNone(t *testing.T) {
 }
 
 func TestTheErrorsOfEachFamily(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		tools := productsOf("tools")
@@ -238,6 +244,7 @@ func TestTheErrorsOfEachFamily(t *testing.T) {
 
 // What the caller cannot mend says nothing of the inside.
 func TestTheErrorsOfTheServer(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		t.Run("a damaged database", func(t *testing.T) {
 			s := open(t, e, shop(), at(storetest.NewClock(noon)))

@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"portico/graph/model"
 	"portico/store"
@@ -112,7 +113,7 @@ func (a *API) hierarchyNodes(w http.ResponseWriter, r *http.Request) error {
 func (a *API) findHierarchy(r *http.Request) (*model.Hierarchy, error) {
 	hierarchy, err := a.resolver.Query().Hierarchy(r.Context(), r.PathValue("id"))
 	if err == nil && hierarchy == nil {
-		err = &store.Error{Code: store.NotFound, Detail: "There is no hierarchy " + r.PathValue("id") + " in this shopper's catalog."}
+		err = &store.Error{Code: store.NotFound, Detail: "There is no hierarchy " + strconv.Quote(r.PathValue("id")) + " in this shopper's catalog."}
 	}
 	return hierarchy, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"portico/graph/model"
@@ -181,7 +182,7 @@ func (a *API) node(w http.ResponseWriter, r *http.Request) error {
 func (a *API) findNode(r *http.Request) (*model.CatalogNode, error) {
 	node, err := a.resolver.Query().CatalogNode(r.Context(), r.PathValue("id"))
 	if err == nil && node == nil {
-		err = &store.Error{Code: store.NotFound, Detail: "There is no node " + r.PathValue("id") + " in this shopper's catalog."}
+		err = &store.Error{Code: store.NotFound, Detail: "There is no node " + strconv.Quote(r.PathValue("id")) + " in this shopper's catalog."}
 	}
 	return node, err
 }

@@ -47,6 +47,7 @@ func described(c *resttest.Contract) (coordinates []string, operations map[strin
 }
 
 func TestTheDocumentHasEveryRouteInItsOrder(t *testing.T) {
+	t.Parallel()
 	c, err := resttest.TheContract()
 	require.NoError(t, err)
 	coordinates, operations := described(c)
@@ -78,6 +79,7 @@ func TestTheDocumentHasEveryRouteInItsOrder(t *testing.T) {
 }
 
 func TestTheDocumentHasTheScopesOfTheTable(t *testing.T) {
+	t.Parallel()
 	c, err := resttest.TheContract()
 	require.NoError(t, err)
 	_, operations := described(c)
@@ -97,6 +99,7 @@ func TestTheDocumentHasTheScopesOfTheTable(t *testing.T) {
 // The operations and fragments that are shown are those that Prefer: graphql
 // tells.
 func TestTheDocumentShowsTheOperations(t *testing.T) {
+	t.Parallel()
 	c, err := resttest.TheContract()
 	require.NoError(t, err)
 	_, operations := described(c)
@@ -173,6 +176,7 @@ func mutations(at string, value any, yield func(name string, mutated any)) {
 // What is wrong with an answer is seen: a member too few or too many, another
 // type, another status.
 func TestTheDocumentRefusesOtherAnswers(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, refuseOthers)
 }
 
@@ -242,6 +246,7 @@ func refuseOthers(t *testing.T, e storetest.Engine) {
 // The operations that other packages answer are held against the document,
 // like all others, by the surface.
 func TestTokensAndHealthAreAsDocumented(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		client, secret, err := s.store.CreateClient(t.Context(), "test", "till", []string{"catalog:read"})
@@ -270,6 +275,7 @@ func TestTokensAndHealthAreAsDocumented(t *testing.T) {
 
 // What is told of GraphQL has no secret.
 func TestNoSecretIsTold(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, tellNoSecret)
 }
 
@@ -285,6 +291,7 @@ func tellNoSecret(t *testing.T, e storetest.Engine) {
 
 // A header is ASCII of a bounded length, whatever is asked.
 func TestWhatIsToldIsShort(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, tellBriefly)
 }
 
@@ -303,6 +310,7 @@ func tellBriefly(t *testing.T, e storetest.Engine) {
 }
 
 func TestOpenAPIIsServed(t *testing.T) {
+	t.Parallel()
 	w := ask(rest.OpenAPI(), http.MethodGet, rest.OpenAPIPath)
 	require.Equal(t, http.StatusOK, w.Code)
 	require.Equal(t, "application/yaml", w.Header().Get("Content-Type"))
@@ -316,6 +324,7 @@ func TestOpenAPIIsServed(t *testing.T) {
 
 // The page needs nothing from elsewhere.
 func TestDocsNeedNothingFromElsewhere(t *testing.T) {
+	t.Parallel()
 	page := ask(rest.Docs(), http.MethodGet, rest.DocsPath)
 	require.Equal(t, http.StatusOK, page.Code)
 	require.Contains(t, page.Body.String(), `"swaggerJsonUrl":"/openapi.yaml"`)

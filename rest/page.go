@@ -25,19 +25,23 @@ type params struct {
 }
 
 // parseParams reads page[limit], page[offset], page[after], page[before],
-// sort, filter and include; others are nobody's business. The list can be
-// sorted by id, created_at, updated_at and what further says.
+// sort, filter and include; others are nobody's business. Several filters hold
+// together, and several includes add up; of the others each is there once. The
+// list can be sorted by id, created_at, updated_at and what further says.
 func parseParams(r *http.Request, further ...store.SortBy) (*params, error) {
 	return parseSorted(r, slices.Concat([]store.SortBy{store.SortID, store.SortCreatedAt, store.SortUpdatedAt}, further)...)
 }
 
 // parseSorted is parseParams for a list with sort keys of its own.
 func parseSorted(r *http.Request, keys ...store.SortBy) (*params, error) {
-	values, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B")) // a raw ; is no separator
+	values, err := queryOf(r)
 	if err != nil {
-		return nil, &store.Error{Code: store.Invalid, Detail: "The query string is not URL-encoded: a % must be followed by two hexadecimal digits."}
+		return nil, err
 	}
-	p := &params{values: values, filter: values.Get("filter"), include: values.Get("include"), position: -1}
+	p := &params{values: values, include: strings.Join(values["include"], ","), position: -1}
+	if p.filter, err = joinFilters(values["filter"]); err != nil {
+		return nil, err
+	}
 	if p.first, err = p.number("page[limit]", "first"); err != nil {
 		return nil, err
 	}
@@ -52,6 +56,34 @@ func parseSorted(r *http.Request, keys ...store.SortBy) (*params, error) {
 	return p, err
 }
 
+// queryOf reads a query string. INVALID when it is not URL-encoded, and when
+// it gives twice what can be there once.
+func queryOf(r *http.Request) (url.Values, error) {
+	values, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B")) // a raw ; is no separator
+	if err != nil {
+		return nil, &store.Error{Code: store.Invalid, Detail: "The query string is not URL-encoded: a % must be followed by two hexadecimal digits."}
+	}
+	for _, name := range []string{"page[limit]", "page[offset]", "page[after]", "page[before]", "sort", "dry_run"} {
+		if n := len(values[name]); n > 1 {
+			return nil, badParameter(name, "is given %d times; give it once", n)
+		}
+	}
+	return values, nil
+}
+
+// joinFilters makes one filter of several, each of which must parse by itself.
+func joinFilters(filters []string) (string, error) {
+	filters = slices.DeleteFunc(slices.Clone(filters), func(text string) bool { return text == "" })
+	if len(filters) > 1 {
+		for _, text := range filters {
+			if _, err := parseFilter(text); err != nil {
+				return "", err
+			}
+		}
+	}
+	return strings.Join(filters, ":"), nil
+}
+
 // number is a whole number: INVALID when it is none. One that no integer
 // holds is out of any range, which is for the store to say.
 func (p *params) number(name, member string) (*int, error) {
@@ -60,6 +92,9 @@ func (p *params) number(name, member string) (*int, error) {
 	}
 	text := p.values.Get(name)
 	n, err := strconv.Atoi(text)
+	if strings.HasPrefix(text, "+") {
+		err = strconv.ErrSyntax
+	}
 	if err != nil && strings.Contains(err.Error(), strconv.ErrRange.Error()) {
 		err = nil // n is the nearest integer
 	}
@@ -208,8 +243,10 @@ func (g *page) at(name, value string) string {
 	var b strings.Builder
 	b.WriteString("?" + name + "=" + url.QueryEscape(value) + "&page[limit]=" + strconv.Itoa(g.limit))
 	for _, kept := range []string{"sort", "filter", "include"} {
-		if text := g.params.values.Get(kept); text != "" {
-			b.WriteString("&" + kept + "=" + url.QueryEscape(text))
+		for _, text := range g.params.values[kept] {
+			if text != "" {
+				b.WriteString("&" + kept + "=" + url.QueryEscape(text))
+			}
 		}
 	}
 	return b.String()

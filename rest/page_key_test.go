@@ -16,6 +16,7 @@ import (
 // A client does as it says: rows that it has seen it passes over, and where a
 // page begins and ends with one value it reads that value's rows on.
 func TestTheContractsOwnPagingReachesEveryRow(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		l := openLists(t, e)
 		paths := slices.DeleteFunc(slices.Sorted(maps.Keys(l.paths)), func(path string) bool { return path == "/v2/inventories" }) // which shows no times
@@ -47,6 +48,7 @@ func TestTheContractsOwnPagingReachesEveryRow(t *testing.T) {
 
 // By id no two rows tie, so gt is enough.
 func TestPagingByIDReachesEveryRowOnce(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		l := openLists(t, e)
 		rapid.Check(t, func(t *rapid.T) {
@@ -73,6 +75,7 @@ func TestPagingByIDReachesEveryRowOnce(t *testing.T) {
 
 // The times that products show are the ones that filters take.
 func TestATimeAsShownIsATimeAsTaken(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		l := openLists(t, e)
 		w := walk{s: l.surface, path: productsOf(l.model.biggest()), limit: 100}

@@ -21,6 +21,7 @@ import (
 // where it is in the order comes exactly once; one that moves with its
 // updated_at may be met at both places or at none.
 func TestLinksLeadThroughListsWhileStockIsWritten(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		l := openLists(t, e)
 		var hot []string
@@ -73,6 +74,7 @@ func keepWriting(t *testing.T, s *store.Store, hot []string) (writes *atomic.Int
 
 // Whoever pages by key reads on in the release they began in.
 func TestPublishingDisturbsNobodyWhoPagesByKey(t *testing.T) {
+	t.Parallel()
 	const hammer = `{"type":"product","id":"hammer","attributes":{"name":"Hammer","sku":"HAMMER","slug":"hammer","status":"live",` +
 		`"created_at":"2024-02-01T00:00:00.000Z","updated_at":"2024-02-01T00:00:00.000Z"}}`
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {

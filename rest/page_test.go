@@ -73,6 +73,7 @@ func (l *lists) filters(path string) *rapid.Generator[filter] {
 }
 
 func TestLinksLeadThroughTheWholeListAndBack(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		l := openLists(t, e)
 		rapid.Check(t, func(t *rapid.T) {
@@ -87,6 +88,7 @@ func TestLinksLeadThroughTheWholeListAndBack(t *testing.T) {
 
 // An offset need not be the start of a page.
 func TestLinksLeadOnFromAnyOffset(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		l := openLists(t, e)
 		rapid.Check(t, func(t *rapid.T) {
@@ -109,6 +111,7 @@ func TestLinksLeadOnFromAnyOffset(t *testing.T) {
 
 // Past the end there are no rows, and what is said of the page is still true.
 func TestAPagePastTheEndSaysWhereItIs(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		l := openLists(t, e)
 		for _, path := range []string{productsOf(l.model.biggest()), "/v2/inventories"} {
@@ -138,6 +141,7 @@ func TestAPagePastTheEndSaysWhereItIs(t *testing.T) {
 // The iterators of the clients count: the next offset, until the current page
 // is the last one.
 func TestIteratorsThatCountReachEveryRow(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		l := openLists(t, e)
 		rapid.Check(t, func(t *rapid.T) {

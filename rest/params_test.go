@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"strings"
 	"testing"
 
 	"portico/store/storetest"
@@ -8,6 +9,7 @@ import (
 
 // Every list reads its parameters alike.
 func TestListParameters(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		t.Run("products", func(t *testing.T) { runScenarios(t, s, listParameters(productsOf("tools"), tools)) })
@@ -29,7 +31,18 @@ func listParameters(path string, rows []string) []scenario {
 		some("encoded brackets", "page%5Blimit%5D=2&page%5Boffset%5D=1", rows[1:3]...),
 		some("brackets encoded in lower case", "page%5blimit%5d=2&page%5boffset%5d=1", rows[1:3]...),
 		some("parameters that nobody knows", "fields=x&page[size]=1&page=1&limit=1&[]=&=", rows...),
-		some("a parameter twice: the first counts", "page[limit]=2&page[limit]=1", rows[:2]...),
+		bad("a limit twice", "page[limit]=2&page[limit]=1", 400, "page[limit] is given 2 times; give it once"),
+		bad("an offset twice, alike", "page[offset]=1&page%5Boffset%5D=1", 400, "page[offset] is given 2 times"),
+		bad("a cursor twice", "page[after]=x&page[after]=", 400, "page[after] is given 2 times"),
+		bad("a sort twice", "sort=id&sort=-id", 400, "sort is given 2 times"),
+		bad("a limit with a plus", "page[limit]=%2B5", 400, "page[limit] "+number+`\"+5\".`),
+		bad("a limit with a space", "page[limit]=+5", 400, "page[limit] "+number+`\" 5\".`),
+		bad("a limit with an underscore", "page[limit]=1_0", 400, "page[limit] "+number),
+		some("several filters hold together", "filter=gt(id,a)&filter=lt(id,b)&sort=id", "anvil"),
+		some("empty filters beside one", "filter=&filter=lt(id,b)&filter=&sort=id", "anvil"),
+		bad("several filters, one of which does not parse", "filter=gt(id,a&filter=lt(id,b)", 400, "Could not parse the supplied filter", "ends where"),
+		bad("halves of a filter", `filter=gt(id,"a&filter=b")`, 400, "Could not parse the supplied filter", "never closed"),
+		bad("more conditions than ten in several filters", strings.Repeat("filter=gt(id,a)&", 6)+strings.Repeat("filter=lt(id,b)&", 6), 400, "more than 10 conditions"),
 		some("empty ones that are no numbers", "filter=&sort=&include=&page[after]=&page[before]=", rows...),
 		some("the least limit", "page[limit]=1", rows[0]),
 		some("the greatest limit", "page[limit]=100", rows...),

@@ -110,6 +110,7 @@ func status(code store.Code) int {
 }
 
 func TestBothSurfacesSayTheSame(t *testing.T) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("PORTICO_PARITY_SEED"); text != "" {
 		var err error
@@ -121,7 +122,7 @@ func TestBothSurfacesSayTheSame(t *testing.T) {
 		for _, run := range []struct {
 			name, shop string
 			requests   int
-		}{{"handmade", offers(), 2_000}, {"generated", generate(t, 220), 900}} {
+		}{{"handmade", offers(), storetest.Pick(1_000, 2_000)}, {"generated", generate(t, 220), storetest.Pick(300, 900)}} {
 			if raceDetector {
 				run.requests /= 2
 			}
@@ -150,6 +151,7 @@ func TestBothSurfacesSayTheSame(t *testing.T) {
 }
 
 func TestEveryRouteHasAParity(t *testing.T) {
+	t.Parallel()
 	var compared []string
 	for _, p := range parities() {
 		compared = append(compared, p.coordinate)

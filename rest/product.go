@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"portico/graph/model"
@@ -114,7 +115,7 @@ func (a *API) findProduct(r *http.Request) (*model.Product, error) {
 	id := r.PathValue("id")
 	product, err := a.resolver.Query().Product(r.Context(), &id, nil, nil)
 	if err == nil && product == nil {
-		err = &store.Error{Code: store.NotFound, Detail: "There is no product " + id + " in this shopper's catalog."}
+		err = &store.Error{Code: store.NotFound, Detail: "There is no product " + strconv.Quote(id) + " in this shopper's catalog."}
 	}
 	return product, err
 }

@@ -14,6 +14,7 @@ import (
 var tools = []string{"chalk", "anvil", "kit", "brush", "jar"}
 
 func TestNodeProducts(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		t.Run("which products", func(t *testing.T) { runScenarios(t, s, whichProducts()) })
@@ -27,6 +28,7 @@ func TestNodeProducts(t *testing.T) {
 // Caches must tell apart what shoppers are told apart by (DESIGN 4), and each
 // answer names the languages of its texts.
 func TestAnswersOfTheCatalogTellWhatTheyDependOn(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		for _, c := range []struct{ path, asked, languages string }{

@@ -34,17 +34,20 @@ type promotionBody struct {
 
 type amountBody struct {
 	Currency string `json:"currency"`
-	Amount   int    `json:"amount"` // minor units
+	Amount   *int   `json:"amount"` // minor units
 }
 
 // amounts are those of a body; nil stays nil.
-func amounts(list []amountBody) []*generated.PromotionAmountInput {
+func amounts(list []amountBody) []*model.PromotionAmountInput {
 	if list == nil {
 		return nil
 	}
-	inputs := make([]*generated.PromotionAmountInput, len(list))
+	inputs := make([]*model.PromotionAmountInput, len(list))
 	for i, a := range list {
-		inputs[i] = &generated.PromotionAmountInput{Currency: a.Currency, Amount: strconv.Itoa(a.Amount)}
+		inputs[i] = &model.PromotionAmountInput{Currency: a.Currency}
+		if a.Amount != nil {
+			inputs[i].Amount = strconv.Itoa(*a.Amount)
+		}
 	}
 	return inputs
 }
@@ -96,8 +99,8 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}
-	input := generated.PromotionCreateInput{
-		ID: b.ID, Name: deref(b.Name), Description: deref(b.Description), PromotionType: store.PromotionType(deref(b.PromotionType)),
+	input := model.PromotionCreateInput{
+		ID: b.ID, Name: deref(b.Name), Description: b.Description, PromotionType: store.PromotionType(deref(b.PromotionType)),
 		Enabled: deref(b.Enabled), Automatic: deref(b.Automatic), Start: deref(b.Start), End: deref(b.End),
 		MinCartValue: amounts(b.MinCartValue), MaxDiscountValue: amounts(b.MaxDiscountValue), MaxApplicationsPerCart: b.MaxApplicationsPerCart,
 		Schema: b.Schema, Currencies: b.Currencies, TargetCatalogs: b.TargetCatalogs, Conditions: b.Conditions}
@@ -115,12 +118,16 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 // updatePromotion changes the members given; ?dry_run=true tells what would
 // happen instead.
 func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
+	dryRun, err := dryRunOf(r)
+	if err != nil {
+		return err
+	}
 	var b promotionBody
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}
 	input := generated.PromotionUpdateInput{
-		ID: r.PathValue("id"), DryRun: r.URL.Query().Get("dry_run") == "true",
+		ID: r.PathValue("id"), DryRun: dryRun,
 		Name: b.Name, Description: b.Description, PromotionType: (*store.PromotionType)(b.PromotionType),
 		Enabled: b.Enabled, Automatic: b.Automatic, Start: b.Start, End: b.End,
 		MinCartValue: amounts(b.MinCartValue), MaxDiscountValue: amounts(b.MaxDiscountValue), MaxApplicationsPerCart: b.MaxApplicationsPerCart,
@@ -136,6 +143,23 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	dst := append(appendPromotion([]byte(`{"data":`), payload.Promotion), `,"meta":{"codes_deleted":`...)
 	writeJSON(w, http.StatusOK, append(strconv.AppendInt(dst, int64(payload.CodesDeleted), 10), "}}"...))
 	return nil
+}
+
+// dryRunOf reads dry_run, which is true, false, or not there: whoever writes it
+// another way means no change.
+func dryRunOf(r *http.Request) (bool, error) {
+	values, err := queryOf(r)
+	if err != nil {
+		return false, err
+	}
+	switch text := values.Get("dry_run"); text {
+	case "true":
+		return true, nil
+	case "", "false":
+		return false, nil
+	default:
+		return false, badParameter("dry_run", "must be true or false, not %q", text)
+	}
 }
 
 // deletePromotion removes one.

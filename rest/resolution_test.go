@@ -51,6 +51,7 @@ func explained(t *testing.T, w *httptest.ResponseRecorder) (x explanation) {
 
 // The offers' shoppers see the outlet and nothing else, and are told why.
 func TestOffersAreForTheMobileChannel(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, offers(), at(storetest.NewClock(noon)))
 		t.Run("the mobile channel with the tag clearance sees the offers alone", func(t *testing.T) {
@@ -79,6 +80,7 @@ func TestOffersAreForTheMobileChannel(t *testing.T) {
 }
 
 func TestPreferExplain(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, offers(), at(storetest.NewClock(noon)))
 		for prefer, want := range map[string]bool{
@@ -116,6 +118,7 @@ func TestPreferExplain(t *testing.T) {
 
 // The header says what catalogResolution says.
 func TestTheHeaderAndTheQuerySayTheSame(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, offers(), at(storetest.NewClock(noon)))
 		for _, headers := range [][]string{nil, clearance, {"EP-Channel", "mobile"}, {"EP-Channel", "web", "EP-Context-Tag", "clearance"}} {
@@ -146,6 +149,7 @@ func TestTheHeaderAndTheQuerySayTheSame(t *testing.T) {
 
 // However many rules there are, a header stays one that proxies let through.
 func TestTheHeaderIsBounded(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		lines := []string{offers()}
 		for i := range 300 {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
-	"path"
 	"strconv"
 	"strings"
 
@@ -80,8 +79,8 @@ func routes() []route {
 	}
 }
 
-// Handler serves /catalog and /v2. A path may end in a slash; every answer,
-// errors included, is JSON in the shape of its family.
+// Handler serves /catalog and /v2, behind web.Entrance. Every answer, errors
+// included, is JSON in the shape of its family.
 func (a *API) Handler() http.Handler {
 	mux := http.NewServeMux()
 	byPath := map[string]map[string]route{}
@@ -97,25 +96,7 @@ func (a *API) Handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		a.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + " here; the documented paths begin with /catalog/ and /v2/."})
 	})
-	return CleanPath(mux)
-}
-
-// CleanPath lets a path end in a slash, and hold empty segments, as clients
-// write it: a mux would answer those with a redirect in HTML. It belongs in
-// front of any mux that routes to the surfaces.
-func CleanPath(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if clean := path.Clean("/" + r.URL.Path); clean != r.URL.Path {
-			cleaned := *r.URL
-			cleaned.Path, cleaned.RawPath = clean, ""
-			if r.URL.RawPath != "" {
-				cleaned.RawPath = path.Clean("/" + r.URL.RawPath)
-			}
-			r = r.Clone(r.Context())
-			r.URL = &cleaned
-		}
-		next.ServeHTTP(w, r)
-	})
+	return mux
 }
 
 // pattern is a path in the mux's words: /a/{id}.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/internal/web"
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/storetest"
@@ -47,11 +48,13 @@ func allow() map[string]string {
 
 // alone is REST without GraphQL beside it, and so without another's mux.
 func alone(t testing.TB, s *surface) *surface {
-	return &surface{s.store, resttest.Held(t, rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler)).Handler())}
+	api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
+	return &surface{s.store, resttest.Held(t, web.Entrance(api.WriteError, graph.SentHeaders()...)(api.Handler()))}
 }
 
 // No answer is a redirect: clients would have to follow it, and it is no JSON.
 func TestPaths(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := alone(t, open(t, e, shop(), at(storetest.NewClock(noon))))
 		runScenarios(t, s, []scenario{
@@ -76,6 +79,7 @@ func TestPaths(t *testing.T) {
 }
 
 func TestMethods(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		for path, want := range allow() {
@@ -103,6 +107,7 @@ func TestMethods(t *testing.T) {
 
 // Over a real connection, because net/http drops the body.
 func TestHeadHasTheHeadersOfGetAndNoBody(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		server := httptest.NewServer(s.as(admin()))

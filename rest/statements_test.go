@@ -69,6 +69,7 @@ func cost(t *testing.T, s *surface, method, target, body string, headers ...stri
 }
 
 func TestAPageOfAHundredCostsAsManyStatementsAsAPageOfOne(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, many(), at(storetest.NewClock(noon)), func(c *store.Config) { c.NoCache = true })
 		for range 110 {

@@ -10,6 +10,7 @@ import (
 var stocked = []string{"anvil", "brush", "chalk", "drill-draft"}
 
 func TestStocks(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		list := func(name, query string, ids ...string) scenario {

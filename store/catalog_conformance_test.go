@@ -7,6 +7,7 @@ import (
 )
 
 func TestEveryEngineKeepsThePromisesOfCatalogs(t *testing.T) {
+	t.Parallel()
 	for _, suite := range []struct {
 		name string
 		run  func(*testing.T, storetest.Engine)
@@ -31,6 +32,9 @@ func TestEveryEngineKeepsThePromisesOfCatalogs(t *testing.T) {
 		{"authoring", storetest.Authoring},
 		{"generated shops", storetest.Generate},
 	} {
-		t.Run(suite.name, func(t *testing.T) { storetest.Each(t, suite.run) })
+		t.Run(suite.name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, suite.run)
+		})
 	}
 }

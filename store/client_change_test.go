@@ -27,6 +27,7 @@ func known(t *testing.T, s *store.Store, id, secret string) bool {
 }
 
 func TestRotateClientSecret(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock := storetest.NewClock(newYear)
 		s := e.Open(t, func(c *store.Config) { c.Clock = clock.Now })
@@ -74,6 +75,7 @@ func TestRotateClientSecret(t *testing.T) {
 }
 
 func TestRevokeClient(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock := storetest.NewClock(newYear)
 		at := func(c *store.Config) { c.Clock = clock.Now }
@@ -122,6 +124,7 @@ func TestRevokeClient(t *testing.T) {
 }
 
 func TestClients(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock := storetest.NewClock(newYear)
 		s := e.Open(t, func(c *store.Config) { c.Clock = clock.Now })
@@ -144,6 +147,7 @@ func TestClients(t *testing.T) {
 }
 
 func TestWritesToClientsRefuse(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := e.Open(t)
 		client, secret, err := s.CreateClient(t.Context(), "command:test", "till", nil)
@@ -165,6 +169,7 @@ func TestWritesToClientsRefuse(t *testing.T) {
 
 // Whoever rotates at the same time, the secret told last is good.
 func TestRotationsAtOnce(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := e.Open(t)
 		client, _, err := s.CreateClient(t.Context(), "command:test", "till", nil)
@@ -190,6 +195,7 @@ func TestRotationsAtOnce(t *testing.T) {
 
 // What was revoked does not come back by way of a file.
 func TestRevokedClientsInFiles(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := e.Open(t)
 		bring := func(s *store.Store, text string) {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestCreateClient(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock := storetest.NewClock(time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC))
 		s := e.Open(t, func(c *store.Config) { c.Clock = clock.Now })
@@ -35,6 +36,7 @@ func TestCreateClient(t *testing.T) {
 }
 
 func TestCreateClientScopesAreAllUnlessNamed(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		client, _, err := e.Open(t).CreateClient(t.Context(), "command:test", strings.Repeat("n", 255), nil)
 		require.NoError(t, err)
@@ -43,6 +45,7 @@ func TestCreateClientScopesAreAllUnlessNamed(t *testing.T) {
 }
 
 func TestCreateClientRefuses(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		client string
@@ -77,6 +80,7 @@ func TestCreateClientRefuses(t *testing.T) {
 }
 
 func TestClientNotFound(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := e.Open(t)
 		for _, id := range []string{"", "nobody", "a\x00b", "\xff", strings.Repeat("x", 65)} {
@@ -87,6 +91,7 @@ func TestClientNotFound(t *testing.T) {
 }
 
 func TestAuthenticateClient(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := e.Open(t)
 		client, secret, err := s.CreateClient(t.Context(), "command:test", "one", nil)

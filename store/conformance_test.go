@@ -9,6 +9,7 @@ import (
 func TestMain(m *testing.M) { storetest.Main(m) }
 
 func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
+	t.Parallel()
 	for _, suite := range []struct {
 		name string
 		run  func(*testing.T, storetest.Engine)

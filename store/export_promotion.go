@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 )
 
 // promotions exports promotions as they are kept.
@@ -27,7 +26,7 @@ func (e *exporter) codes(ctx context.Context) error {
 		} else {
 			c.Used = int(used)
 		}
-		c.User = json.RawMessage(users)
+		c.User = storedCodeUser(users)
 		if created != 0 {
 			c.CreatedAt = formatTime(fromMicros(created))
 		}

@@ -53,6 +53,7 @@ func enqueue(t *testing.T, s *store.Store, kind store.JobKind, input any) *store
 }
 
 func TestJobs(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		t.Run("a job is done once, with progress", jobDone(e))
 		t.Run("what waits already is not asked for twice", jobCoalesced(e))

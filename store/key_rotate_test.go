@@ -22,6 +22,7 @@ func kids(t *testing.T, s *store.Store, sealer *store.Sealer) (ids []string) {
 }
 
 func TestRotateSigningKey(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock, sealer := storetest.NewClock(newYear), testSealer(t, 1)
 		s := e.Open(t, func(c *store.Config) { c.Clock = clock.Now })
@@ -71,6 +72,7 @@ func TestRotateSigningKey(t *testing.T) {
 
 // A worker drops what is done, without anyone's asking.
 func TestWorkersSweepSigningKeys(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock, sealer := storetest.NewClock(newYear), testSealer(t, 1)
 		s := e.Open(t, func(c *store.Config) { c.Clock = clock.Now })
@@ -86,6 +88,7 @@ func TestWorkersSweepSigningKeys(t *testing.T) {
 }
 
 func TestRotateSigningKeyRefuses(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s, sealer := e.Open(t), testSealer(t, 1)
 		before := kids(t, s, sealer)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestSigningKeysCreatesTheFirst(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s, sealer := e.Open(t), testSealer(t, 1)
 		before := s.SigningKeysVersion()
@@ -45,6 +46,7 @@ func addKey(t *testing.T, e storetest.Engine, sealer *store.Sealer, id string, c
 }
 
 func TestSigningKeysNewestFirst(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s, sealer := e.Open(t), testSealer(t, 1)
 		day := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
@@ -63,6 +65,7 @@ func TestSigningKeysNewestFirst(t *testing.T) {
 }
 
 func TestSigningKeysOfServersThatStartAtOnce(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		sealer := testSealer(t, 1)
 		servers := []*store.Store{e.Open(t), e.Open(t), e.Open(t)}
@@ -95,6 +98,7 @@ func TestSigningKeysOfServersThatStartAtOnce(t *testing.T) {
 }
 
 func TestSigningKeysRefuses(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s, sealer := e.Open(t), testSealer(t, 1)
 		keys, err := s.SigningKeys(t.Context(), sealer)

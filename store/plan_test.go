@@ -37,6 +37,7 @@ var fill = []string{
 }
 
 func TestNoListReadsOrSortsAWholeTable(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s, db := e.Open(t), e.SQL(t)
 		for _, statement := range fill {
@@ -120,6 +121,7 @@ func wasteful(step string) bool {
 }
 
 func TestAWastefulPlanIsKnown(t *testing.T) {
+	t.Parallel()
 	for step, want := range map[string]bool{
 		"SCAN stock": true,
 		"SCAN stock USING INDEX stock_by_created":                 false,

@@ -9,6 +9,7 @@ import (
 )
 
 func TestTheDiscountOfAnAmount(t *testing.T) {
+	t.Parallel()
 	usd := func(minor int64) []CurrencyAmount { return []CurrencyAmount{{"USD", minor}} }
 	for _, c := range []struct {
 		name     string
@@ -42,7 +43,7 @@ func TestTheDiscountOfAnAmount(t *testing.T) {
 		{name: "what is in the cart decides", kind: XForY, schema: `{"x":3,"y":2,"targets":["A"]}`, minor: 5000, currency: "USD", none: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			source := &promotionSource{PromotionType: string(c.kind), Schema: json.RawMessage(c.schema), MinCartValue: c.min, MaxDiscountValue: c.max}
+			source := &promotionSource{PromotionType: string(c.kind), Schema: json.RawMessage(c.schema), MinCartValue: sourceAmounts(c.min), MaxDiscountValue: sourceAmounts(c.max)}
 			discount, ok := newPromotion(source, time.Time{}).Discount(c.minor, c.currency)
 			require.Equal(t, []any{c.want, !c.none}, []any{discount, ok})
 		})
@@ -50,6 +51,7 @@ func TestTheDiscountOfAnAmount(t *testing.T) {
 }
 
 func TestTheStateOfAPromotion(t *testing.T) {
+	t.Parallel()
 	start := time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 	end := start.Add(time.Hour)
 	for _, c := range []struct {
@@ -70,6 +72,7 @@ func TestTheStateOfAPromotion(t *testing.T) {
 }
 
 func TestACodeThatNobodyGuesses(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for range 10_000 {
 		code := newCode()

@@ -52,6 +52,7 @@ type resolved struct {
 }
 
 func TestWhichRuleWins(t *testing.T) {
+	t.Parallel()
 	mobile, web := store.ShopperContext{Channel: "mobile"}, store.ShopperContext{Channel: "web"}
 	clearance := store.ShopperContext{Channel: "mobile", Tags: []string{"clearance"}}
 	acme := store.ShopperContext{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob"}
@@ -124,6 +125,7 @@ func TestWhichRuleWins(t *testing.T) {
 // A schedule is on at its first instant and off at its last; what is between
 // two instants is not told apart beyond milliseconds.
 func TestTheEdgesOfARulesSchedule(t *testing.T) {
+	t.Parallel()
 	list := rules(t, `rule schedules=[{"valid_from":"2024-05-30T12:00:00Z","valid_to":"2024-05-30T13:00:00Z"},{"valid_from":"2024-06-01T00:00:00Z"}]`)
 	for _, edge := range []struct {
 		at    string
@@ -185,6 +187,7 @@ func drawRules(t *rapid.T) []*store.CatalogRule {
 }
 
 func TestTheWinnerDoesNotDependOnTheOrderAndNoneBeatsIt(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		list, shopper := drawRules(t), drawShopper(t)
 		at := noonOfMay.Add(time.Duration(rapid.IntRange(-3, 3).Draw(t, "hours")) * time.Hour)

@@ -19,6 +19,7 @@ func testSealer(t *testing.T, fill byte) *store.Sealer {
 }
 
 func TestSealerOpensWhatItSealed(t *testing.T) {
+	t.Parallel()
 	for _, plain := range []string{"", "x", "a password", string(make([]byte, 4096))} {
 		sealed := testSealer(t, 1).Seal("gateway/card_processor/password", []byte(plain))
 		opened, err := testSealer(t, 1).Open("gateway/card_processor/password", sealed)
@@ -28,6 +29,7 @@ func TestSealerOpensWhatItSealed(t *testing.T) {
 }
 
 func TestSealerFormat(t *testing.T) {
+	t.Parallel()
 	const versionKeyIDNonceTag = 1 + 4 + 12 + 16
 	one := testSealer(t, 1).Seal("f", []byte("secret"))
 	two := testSealer(t, 1).Seal("f", []byte("secret"))
@@ -39,6 +41,7 @@ func TestSealerFormat(t *testing.T) {
 }
 
 func TestSealerRefuses(t *testing.T) {
+	t.Parallel()
 	sealed := testSealer(t, 1).Seal("f", []byte("secret"))
 	changed := func(i int) []byte {
 		b := bytes.Clone(sealed)
@@ -74,6 +77,7 @@ func TestSealerRefuses(t *testing.T) {
 }
 
 func TestNewSealerWantsThe32Bytes(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int{0, 16, 31, 33} {
 		_, err := store.NewSealer(make([]byte, size))
 		require.EqualError(t, err, fmt.Sprintf("the sealing key must be 32 bytes long, not %d", size))
@@ -81,6 +85,7 @@ func TestNewSealerWantsThe32Bytes(t *testing.T) {
 }
 
 func TestSealerPrintsNoSecret(t *testing.T) {
+	t.Parallel()
 	for _, format := range []string{"%v", "%+v", "%s"} {
 		require.Regexp(t, `^sealing key [0-9a-f]{8}$`, fmt.Sprintf(format, testSealer(t, 7)))
 	}

@@ -15,6 +15,7 @@ import (
 
 // A secret gets out by Reveal, and by nothing else.
 func TestASecretIsNotPrinted(t *testing.T) {
+	t.Parallel()
 	const plain = "hunter2-äöü"
 	secret := store.NewSecret(plain)
 	holder := struct {

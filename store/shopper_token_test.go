@@ -12,6 +12,7 @@ import (
 )
 
 func TestGrantShopperToken(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock := storetest.NewClock(newYear.Add(999 * time.Millisecond))
 		s := e.Open(t, func(c *store.Config) { c.Clock = clock.Now })
@@ -38,6 +39,7 @@ func TestGrantShopperToken(t *testing.T) {
 }
 
 func TestGrantShopperTokenRefuses(t *testing.T) {
+	t.Parallel()
 	second := func(n int) *int { return &n }
 	long := strings.Repeat("x", 256)
 	var tags []string

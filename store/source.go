@@ -67,8 +67,8 @@ type decoded struct {
 // decode reads one resource. Its faults name every member that is wrong; the
 // source is there even so, as far as it could be read.
 func (d *decoder) decode(line []byte) decoded {
-	if !cleanText(string(line)) || escapesNUL(line) {
-		return decoded{faults: Errors{invalid(nil, "The line must be UTF-8 text without NUL.")}}
+	if err := checkLine(line); err != nil {
+		return decoded{faults: AsErrors(err)}
 	}
 	var head struct {
 		Type string `json:"type"`
@@ -89,9 +89,14 @@ func (d *decoder) decode(line []byte) decoded {
 		return result
 	}
 	result.source = create()
-	reader := json.NewDecoder(bytes.NewReader(line))
-	reader.DisallowUnknownFields()
-	if err := reader.Decode(result.source); err != nil {
+	err := readStrictly(line, result.source)
+	if err != nil { // 2.0 is a whole number too
+		if plain := plainNumbers(line, reflect.TypeOf(result.source)); plain != nil {
+			line = plain
+			err = readStrictly(line, result.source)
+		}
+	}
+	if err != nil {
 		var mistyped bool
 		result.faults, result.passed, mistyped = explainJSON(line, err, reflect.TypeOf(result.source), d.lenient)
 		if mistyped { // what was not read cannot be judged further
@@ -114,20 +119,12 @@ func (d *decoder) decode(line []byte) decoded {
 	return result
 }
 
-// escapesNUL tells whether a string of the line holds \u0000; \\u0000 is a
-// backslash and five letters.
-func escapesNUL(line []byte) bool {
-	for at := 0; ; {
-		next := bytes.IndexByte(line[at:], '\\')
-		if next < 0 {
-			return false
-		}
-		at += next
-		if bytes.HasPrefix(line[at:], []byte(`\u0000`)) {
-			return true
-		}
-		at = min(at+2, len(line))
-	}
+// readStrictly reads a line into a source, and stops at the first member that
+// is not known.
+func readStrictly(line []byte, into source) error {
+	reader := json.NewDecoder(bytes.NewReader(line))
+	reader.DisallowUnknownFields()
+	return reader.Decode(into)
 }
 
 // explainJSON finds every member that does not fit the shape, which
@@ -158,6 +155,12 @@ func (f *faults) shape(path []string, raw []byte, shape reflect.Type, lenient bo
 	}
 	switch {
 	case shape == reflect.TypeFor[json.RawMessage](), shape.Kind() == reflect.Interface:
+	case reflect.PointerTo(shape).Implements(reflect.TypeFor[json.Unmarshaler]()):
+		var wrong *Error // of a form of its own
+		if err := json.Unmarshal(raw, reflect.New(shape).Interface()); errors.As(err, &wrong) {
+			f.mistyped = true
+			f.list = append(f.list, wrong.At(path...))
+		}
 	case shape.Kind() == reflect.Struct, shape.Kind() == reflect.Map:
 		var members map[string]json.RawMessage
 		if json.Unmarshal(raw, &members) != nil {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAConnectionDressesASlice(t *testing.T) {
+	t.Parallel()
 	counted := 0
 	slice := &store.Slice[string]{Items: []string{"a", "b"}, Cursors: []string{"ca", "cb"}, Limit: 2, Offset: 4, HasNext: true, HasPrevious: true,
 		Total: func(context.Context) (int, error) { counted++; return 9, nil }}
@@ -28,6 +29,7 @@ func TestAConnectionDressesASlice(t *testing.T) {
 }
 
 func TestAnEmptyConnection(t *testing.T) {
+	t.Parallel()
 	failure := errors.New("away")
 	c := model.NewConnection(&store.Slice[string]{Limit: 25, Total: func(context.Context) (int, error) { return 0, failure }}, strings.ToUpper)
 	require.Equal(t, []string{}, c.Nodes, "an empty list, not null")
@@ -39,6 +41,7 @@ func TestAnEmptyConnection(t *testing.T) {
 }
 
 func TestAUserErrorNamesTheMemberOfTheInput(t *testing.T) {
+	t.Parallel()
 	fault := &model.UserError{Error: &store.Error{Code: store.Unprocessable, Path: []string{"changes", "0", "quantity"}, Detail: "must be at least 1, not 0"}}
 	require.Equal(t, []string{"input", "changes", "0", "quantity"}, fault.Field())
 	require.Equal(t, "changes.0.quantity must be at least 1, not 0.", fault.Message())

@@ -16,6 +16,7 @@ func ptr[T any](value T) *T { return &value }
 func eq(value string) *model.TextFilter { return &model.TextFilter{Eq: &value} }
 
 func TestAFilterInTheStoresWords(t *testing.T) {
+	t.Parallel()
 	noon := time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		name   string
@@ -41,11 +42,12 @@ func TestAFilterInTheStoresWords(t *testing.T) {
 }
 
 func TestAFilterThatContradictsItself(t *testing.T) {
+	t.Parallel()
 	for name, filter := range map[string]*model.ProductFilter{
 		"eq and in":         {Sku: &model.TextFilter{Eq: ptr("a"), In: []string{"a"}}},
 		"neither":           {Sku: &model.TextFilter{}},
 		"in nothing":        {Sku: &model.TextFilter{In: []string{}}},
-		"no ids":            {ID: &model.IDFilter{}},
+		"no ids":            {ID: &model.IDFilter{In: []string{}}},
 		"somewhere further": {And: []*model.ProductFilter{{}, {And: []*model.ProductFilter{{Sku: &model.TextFilter{}}}}}},
 	} {
 		_, err := filter.Filter()
@@ -56,6 +58,7 @@ func TestAFilterThatContradictsItself(t *testing.T) {
 
 // Add and Ranges are each other's inverse: REST adds what Ranges reads.
 func TestBoundsAreReadAsTheyWereAdded(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		bounds, added := &model.ListBounds{}, []store.Range{}
 		for range rapid.IntRange(0, 12).Draw(t, "ranges") {
@@ -81,6 +84,7 @@ func TestBoundsAreReadAsTheyWereAdded(t *testing.T) {
 }
 
 func TestOrders(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, store.Sort{}, (*model.ListOrder)(nil).Sort())
 	require.Equal(t, store.Sort{By: store.SortID}, (&model.ListOrder{Field: store.SortID, Direction: model.Ascending}).Sort())
 	require.Equal(t, store.Sort{By: store.SortUpdatedAt, Descending: true}, (&model.ListOrder{Field: store.SortUpdatedAt, Direction: model.Descending}).Sort())

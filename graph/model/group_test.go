@@ -50,6 +50,7 @@ func (c *counted) batch(_ context.Context, all []row) (map[string]string, error)
 }
 
 func TestOneBatchServesAllSiblings(t *testing.T) {
+	t.Parallel()
 	list, c := rows(100), &counted{}
 	g := group(list)
 	for _, r := range list {
@@ -62,6 +63,7 @@ func TestOneBatchServesAllSiblings(t *testing.T) {
 }
 
 func TestOneRowIsABatch(t *testing.T) {
+	t.Parallel()
 	c := &counted{}
 	answer, err := model.Load(t.Context(), group(rows(1)), "edge", "r000", c.batch)
 	require.NoError(t, err)
@@ -70,6 +72,7 @@ func TestOneRowIsABatch(t *testing.T) {
 }
 
 func TestARowThatComesTwiceIsOneSibling(t *testing.T) {
+	t.Parallel()
 	c := &counted{}
 	g := group([]row{{"a"}, {"b"}, {"a"}})
 	for _, id := range []string{"a", "b", "a"} {
@@ -82,6 +85,7 @@ func TestARowThatComesTwiceIsOneSibling(t *testing.T) {
 }
 
 func TestEachEdgeHasItsOwnBatch(t *testing.T) {
+	t.Parallel()
 	g := group(rows(3))
 	one, two, numbers := &counted{}, &counted{}, 0
 	for range 2 {
@@ -102,6 +106,7 @@ func TestEachEdgeHasItsOwnBatch(t *testing.T) {
 }
 
 func TestWhatABatchLeavesOutIsTheZeroValue(t *testing.T) {
+	t.Parallel()
 	g := group(rows(2))
 	batch := func(context.Context, []row) (map[string][]string, error) {
 		return map[string][]string{"r000": {"something"}}, nil
@@ -119,6 +124,7 @@ func TestWhatABatchLeavesOutIsTheZeroValue(t *testing.T) {
 }
 
 func TestAnErrorIsEverySiblings(t *testing.T) {
+	t.Parallel()
 	list := rows(100)
 	g, failure := group(list), errors.New("the database is away")
 	runs := 0
@@ -135,6 +141,7 @@ func TestAnErrorIsEverySiblings(t *testing.T) {
 }
 
 func TestAPanicIsEverySiblingsError(t *testing.T) {
+	t.Parallel()
 	list := rows(10)
 	g, runs := group(list), atomic.Int64{}
 	for _, r := range list {
@@ -151,6 +158,7 @@ func TestAPanicIsEverySiblingsError(t *testing.T) {
 // Siblings are resolved at the same time, on a machine that has other things
 // to do: still there is one batch for each edge.
 func TestSiblingsAskAtTheSameTime(t *testing.T) {
+	t.Parallel()
 	busy, stop := sync.WaitGroup{}, atomic.Bool{}
 	for range 8 {
 		busy.Go(func() {
@@ -186,6 +194,7 @@ func TestSiblingsAskAtTheSameTime(t *testing.T) {
 
 // An edge of an edge: what a batch brings is a group of its own, and so on.
 func TestBatchesWithinBatches(t *testing.T) {
+	t.Parallel()
 	type parent struct {
 		id       string
 		children *model.Group[row]
@@ -219,12 +228,14 @@ func TestBatchesWithinBatches(t *testing.T) {
 }
 
 func TestAnEmptyGroupAsksNothing(t *testing.T) {
+	t.Parallel()
 	require.NotNil(t, group(nil))
 }
 
 // A batch runs for the first of the siblings who asks; what it reads the
 // context for (the principal, the shopper) is the same for all of them.
 func TestABatchSeesTheOperation(t *testing.T) {
+	t.Parallel()
 	type key struct{}
 	ctx := context.WithValue(t.Context(), key{}, "the operation")
 	saw, err := model.Load(ctx, group(rows(5)), "edge", "r003", func(ctx context.Context, all []row) (map[string]any, error) {

@@ -3,9 +3,7 @@ package auth
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -123,12 +121,9 @@ type tokenRequest struct {
 }
 
 func readTokenRequest(w http.ResponseWriter, r *http.Request) (request tokenRequest, err error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxTokenRequest))
-	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-		return request, &StatusError{http.StatusRequestEntityTooLarge, invalid("The body must be at most %d bytes long.", maxTokenRequest)}
-	}
+	body, err := ReadBody(w, r, maxTokenRequest)
 	if err != nil {
-		return request, invalid("The body broke off before its end.")
+		return request, err
 	}
 	if request, err = parseTokenRequest(body); err != nil {
 		return request, err
@@ -143,6 +138,9 @@ func readTokenRequest(w http.ResponseWriter, r *http.Request) (request tokenRequ
 func parseTokenRequest(body []byte) (request tokenRequest, err error) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	if bytes.HasPrefix(body, []byte("{")) {
+		if err := store.CheckJSON(body); err != nil {
+			return request, err
+		}
 		if json.Unmarshal(body, &request) != nil {
 			return request, invalid("The body is no JSON object with the texts grant_type, client_id and client_secret.")
 		}
@@ -151,6 +149,11 @@ func parseTokenRequest(body []byte) (request tokenRequest, err error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
 		return request, invalid("The body is neither a form nor a JSON object.")
+	}
+	for _, name := range []string{"grant_type", "client_id", "client_secret"} {
+		if err := store.CheckText(form.Get(name), name); err != nil {
+			return request, err
+		}
 	}
 	return tokenRequest{form.Get("grant_type"), form.Get("client_id"), form.Get("client_secret")}, nil
 }

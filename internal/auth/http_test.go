@@ -14,6 +14,7 @@ import (
 )
 
 func TestMiddleware(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	token := f.token(t).AccessToken
 	tests := []struct {
@@ -83,6 +84,7 @@ func (f *fixture) askToken(contentType, body string, basic ...string) *httptest.
 }
 
 func TestTokenHandler(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	const (
 		credentials = "grant_type=client_credentials&client_id=CID&client_secret=SECRET"
@@ -128,6 +130,7 @@ func TestTokenHandler(t *testing.T) {
 }
 
 func TestTokenHandlerRefuses(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	tests := []struct {
 		name, body string
@@ -147,7 +150,9 @@ func TestTokenHandlerRefuses(t *testing.T) {
 		{"JSON that breaks off", `{"grant_type":"implicit"`, nil, 400, "no JSON object"},
 		{"JSON of other types", `{"grant_type":1}`, nil, 400, "no JSON object"},
 		{"a form with a bad escape", "grant_type=%zz", nil, 400, "neither a form nor a JSON object"},
-		{"a body too long", "grant_type=implicit&x=" + strings.Repeat("x", 16<<10), nil, 413, "at most 16384 bytes"},
+		{"a secret that is no text", "grant_type=client_credentials&client_id=CID&client_secret=%ff", nil, 400, "client_secret is not UTF-8"},
+		{"a secret that is no text, as JSON", `{"grant_type":"client_credentials","client_id":"CID","client_secret":"\ud800"}`, nil, 400, "client_secret holds half a surrogate pair"},
+		{"a body too long", "grant_type=implicit&x=" + strings.Repeat("x", 16<<10), nil, 413, "over 16 KiB"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -176,6 +181,7 @@ func detail(t *testing.T, w *httptest.ResponseRecorder) string {
 }
 
 func TestHandlersAllowTheirMethodsOnly(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	tests := []struct {
 		handler      http.Handler
@@ -196,6 +202,7 @@ func TestHandlersAllowTheirMethodsOnly(t *testing.T) {
 }
 
 func TestJWKSHandler(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	w := httptest.NewRecorder()
 	f.service.JWKSHandler(writeError).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/.well-known/jwks.json", nil))

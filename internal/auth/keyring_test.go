@@ -13,6 +13,7 @@ import (
 )
 
 func TestServersShareTheKeys(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	_, other := f.server(t)
 	_, err := other.Verify(t.Context(), f.token(t).AccessToken)
@@ -21,6 +22,7 @@ func TestServersShareTheKeys(t *testing.T) {
 }
 
 func TestUnknownKeyIsLookedUpOnce(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	token := sign(t, jose.EdDSA, f.addKey(t, "new"), "new", say(nil))
 	_, err := f.service.Verify(t.Context(), token)
@@ -44,6 +46,7 @@ func TestUnknownKeyIsLookedUpOnce(t *testing.T) {
 }
 
 func TestUnknownKeyWhileTheDatabaseFails(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	good := f.token(t).AccessToken
 	f.exec(t, `ALTER TABLE signing_key RENAME TO gone`)
@@ -58,6 +61,7 @@ func TestUnknownKeyWhileTheDatabaseFails(t *testing.T) {
 }
 
 func TestTokensOfARemovedKeyAreRefused(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	token := f.token(t).AccessToken
 	_, err := f.service.Verify(t.Context(), token)
@@ -74,6 +78,7 @@ func TestTokensOfARemovedKeyAreRefused(t *testing.T) {
 }
 
 func TestVerifyByManyAtOnce(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	newKey := f.addKey(t, "new")
 	tokens := []string{

@@ -112,6 +112,7 @@ func (p *idp) saying(changes map[string]any) map[string]any {
 }
 
 func TestOutsideIssuer(t *testing.T) {
+	t.Parallel()
 	f, p := newFixture(t), newIDP(t)
 	key := rsaKey(t)
 	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -166,6 +167,7 @@ func TestOutsideIssuer(t *testing.T) {
 }
 
 func TestOutsideIssuerRefuses(t *testing.T) {
+	t.Parallel()
 	f, p := newFixture(t), newIDP(t)
 	key, stranger := rsaKey(t), rsaKey(t)
 	p.publish(public("r", key.Public()))
@@ -216,6 +218,7 @@ func TestOutsideIssuerRefuses(t *testing.T) {
 }
 
 func TestOutsideIssuerRotatesItsKeys(t *testing.T) {
+	t.Parallel()
 	f, p := newFixture(t), newIDP(t)
 	first, second := rsaKey(t), rsaKey(t)
 	p.publish(public("1", first.Public()))
@@ -250,6 +253,7 @@ func TestOutsideIssuerRotatesItsKeys(t *testing.T) {
 }
 
 func TestOutsideIssuerAway(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name  string
 		broke func(*idp)
@@ -287,6 +291,7 @@ func TestOutsideIssuerAway(t *testing.T) {
 
 // One key of a kind that we do not know does no harm to the others.
 func TestOutsideIssuerWithStrangeKeys(t *testing.T) {
+	t.Parallel()
 	f, p := newFixture(t), newIDP(t)
 	key := rsaKey(t)
 	good, err := json.Marshal(public("r", key.Public()))
@@ -302,6 +307,7 @@ func TestOutsideIssuerWithStrangeKeys(t *testing.T) {
 }
 
 func TestOutsideIssuerChecks(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		url, audience, want string
 	}{
@@ -331,6 +337,7 @@ func TestOutsideIssuerChecks(t *testing.T) {
 }
 
 func TestOutsideTokensByManyAtOnce(t *testing.T) {
+	t.Parallel()
 	f, p := newFixture(t), newIDP(t)
 	key := rsaKey(t)
 	p.publish(public("r", key.Public()))

@@ -12,6 +12,7 @@ import (
 )
 
 func TestRequire(t *testing.T) {
+	t.Parallel()
 	nobody := t.Context()
 	reader := auth.WithPrincipal(nobody, &auth.Principal{ClientID: "c", Scopes: []string{"catalog:read", "inventory:read"}})
 	powerless := auth.WithPrincipal(nobody, &auth.Principal{ClientID: "c"})
@@ -49,6 +50,7 @@ func TestRequire(t *testing.T) {
 }
 
 func TestPrincipalOnTheContext(t *testing.T) {
+	t.Parallel()
 	principal := &auth.Principal{ClientID: "c1"}
 	require.Nil(t, auth.From(t.Context()))
 	require.Same(t, principal, auth.From(auth.WithPrincipal(t.Context(), principal)))

@@ -17,6 +17,7 @@ import (
 )
 
 func TestTokensOfARevokedClientAreRefused(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	elsewhere, other := f.server(t)
 	stays, _ := f.newClient(t, nil)
@@ -61,6 +62,7 @@ func TestTokensOfARevokedClientAreRefused(t *testing.T) {
 }
 
 func TestNobodyIsRevokedForAnOutsideName(t *testing.T) {
+	t.Parallel()
 	f, p := newFixture(t), newIDP(t)
 	public1, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
@@ -81,6 +83,7 @@ func kidOf(t *testing.T, token string) string {
 }
 
 func TestANewKeyIsPublishedBeforeItSigns(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	elsewhere, other := f.server(t)
 	before := f.token(t).AccessToken
@@ -111,6 +114,7 @@ func TestANewKeyIsPublishedBeforeItSigns(t *testing.T) {
 }
 
 func TestTheTokensOfALeakedKeyEnd(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	before := f.token(t).AccessToken
 	_, err := f.service.Verify(t.Context(), before)
@@ -124,6 +128,7 @@ func TestTheTokensOfALeakedKeyEnd(t *testing.T) {
 }
 
 func TestTokenRequestsAreCounted(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	var counted []string
 	service, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{Clock: f.clock.Now, Limit: func(_ context.Context, client string) error {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestScopesOfTheTable(t *testing.T) {
+	t.Parallel()
 	coordinates := auth.Coordinates()
 	require.IsIncreasing(t, coordinates)
 	for _, coordinate := range coordinates {
@@ -26,6 +27,7 @@ func TestScopesOfTheTable(t *testing.T) {
 }
 
 func TestScope(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		coordinate, scope string
 		declared          bool

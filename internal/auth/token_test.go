@@ -16,6 +16,7 @@ import (
 )
 
 func TestClientCredentials(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	token := f.token(t)
 	require.Equal(t, auth.GrantClientCredentials, token.Grant)
@@ -33,6 +34,7 @@ func TestClientCredentials(t *testing.T) {
 }
 
 func TestImplicit(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	stockOnly, _ := f.newClient(t, []string{"inventory:write", "inventory:read"})
 	neither, _ := f.newClient(t, []string{"settings:read"})
@@ -60,6 +62,7 @@ func TestImplicit(t *testing.T) {
 }
 
 func TestShopperToken(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	grant := &store.ShopperGrant{ID: "g1", AccountID: "a1", AccountTags: []string{"gold", "vip"}, CustomerID: "u1",
 		IssuedAt: start.Truncate(time.Second), Expires: start.Truncate(time.Second).Add(time.Minute)}
@@ -79,12 +82,14 @@ func TestShopperToken(t *testing.T) {
 }
 
 func TestIssueTooLong(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	_, err := f.service.Issue(t.Context(), auth.Grant{ClientID: "c1", Scopes: []string{strings.Repeat("x", 9000)}})
 	require.True(t, store.HasCode(err, store.Unprocessable), "got %v", err)
 }
 
 func TestIssueFormat(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	one, two := f.token(t).AccessToken, f.token(t).AccessToken
 	header, _, _ := strings.Cut(one, ".")
@@ -110,6 +115,7 @@ func TestIssueFormat(t *testing.T) {
 }
 
 func TestJWKSShowsNoPrivateKey(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	key := f.key(t)
 	require.JSONEq(t, `{"keys":[{"kty":"OKP","crv":"Ed25519","alg":"EdDSA","use":"sig","kid":"`+key.ID+
@@ -117,12 +123,14 @@ func TestJWKSShowsNoPrivateKey(t *testing.T) {
 }
 
 func TestNewWithAnotherSealingKey(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	_, err := auth.New(t.Context(), f.store, newSealer(t, 2), auth.Options{})
 	require.ErrorIs(t, err, store.ErrSealingKey)
 }
 
 func TestNewWithoutOptions(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	service, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{})
 	require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestVerifyRefuses(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	key := f.key(t)
 	_, stranger, err := ed25519.GenerateKey(nil)
@@ -63,6 +64,7 @@ func TestVerifyRefuses(t *testing.T) {
 }
 
 func TestVerifyAllows(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	key := f.key(t)
 	tests := []struct {
@@ -85,6 +87,7 @@ func TestVerifyAllows(t *testing.T) {
 }
 
 func TestVerifyRemembersUntilTheExpiry(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	token := f.token(t)
 	first, err := f.service.Verify(t.Context(), token.AccessToken)
@@ -106,6 +109,7 @@ func TestVerifyRemembersUntilTheExpiry(t *testing.T) {
 }
 
 func TestVerifyReadsNoDatabase(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	token := f.token(t).AccessToken
 	_, err := f.service.Verify(t.Context(), f.token(t).AccessToken) // reads which clients are revoked, since one was made

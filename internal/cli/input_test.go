@@ -24,6 +24,7 @@ func writeFiles(t *testing.T, texts ...string) (names []string) {
 }
 
 func TestFilesReadAsOne(t *testing.T) {
+	t.Parallel()
 	const mark = "\ufeff"
 	for _, test := range []struct {
 		name  string
@@ -69,6 +70,7 @@ func TestFilesReadAsOne(t *testing.T) {
 }
 
 func TestSpooledInputIsReadAgainAndRemoved(t *testing.T) {
+	t.Parallel()
 	in, err := newFileInput(t.Context(), []string{"-"}, strings.NewReader("1\n2\n"))
 	require.NoError(t, err)
 	for range 2 {
@@ -93,6 +95,7 @@ func TestSpooledInputIsReadAgainAndRemoved(t *testing.T) {
 }
 
 func TestGeneratedInputIsTheSameEachTime(t *testing.T) {
+	t.Parallel()
 	in := &generated{products: 60, seed: 7}
 	var first string
 	for range 2 {

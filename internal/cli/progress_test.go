@@ -9,6 +9,7 @@ import (
 )
 
 func TestNothingIsDrawnBesideATerminal(t *testing.T) {
+	t.Parallel()
 	var screen bytes.Buffer
 	m := newMeter(&screen, "importing", 10, 2)
 	require.Nil(t, m)
@@ -19,6 +20,7 @@ func TestNothingIsDrawnBesideATerminal(t *testing.T) {
 }
 
 func TestAMeterMakesRoomForAnotherPass(t *testing.T) {
+	t.Parallel()
 	var screen bytes.Buffer
 	m := drawnMeter(&screen, "importing", 10, 2)
 	m.add(10)
@@ -31,6 +33,7 @@ func TestAMeterMakesRoomForAnotherPass(t *testing.T) {
 }
 
 func TestAMeterWithoutAnEndCountsBytes(t *testing.T) {
+	t.Parallel()
 	var screen bytes.Buffer
 	m := drawnMeter(&screen, "importing", -1, 2)
 	m.add(2_000_000)

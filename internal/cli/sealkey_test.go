@@ -26,6 +26,7 @@ func opens(t *testing.T, s, other *store.Sealer) bool {
 }
 
 func TestKeyBesideTheDatabase(t *testing.T) {
+	t.Parallel()
 	for i, test := range []struct{ database, key string }{
 		{"portico.db", "portico.key"},
 		{"portico.db?mode=rwc", "portico.key"},
@@ -51,6 +52,7 @@ func TestKeyBesideTheDatabase(t *testing.T) {
 }
 
 func TestServersThatStartAtOnceHaveOneKey(t *testing.T) {
+	t.Parallel()
 	address := "file:" + filepath.Join(t.TempDir(), "portico.db")
 	sealers := make([]*store.Sealer, 8)
 	var all sync.WaitGroup
@@ -69,6 +71,7 @@ func TestServersThatStartAtOnceHaveOneKey(t *testing.T) {
 }
 
 func TestGivenKeys(t *testing.T) {
+	t.Parallel()
 	key := bytes.Repeat([]byte{0xfb}, store.SealingKeySize) // has + and / in base64
 	want, err := store.NewSealer(key)
 	require.NoError(t, err)
@@ -88,6 +91,7 @@ func TestGivenKeys(t *testing.T) {
 }
 
 func TestKeysThatAreNone(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	short := filepath.Join(directory, "short")
 	require.NoError(t, os.WriteFile(short, []byte("c2VjcmV0"), 0o600))
@@ -111,6 +115,7 @@ func TestKeysThatAreNone(t *testing.T) {
 }
 
 func TestAKeyFileThatOthersCanReadIsTold(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "key")
 	require.NoError(t, os.WriteFile(file, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
 	require.NoError(t, os.Chmod(file, 0o644))

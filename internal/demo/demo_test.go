@@ -28,6 +28,7 @@ func view(t *testing.T, s *store.Store, shopper store.ShopperContext) *store.Vie
 }
 
 func TestTheShopIsWhole(t *testing.T) {
+	t.Parallel()
 	ctx, s := t.Context(), open(t)
 	require.NoError(t, demo.Fill(ctx, s))
 	v := view(t, s, store.ShopperContext{})
@@ -61,6 +62,7 @@ func fileIDs(p *store.Product) (ids []string) {
 }
 
 func TestTheShopShowsWhatThereIs(t *testing.T) {
+	t.Parallel()
 	ctx, s := t.Context(), open(t)
 	require.NoError(t, demo.Fill(ctx, s))
 	three := 3
@@ -107,6 +109,7 @@ func TestTheShopShowsWhatThereIs(t *testing.T) {
 }
 
 func TestOpenLetsAVisitorIn(t *testing.T) {
+	t.Parallel()
 	ctx, s := t.Context(), open(t)
 	sealer, err := store.NewSealer(make([]byte, store.SealingKeySize))
 	require.NoError(t, err)

@@ -35,6 +35,7 @@ func (l *logged) lines(t *testing.T) (lines []map[string]any) {
 }
 
 func TestAccessLogTellsOfARequest(t *testing.T) {
+	t.Parallel()
 	log, to := newLog(slog.LevelInfo)
 	handler := web.Chain(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusTeapot)
@@ -57,6 +58,7 @@ func TestAccessLogTellsOfARequest(t *testing.T) {
 }
 
 func TestAccessLogHidesWhatCouldBeSecret(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ query, logged string }{
 		{"page[limit]=5&page%5Boffset%5D=10", "page[limit]=5&page[offset]=10"},
 		{"include=main_image,files&sort=-id", "include=main_image,files&sort=-id"},
@@ -79,6 +81,7 @@ func TestAccessLogHidesWhatCouldBeSecret(t *testing.T) {
 }
 
 func TestAccessLogOfProbes(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, path string
 		status     int
@@ -104,6 +107,7 @@ func TestAccessLogOfProbes(t *testing.T) {
 }
 
 func TestAccessLogOfAnEmptyAnswerIs200(t *testing.T) {
+	t.Parallel()
 	log, to := newLog(slog.LevelInfo)
 	handler := web.AccessLog(log)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
@@ -111,6 +115,7 @@ func TestAccessLogOfAnEmptyAnswerIs200(t *testing.T) {
 }
 
 func TestAnswersCanBeFlushed(t *testing.T) {
+	t.Parallel()
 	log, _ := newLog(slog.LevelInfo)
 	w := httptest.NewRecorder()
 	handler := web.AccessLog(log)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -121,6 +126,7 @@ func TestAnswersCanBeFlushed(t *testing.T) {
 }
 
 func TestEarlyHintsAreNotTheAnswer(t *testing.T) {
+	t.Parallel()
 	log, to := newLog(slog.LevelInfo)
 	handler := web.AccessLog(log)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusEarlyHints)
@@ -135,6 +141,7 @@ func TestEarlyHintsAreNotTheAnswer(t *testing.T) {
 }
 
 func TestLoggerNamesTheRequest(t *testing.T) {
+	t.Parallel()
 	log, to := newLog(slog.LevelInfo)
 	log = web.Logger(web.Logger(log)) // twice is once
 	log.Info("outside")

@@ -13,6 +13,7 @@ import (
 )
 
 func TestLimitBody(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name      string
 		body      string

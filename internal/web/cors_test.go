@@ -29,6 +29,7 @@ func cross(allowed []string, method, origin string, asked ...string) *httptest.R
 }
 
 func TestCORSOfOrigins(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name        string
 		allowed     []string
@@ -60,6 +61,7 @@ func TestCORSOfOrigins(t *testing.T) {
 }
 
 func TestCORSPreflight(t *testing.T) {
+	t.Parallel()
 	for _, method := range []string{"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS"} {
 		w := cross([]string{shop}, "OPTIONS", shop, method)
 		require.Equal(t, http.StatusNoContent, w.Code, method)
@@ -77,10 +79,12 @@ func TestCORSPreflight(t *testing.T) {
 }
 
 func TestPreflightWithoutOriginsIsLeftToTheRoutes(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, http.StatusTeapot, cross(nil, "OPTIONS", shop, "POST").Code)
 }
 
 func TestCheckOrigin(t *testing.T) {
+	t.Parallel()
 	for origin, good := range map[string]bool{
 		"*": true, shop: true, "http://localhost:3000": true, "https://*.shop.example": true, "capacitor://localhost": true,
 		"shop.example": false, shop + "/": false, shop + "/path": false, "": false, "https://": false, "https://u@shop.example": false,

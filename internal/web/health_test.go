@@ -15,6 +15,7 @@ import (
 )
 
 func TestHealth(t *testing.T) {
+	t.Parallel()
 	away := func(context.Context) error { return errors.New("dial tcp 10.0.0.7: secret") }
 	here := func(context.Context) error { return nil }
 	for _, test := range []struct {
@@ -39,6 +40,7 @@ func TestHealth(t *testing.T) {
 }
 
 func TestReadyFollowsTheStore(t *testing.T) {
+	t.Parallel()
 	s, err := store.Open(t.Context(), store.Config{URL: "file:" + filepath.Join(t.TempDir(), "x.db"), Synchronous: "OFF"})
 	require.NoError(t, err)
 	ready := web.Ready(s.Ping)

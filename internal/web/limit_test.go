@@ -33,6 +33,7 @@ func from(address string, proxies []string, use func(context.Context) error, hea
 }
 
 func TestLimit(t *testing.T) {
+	t.Parallel()
 	limit := web.NewLimit("asking", 3, 5)
 	use := func(client string) func(context.Context) error {
 		return func(ctx context.Context) error { return limit.Use(ctx, client) }
@@ -72,6 +73,7 @@ func TestLimit(t *testing.T) {
 }
 
 func TestNoLimit(t *testing.T) {
+	t.Parallel()
 	limit := web.NewLimit("asking", 0, 0)
 	for range 1000 {
 		header, err := from("192.0.2.1:1", nil, func(ctx context.Context) error { return limit.Use(ctx, "a") })
@@ -104,6 +106,7 @@ func TestLimitTakesBoundedMemory(t *testing.T) {
 }
 
 func TestAddress(t *testing.T) {
+	t.Parallel()
 	proxies := []string{"10.0.0.0/8", "2001:db8:ffff::/48", "192.0.2.7"}
 	const header = "X-Forwarded-For"
 	for _, test := range []struct {
@@ -144,6 +147,7 @@ func TestAddress(t *testing.T) {
 }
 
 func TestParseProxies(t *testing.T) {
+	t.Parallel()
 	list, err := web.ParseProxies([]string{"10.1.2.3/8", "192.0.2.7", "2001:db8::/32", "::1"})
 	require.NoError(t, err)
 	require.Equal(t, "[10.0.0.0/8 192.0.2.7/32 2001:db8::/32 ::1/128]", fmt.Sprint(list))

@@ -108,12 +108,11 @@ func Route(mux http.Handler) http.Handler {
 
 // surfaceOf goes by the path alone, so that what has no route counts too.
 func surfaceOf(r *http.Request) string {
-	first, _, _ := strings.Cut(strings.TrimLeft(r.URL.Path, "/"), "/")
-	switch first {
+	switch family := Family(r.URL); family {
 	case "v2", "catalog":
 		return "rest"
 	case "graphql":
-		return first
+		return family
 	}
 	return other
 }

@@ -58,6 +58,7 @@ func (c *counted) text() string {
 }
 
 func TestMetricsCountByRouteAndClient(t *testing.T) {
+	t.Parallel()
 	m := count()
 	m.send("c1", "GET", "/v2/promotions/one")
 	m.send("c1", "GET", "/v2/promotions/two?filter=x")
@@ -92,6 +93,7 @@ func TestMetricsCountByRouteAndClient(t *testing.T) {
 }
 
 func TestMetricsTellSoManyClientsApart(t *testing.T) {
+	t.Parallel()
 	m := count()
 	for range 2 {
 		for i := range 300 {
@@ -105,6 +107,7 @@ func TestMetricsTellSoManyClientsApart(t *testing.T) {
 }
 
 func TestMetricsHoldNothingOfARequest(t *testing.T) {
+	t.Parallel()
 	m := count()
 	for _, path := range []string{"/v2/promotions/SECRET", "/v2/SECRET", "/SECRET", "/graphql?query=SECRET", "/v2/promotions/one?filter=eq(code,SECRET)", "/graphql/SECRET"} {
 		for _, method := range []string{"GET", "POST", "SECRET"} {

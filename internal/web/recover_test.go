@@ -21,6 +21,7 @@ func envelope(w http.ResponseWriter, _ *http.Request, err error) {
 }
 
 func TestRecoverAnswersInTheEnvelope(t *testing.T) {
+	t.Parallel()
 	log, to := newLog(slog.LevelInfo)
 	handler := web.Chain(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "3")
@@ -47,6 +48,7 @@ func TestRecoverAnswersInTheEnvelope(t *testing.T) {
 }
 
 func TestRecoverCutsAnAnswerThatHadBegun(t *testing.T) {
+	t.Parallel()
 	log, to := newLog(slog.LevelInfo)
 	handler := web.Recover(log, envelope)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"data":[`))
@@ -59,6 +61,7 @@ func TestRecoverCutsAnAnswerThatHadBegun(t *testing.T) {
 }
 
 func TestRecoverLetsAnAbortThrough(t *testing.T) {
+	t.Parallel()
 	log, to := newLog(slog.LevelInfo)
 	handler := web.Recover(log, envelope)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	require.PanicsWithValue(t, http.ErrAbortHandler, func() {

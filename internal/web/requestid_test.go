@@ -13,6 +13,7 @@ import (
 )
 
 func TestRequestIDTakesOverASaneOne(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, sent string
 		kept       bool
@@ -49,5 +50,6 @@ func TestRequestIDTakesOverASaneOne(t *testing.T) {
 }
 
 func TestRequestIDIsEmptyOutsideOfARequest(t *testing.T) {
+	t.Parallel()
 	require.Empty(t, web.RequestIDFrom(t.Context()))
 }

@@ -2,53 +2,77 @@ package web
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 )
 
-// What a connection may take.
 const (
-	readHeaderTimeout = 10 * time.Second
-	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 64 << 10
+	maxHeaderBytes = 64 << 10
+	maxStreams     = 100 // requests at once on a connection of HTTP/2
 )
 
 // drainLimit is how long requests under way may take to end.
 const drainLimit = 20 * time.Second
 
-// ServeOption changes how a server ends.
-type ServeOption func(*ending)
+// ServeOption changes how a server serves and ends.
+type ServeOption func(*serving)
 
-type ending struct{ linger, drain time.Duration }
+type serving struct {
+	linger, drain time.Duration
+	bounds        Bounds
+	trusted       []netip.Prefix
+	tls           *tls.Config
+}
+
+// Within holds bounds; the addresses of proxies that are trusted have no share
+// of their own. Without it there are no bounds but that on connections.
+func Within(b Bounds, trusted ...netip.Prefix) ServeOption {
+	return func(s *serving) { s.bounds, s.trusted = b, trusted }
+}
+
+// Secured has the server speak TLS.
+func Secured(config *tls.Config) ServeOption { return func(s *serving) { s.tls = config } }
 
 // Linger keeps the server answering for some time after readiness has turned
 // 503, so that a load balancer looks away before the door is shut. The default
 // is 0.
-func Linger(d time.Duration) ServeOption { return func(e *ending) { e.linger = d } }
+func Linger(d time.Duration) ServeOption { return func(s *serving) { s.linger = d } }
 
 // DrainWithin bounds how long requests under way may take to end; the default
 // is 20 s.
-func DrainWithin(d time.Duration) ServeOption { return func(e *ending) { e.drain = d } }
+func DrainWithin(d time.Duration) ServeOption { return func(s *serving) { s.drain = d } }
 
 // Serve answers requests until ctx ends. Then readiness turns 503 and, after
 // the time of Linger, the listener closes; requests under way may end, and are
 // cut off when that takes too long. Their contexts outlive ctx, until they are
 // cut off. The error is nil unless serving failed.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, options ...ServeOption) error {
-	end := ending{drain: drainLimit}
+	chosen := serving{drain: drainLimit}
 	for _, option := range options {
-		option(&end)
+		option(&chosen)
+	}
+	all, perAddress := chosen.bounds.connections(openFiles())
+	gate := newGate(listener, all, perAddress, chosen.trusted)
+	listener = gate
+	if chosen.tls != nil {
+		listener = tls.NewListener(gate, chosen.tls)
 	}
 	draining := make(chan struct{})
 	base, cut := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), drainingKey{}, draining))
 	defer cut()
 	server := &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: readHeaderTimeout,
-		IdleTimeout:       idleTimeout,
+		Handler:           gate.busy(deadlines(chosen.bounds, handler)),
+		ReadHeaderTimeout: chosen.bounds.HeaderTime,
+		IdleTimeout:       chosen.bounds.IdleTime,
+		WriteTimeout:      chosen.bounds.writeTime(),
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+		ConnState:         gate.state,
+		ConnContext:       gate.connected,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return base },
@@ -60,13 +84,13 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
 	case <-ctx.Done():
 	}
-	log.Info("shutting down", "address", listener.Addr().String(), "linger", end.linger.String(), "drain", end.drain.String())
+	log.Info("shutting down", "address", listener.Addr().String(), "linger", chosen.linger.String(), "drain", chosen.drain.String())
 	close(draining)
-	time.Sleep(end.linger)
-	drain, cancel := context.WithTimeout(base, end.drain)
+	time.Sleep(chosen.linger)
+	drain, cancel := context.WithTimeout(base, chosen.drain)
 	defer cancel()
 	if err := server.Shutdown(drain); err != nil {
-		log.Warn("requests were still under way and are cut off", "after", end.drain.String(), "error", err)
+		log.Warn("requests were still under way and are cut off", "after", chosen.drain.String(), "error", err)
 		cut()
 		if err := server.Close(); err != nil {
 			return fmt.Errorf("close %s: %w", listener.Addr(), err)

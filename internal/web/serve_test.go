@@ -43,6 +43,7 @@ func get(t *testing.T, url string) (int, string, error) {
 }
 
 func TestServeLetsRequestsEnd(t *testing.T) {
+	t.Parallel()
 	entered, leave := make(chan struct{}), make(chan struct{})
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		close(entered)
@@ -69,6 +70,7 @@ func TestServeLetsRequestsEnd(t *testing.T) {
 }
 
 func TestReadinessTurnsAtShutdown(t *testing.T) {
+	t.Parallel()
 	entered := make(chan struct{})
 	mux := http.NewServeMux()
 	mux.Handle("/readyz", web.Ready(func(context.Context) error { return nil }))
@@ -92,6 +94,7 @@ func TestReadinessTurnsAtShutdown(t *testing.T) {
 }
 
 func TestServeCutsRequestsThatDoNotEnd(t *testing.T) {
+	t.Parallel()
 	entered, left := make(chan struct{}), make(chan struct{})
 	s := start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		close(entered)
@@ -108,6 +111,7 @@ func TestServeCutsRequestsThatDoNotEnd(t *testing.T) {
 }
 
 func TestServeTellsWhenItCannot(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())

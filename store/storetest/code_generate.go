@@ -133,14 +133,19 @@ func generateTwice(e Engine) func(*testing.T) {
 // generateAround makes codes until there are hardly any left.
 func generateAround(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := promoted(t, e, promotion("p", ``), promotion("q", ``), code("q", "00", ``), code("q", "01", ``))
+		left := Pick(25, 98)
+		lines := []string{promotion("p", ``), promotion("q", ``)}
+		for held := range 100 - left {
+			lines = append(lines, code("q", fmt.Sprintf("%02d", held), ``))
+		}
+		s, _ := promoted(t, e, lines...)
 		working(t, s)
 		g := store.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
-		for made := range 98 {
+		for made := range left {
 			job := ended(t, s, generate(t, s, g).ID)
 			require.Equal(t, store.JobSucceeded, job.State, "%d: %s", made, job.Error)
 		}
-		require.Len(t, exportedCodes(t, s, "p"), 98)
+		require.Len(t, exportedCodes(t, s, "p"), left)
 		job := ended(t, s, generate(t, s, g).ID)
 		require.Equal(t, store.JobFailed, job.State)
 		require.Contains(t, job.Error, "hardly a code left")

@@ -185,9 +185,9 @@ func (c *changing) step(t require.TestingT) {
 
 func deltaAsWhole(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		for seed := range uint64(4) {
+		for seed := range uint64(Pick(2, 4)) {
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-				url := e.Blank(t)
+				url := e.Another(t)
 				open := func(config *store.Config) { config.URL, config.Clock = url, NewClock(noon).Now }
 				s := e.Open(t, open)
 				plain := e.Open(t, open, withoutDeltas)
@@ -306,7 +306,7 @@ func deltaSmall(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		var first int
 		for _, products := range []int{300, 3000} {
-			url := e.Blank(t)
+			url := e.Another(t)
 			s := e.Open(t, func(config *store.Config) { config.URL = url })
 			text := generated(t, products, 5)
 			imported(t, s, text)

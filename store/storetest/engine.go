@@ -27,6 +27,7 @@ import (
 //	func TestMain(m *testing.M) { storetest.Main(m) }
 func Main(m *testing.M) {
 	defer shared.stop()
+	setUp()
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -42,9 +43,11 @@ func Main(m *testing.M) {
 func Each(t *testing.T, test func(t *testing.T, e Engine)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
 		test(t, newEngine("sqlite", sqliteDatabase))
 	})
 	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
 		err := shared.start()
 		if err != nil && os.Getenv("PORTICO_TEST_POSTGRES") != "" {
 			t.Fatalf("PORTICO_TEST_POSTGRES: %v", err)
@@ -108,6 +111,12 @@ func (e Engine) URL(t testing.TB) string {
 	return url
 }
 
+// Another is the address of one more database with the schema and no rows.
+func (e Engine) Another(t testing.TB) string {
+	t.Helper()
+	return e.create(t, true)
+}
+
 // Blank is the address of a new database without a schema.
 func (e Engine) Blank(t testing.TB) string {
 	t.Helper()
@@ -149,14 +158,33 @@ func (e Engine) SQLAt(t testing.TB, url string) *sql.DB {
 	return db
 }
 
+// sqliteDatabase is a file of the test's own. One with the schema is a copy of
+// a database that is migrated once in a test process: making each anew took
+// most of a short test's time.
 func sqliteDatabase(t testing.TB, schema bool) string {
 	t.Helper()
-	url := "file:" + filepath.Join(t.TempDir(), "portico.db")
+	path := filepath.Join(t.TempDir(), "portico.db")
 	if schema {
-		require.NoError(t, migrate(url))
+		migrated, err := sqliteTemplate()
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, migrated, 0o600))
 	}
-	return url
+	return "file:" + path
 }
+
+// sqliteTemplate is the file of an SQLite database with the schema and no rows.
+var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
+	directory, err := os.MkdirTemp("", "portico-template-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(directory)
+	path := filepath.Join(directory, "portico.db")
+	if err := migrate("file:" + path); err != nil { // closing it empties the log into the file
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
 
 // migrate gives a database its schema.
 func migrate(url string) error {

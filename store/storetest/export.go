@@ -51,7 +51,7 @@ func exportClients(d *desk) func(*testing.T) {
 // elsewhere is another, empty store of the engine.
 func elsewhere(t testing.TB, e Engine) *store.Store {
 	t.Helper()
-	s, err := store.Open(context.Background(), store.Config{URL: e.Blank(t), Synchronous: "OFF"})
+	s, err := store.Open(context.Background(), store.Config{URL: e.Another(t), Synchronous: "OFF"})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s

@@ -28,6 +28,7 @@ func Import(t *testing.T, e Engine) {
 	d.run(t, "of two lines with one id the last wins", importDuplicates)
 	d.run(t, "blank lines, a byte order mark, CRLF and a missing last newline are fine", importFormats)
 	d.run(t, "ids and times become canonical", importCanonical)
+	d.run(t, "a whole number may have a fraction of nothing, or an exponent", importWhole)
 	d.run(t, "null is the same as a missing member", importNulls)
 	d.run(t, "text that looks like an escaped NUL is text", importEscapes)
 	d.run(t, "an unknown type or member is passed over when that was asked for", importLenient)
@@ -71,6 +72,17 @@ func importKept(d *desk) func(*testing.T) {
 		require.Equal(t, want, report.Resources)
 		require.Equal(t, shop, exported(t, s))
 		requireStockKept(t, d.db)
+	}
+}
+
+func importWhole(d *desk) func(*testing.T) {
+	return func(t *testing.T) {
+		s := d.Store
+		text := strings.NewReplacer(`"quantity":2`, `"quantity":2.0`, `"sort_order":1`, `"sort_order":1e0`, `"amount":129900`, `"amount":1299e2`,
+			`"available":7,"allocated":2`, `"available":7.00,"allocated":20e-1`, `"page_length":25`, `"page_length":25.0`).Replace(shop)
+		require.NotEqual(t, shop, text)
+		imported(t, s, text)
+		require.Equal(t, shop, exported(t, s))
 	}
 }
 

@@ -35,6 +35,9 @@ type postgres struct {
 	address  *url.URL // of a database to give orders in
 	admin    *sql.DB
 	template string // a database with the schema, to be copied
+	pristine pristine
+	used     names  // databases as good as the template
+	strategy string // to copy it by file, which takes a third of the time that going through the log does
 	made     atomic.Int64
 	shutdown func() // ends the server, when it is our own
 }
@@ -65,7 +68,14 @@ func (p *postgres) connect() (err error) {
 	if p.admin, err = sql.Open("pgx", address); err != nil {
 		return err
 	}
-	return p.admin.Ping()
+	var version int
+	if err := p.admin.QueryRow(`SELECT current_setting('server_version_num')::int`).Scan(&version); err != nil {
+		return err
+	}
+	if version >= 15_00_00 { // older ones know no other way
+		p.strategy = ` STRATEGY FILE_COPY`
+	}
+	return nil
 }
 
 // makeTemplate migrates once what every test's database is a copy of.
@@ -75,7 +85,10 @@ func (p *postgres) makeTemplate() error {
 		return err
 	}
 	p.template = name
-	return migrate(p.urlOf(name))
+	if err := migrate(p.urlOf(name)); err != nil {
+		return err
+	}
+	return p.learn()
 }
 
 // name is a database's name that no other test or process takes.
@@ -89,26 +102,48 @@ func (p *postgres) urlOf(database string) string {
 	return address.String()
 }
 
-// database makes one for a test, and drops it afterwards.
+// database gives a test one of its own. With the schema it is one that another
+// test has left as good as new, or a copy of the template.
 func (p *postgres) database(t testing.TB, schema bool) string {
 	t.Helper()
-	name, template := p.name(), "template1"
-	if schema {
-		template = p.template
+	if !schema {
+		name := p.create(t, "template1")
+		t.Cleanup(func() { p.drop(t, name) })
+		return p.urlOf(name)
 	}
-	_, err := p.admin.Exec(`CREATE DATABASE ` + name + ` TEMPLATE ` + template)
-	require.NoError(t, err)
+	name, ok := p.used.take()
+	if !ok {
+		name = p.create(t, p.template)
+	}
 	t.Cleanup(func() {
-		_, err := p.admin.Exec(`DROP DATABASE ` + name + ` WITH (FORCE)`)
-		require.NoError(t, err)
+		if err := p.renew(name); err != nil {
+			p.drop(t, name)
+			return
+		}
+		p.used.put(name)
 	})
 	return p.urlOf(name)
+}
+
+func (p *postgres) create(t testing.TB, template string) (name string) {
+	t.Helper()
+	name = p.name()
+	_, err := p.admin.Exec(`CREATE DATABASE ` + name + ` TEMPLATE ` + template + p.strategy)
+	require.NoError(t, err)
+	return name
+}
+
+func (p *postgres) drop(t testing.TB, name string) {
+	_, err := p.admin.Exec(`DROP DATABASE ` + name + ` WITH (FORCE)`)
+	require.NoError(t, err)
 }
 
 // stop leaves nothing behind. It does nothing when there is no server.
 func (p *postgres) stop() {
 	if p.template != "" && p.shutdown == nil {
-		_, _ = p.admin.Exec(`DROP DATABASE ` + p.template + ` WITH (FORCE)`)
+		for name, ok := p.template, true; ok; name, ok = p.used.take() {
+			_, _ = p.admin.Exec(`DROP DATABASE ` + name + ` WITH (FORCE)`)
+		}
 	}
 	if p.admin != nil {
 		_ = p.admin.Close()
@@ -125,7 +160,7 @@ func startServer() (address string, shutdown func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	dir, err := os.MkdirTemp(socketRoot(), "portico-pg-")
+	dir, err := os.MkdirTemp(serverRoot(), fmt.Sprintf("%s%d-", serverPrefix, os.Getpid()))
 	if err != nil {
 		return "", nil, err
 	}
@@ -174,9 +209,18 @@ func debianVersion(path string) float64 {
 	return version
 }
 
-// socketRoot is the temporary directory, or a shorter one where the path of a
-// socket in it would be too long for the kernel.
-func socketRoot() string {
+// serverPrefix begins the name of a server's directory; the test's process id
+// follows.
+const serverPrefix = "portico-pg-"
+
+// serverRoot is where the server lives: in memory where the machine has room
+// for files there, since making a test's files and taking them away is most of
+// what the server does. Else it is the temporary directory, or a shorter one
+// where the path of a socket in it would be too long for the kernel.
+func serverRoot() string {
+	if roomInMemory("/dev/shm") {
+		return "/dev/shm"
+	}
 	if len(os.TempDir()) > 60 {
 		return "/tmp"
 	}
@@ -235,6 +279,7 @@ func runServer(server, dir string, owner *credential) (stop func(), ended <-chan
 	defer log.Close()
 	command := exec.Command(server, "-D", filepath.Join(dir, "data"), "-k", dir,
 		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
+		"-c", "wal_level=minimal", "-c", "max_wal_senders=0", "-c", "wal_init_zero=off", "-c", "autovacuum=off",
 		"-c", "max_connections=400", "-c", "shared_buffers=64MB")
 	command.Dir, command.SysProcAttr = dir, processAttributes(owner)
 	command.Stdout, command.Stderr = log, log

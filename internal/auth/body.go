@@ -1,0 +1,39 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+)
+
+// ReadBody reads a body of at most limit bytes, whole. The error is a
+// *StatusError that says how to do better: 413 where it is longer, 408 where it
+// did not come in time, 400 where it broke off. After 413 and 408 the
+// connection closes.
+func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	tooLarge := new(http.MaxBytesError)
+	switch {
+	case err == nil:
+		return body, nil
+	case errors.As(err, &tooLarge):
+		return nil, &StatusError{http.StatusRequestEntityTooLarge, invalid("The body is over %s; send less at a time.", size(tooLarge.Limit))}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close")
+		return nil, &StatusError{http.StatusRequestTimeout, invalid("The body did not come in time; send it again, faster, or less of it.")}
+	}
+	return nil, &StatusError{http.StatusBadRequest, invalid("The body broke off before its end; send it again.")}
+}
+
+// size is a bound as people read it.
+func size(bytes int64) string {
+	switch {
+	case bytes >= 1<<20 && bytes%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	case bytes >= 1<<10 && bytes%(1<<10) == 0:
+		return fmt.Sprintf("%d KiB", bytes>>10)
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}

@@ -1,0 +1,76 @@
+package web
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Bounds are what a server gives to those who ask; 0 is no bound, but where it
+// says otherwise. Serve holds them.
+type Bounds struct {
+	HeaderTime  time.Duration `placeholder:"DURATION" default:"10s" help:"How long a request's header may take to come, and a TLS handshake; 0 is any time. Default: ${default}."`
+	BodyTime    time.Duration `placeholder:"DURATION" default:"30s" help:"How long a request's body may take to come; 0 is any time. Default: ${default}."`
+	RequestTime time.Duration `placeholder:"DURATION" default:"1m" help:"How long a request may be worked on, its body included; then its work ends, and it is answered 503. 0 is any time. Default: ${default}."`
+	AnswerTime  time.Duration `placeholder:"DURATION" default:"30s" help:"How long an answer may take to be read, and a second more for each 32 KiB of it; 0 is any time. Default: ${default}."`
+	IdleTime    time.Duration `placeholder:"DURATION" default:"2m" help:"How long a connection may wait for its next request; 0 is any time. Default: ${default}."`
+
+	AnswerMemory int `placeholder:"MIB" default:"256" help:"How many MiB of answers may wait for slow readers; beyond that the slowest are cut off. 0 is any. Default: ${default}."`
+
+	Connections        int `placeholder:"N" default:"0" help:"How many connections there may be at once. Beyond that those that wait for a request are closed; then /healthz and /readyz are answered, and else 503. 0 is what the limit of open files leaves, at most 4096. Default: ${default}."`
+	ConnectionsAddress int `placeholder:"N" default:"0" help:"How many of the connections one address may have, an IPv6 /64 being one and a --trusted-proxy being none; 0 is a quarter. Default: ${default}."`
+}
+
+const (
+	// maxConnections is the most that 0 stands for.
+	maxConnections = 4096
+
+	// otherFiles is how many files a server has open beside its connections:
+	// the database's, the log, and some air.
+	otherFiles = 96
+
+	// answerRate is how fast an answer must be read beyond AnswerTime, in bytes
+	// a second.
+	answerRate = 32 << 10
+
+	// answerGrace is how long an answer is left alone even if too many wait.
+	answerGrace = 2 * time.Second
+)
+
+// Check tells what no bound can be.
+func (b Bounds) Check() error {
+	for _, time := range []struct {
+		flag string
+		time.Duration
+	}{{"header-time", b.HeaderTime}, {"body-time", b.BodyTime}, {"request-time", b.RequestTime}, {"answer-time", b.AnswerTime}, {"idle-time", b.IdleTime}} {
+		if time.Duration < 0 {
+			return fmt.Errorf("--%s must be 0 or more, not %s", time.flag, time.Duration)
+		}
+	}
+	if b.Connections < 0 || b.ConnectionsAddress < 0 || b.AnswerMemory < 0 {
+		return errors.New("--connections, --connections-address and --answer-memory must be 0 or more")
+	}
+	return nil
+}
+
+// writeTime bounds what is written before and beside answers.
+func (b Bounds) writeTime() time.Duration {
+	if b.RequestTime == 0 || b.AnswerTime == 0 {
+		return 0
+	}
+	return b.RequestTime + b.AnswerTime
+}
+
+// connections is how many there may be, of which each address may have some,
+// where the process may have so many files open.
+func (b Bounds) connections(files int) (all, perAddress int) {
+	all = cmp.Or(b.Connections, max(16, min(maxConnections, files-otherFiles-spareConnections)))
+	return all, cmp.Or(b.ConnectionsAddress, max(8, all/4))
+}
+
+// Inner are the bounds of a listener for a few, beside the one for all.
+func (b Bounds) Inner() Bounds {
+	b.Connections, b.ConnectionsAddress = 32, 32
+	return b
+}

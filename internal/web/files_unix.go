@@ -1,0 +1,14 @@
+//go:build unix
+
+package web
+
+import "syscall"
+
+// openFiles is how many files this process may have open.
+func openFiles() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return maxConnections
+	}
+	return int(min(uint64(limit.Cur), 1<<20)) // which may stand for any number
+}

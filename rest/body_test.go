@@ -1,0 +1,89 @@
+package rest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+// A body that says that it is no JSON is refused; what says nothing is read.
+func TestTypesOfBodies(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		typed := func(kind string, status int) scenario {
+			sc := scenario{name: kind, method: "PUT", path: "/v2/settings", body: `{"data":{"page_length":30}}`, headers: []string{"Content-Type", kind}, status: status}
+			if status == 415 {
+				sc.holds = []string{"Unsupported Media Type", "Content-Type: application/json"}
+			}
+			return sc
+		}
+		runScenarios(t, s, []scenario{
+			typed("application/json", 200), typed("Application/JSON; charset=utf-8", 200), typed("application/vnd.api+json", 200), typed("", 200),
+			typed("text/plain", 415), typed("application/x-www-form-urlencoded", 415), typed("multipart/form-data; boundary=x", 415),
+			typed("application/xml", 415), typed("text/json", 415), typed("application/jsonx", 415), typed(";", 415), typed("text/plain+json", 415),
+			{name: "a body that nobody reads", method: "DELETE", path: "/v2/promotions/ten-off/codes/NONE", body: "x", headers: []string{"Content-Type", "text/plain"}, status: 404},
+			{name: "on GET", path: "/v2/settings", headers: []string{"Content-Type", "text/plain"}},
+		})
+	})
+}
+
+// A whole number is one however JSON has it; every integer member reads alike.
+func TestWholeNumbers(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		for _, member := range []struct{ name, method, path, body, bad, shown string }{
+			{"uses", "POST", "/v2/promotions/ten-off/codes", `{"data":{"codes":[{"uses":#}]}}`, "codes.0.uses", `"max_uses":60,`},
+			{"quantity", "POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"increment","quantity":#}}`, "quantity", `"quantity":60,`},
+			{"page_length", "PUT", "/v2/settings", `{"data":{"page_length":#}}`, "page_length", `"page_length":60,`},
+			{"expires_in", "POST", "/v2/shopper-tokens", `{"data":{"account_id":"a","expires_in":#}}`, "expires_in", ``},
+			{"amount", "PUT", "/v2/promotions/ten-off", `{"data":{"min_cart_value":[{"currency":"USD","amount":#}]}}`, "min_cart_value.amount", `"amount":60}`},
+			{"max_applications_per_cart", "PUT", "/v2/promotions/ten-off", `{"data":{"max_applications_per_cart":#}}`, "max_applications_per_cart", `"max_applications_per_cart":60,`},
+			{"schema", "PUT", "/v2/promotions/ten-off", `{"data":{"schema":{"currencies":[{"currency":"USD","amount":#}]}}}`, "amount", ``},
+		} {
+			for _, number := range []string{"60", "60.0", "6e1", "600e-1"} {
+				body := strings.ReplaceAll(member.body, "#", number)
+				w := s.send(t, member.method, member.path, body)
+				require.Less(t, w.Code, 300, "%s %s answers %s", member.path, body, w.Body)
+				require.Contains(t, w.Body.String(), member.shown)
+			}
+			for _, number := range []string{"60.5", `"60"`, "true", "6e-1"} {
+				body := strings.ReplaceAll(member.body, "#", number)
+				w := s.send(t, member.method, member.path, body)
+				require.GreaterOrEqual(t, w.Code, 400, "%s %s", member.path, body)
+				require.Less(t, w.Code, 500, "%s %s", member.path, body)
+				require.Contains(t, w.Body.String(), member.bad+" must be a whole number")
+			}
+		}
+	})
+}
+
+// Text that would not be kept as it was sent is refused, by its member.
+func TestTextThatIsNoneIsRefused(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		sent := func(method, path, body string, holds ...string) scenario {
+			return scenario{name: method + " " + path, method: method, path: path, body: body, status: 400, holds: holds}
+		}
+		runScenarios(t, s, []scenario{
+			sent("PUT", "/v2/gateways/card_processor", `{"data":{"password":"\ud800"}}`, "password holds half a surrogate pair"),
+			sent("PUT", "/v2/gateways/card_processor", "{\"data\":{\"password\":\"\xff\"}}", "password is not UTF-8"),
+			sent("POST", "/v2/promotions", `{"data":{"name":"\udfff"}}`, "name holds half"),
+			sent("POST", "/v2/promotions", `{"name":"\udfff"}`, "name holds half"),
+			sent("POST", "/v2/promotions", `{"data":{"schema":{"targets":["a","\ud800"]}}}`, "schema.targets.1 holds half"),
+			sent("POST", "/v2/promotions/ten-off/codes", `{"data":{"codes":[{"code":"A"},{"code":"\ud800"}]}}`, "codes.1.code holds half"),
+			sent("DELETE", "/v2/promotions/ten-off/codes", `{"data":{"codes":["\ud800"]}}`, "codes.0 holds half"),
+			sent("POST", "/v2/inventories/multiple", `{"data":[{"id":"\ud800"}]}`, "data.0.id holds half"),
+			sent("POST", "/v2/inventories/new", `{"data":{"quantity":1,"\ud800":1}}`, "has a member whose name holds half"),
+			sent("POST", "/v2/shopper-tokens", `{"data":{"account_id":"\ud800"}}`, "account_id holds half"),
+			sent("PUT", "/v2/settings", `{"data":{"unknown":"\ud800"}}`, "unknown holds half"),
+			{name: "in a filter", path: "/catalog/products?filter=eq(name,%ff)", status: 400, holds: []string{"is not UTF-8"}},
+			{name: "in a path", path: "/v2/promotions/%ff", status: 400, holds: []string{"path is not UTF-8"}},
+			{name: "in a header that is read", path: "/catalog/nodes", headers: []string{"EP-Channel", "\xff"}, status: 400, holds: []string{"header EP-Channel"}},
+			{name: "in a header that is not", path: "/catalog/nodes", headers: []string{"X-City", "M\xfcnchen"}},
+			{name: "a whole pair", method: "PUT", path: "/v2/gateways/manual", body: `{"data":{"name":"\ud83d\ude00"}}`, holds: []string{"😀"}},
+		})
+	})
+}

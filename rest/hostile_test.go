@@ -1,0 +1,130 @@
+package rest_test
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+	"portico/internal/auth"
+	"portico/internal/web"
+	"portico/rest"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// hostile are segments that would name something else to whoever cleans a path,
+// decodes it twice, or decodes it before it is split.
+var hostile = []string{
+	"..", ".", "%2e%2e", "%2E.", "%2e", "..%2f..", "..%2F..%2Ften-off", "%2F", "a%2F", "%2Fa", "%5c", "..%5c..", "%00", "ten-off%00", ";", "a;b=c",
+	"", "%252f", "..%252f..", "%252e%252e", "%c0%ae%c0%ae", "%ff", "*", "~", "{id}", "..;", "%20", "%0a", "%23", "%3f", "%0d%0aX:y",
+}
+
+// What a path asks for is what its segments say, each for itself: the route
+// that answers has as many, its words stand where they were sent, and its
+// parameters are what was sent there. Whatever it is, nothing changes.
+func TestHostileSegmentsNameNoOtherRoute(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
+		mux := api.Handler()
+		var pattern string
+		var values func(string) string
+		handler := web.Entrance(api.WriteError, graph.SentHeaders()...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mux.ServeHTTP(w, r)
+			pattern, values = r.Pattern, r.PathValue
+		}))
+		before := exported(t, s)
+		asked := 0
+		for _, coordinate := range auth.Coordinates() {
+			method, path, isRoute := strings.Cut(coordinate, " ")
+			if family, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); !isRoute || family != "v2" && family != "catalog" {
+				continue
+			}
+			segments := strings.Split(path[1:], "/")
+			for i := range segments {
+				for _, bad := range hostile {
+					if bad == "" && i == len(segments)-1 {
+						continue // that is a path that ends in a slash
+					}
+					sent := existing(segments)
+					sent[i] = bad
+					target := "/" + strings.Join(sent, "/")
+					r := httptest.NewRequestWithContext(auth.WithPrincipal(t.Context(), admin()), method, target, strings.NewReader(`{"data":{"codes":["HI"],"quantity":1}}`))
+					if method != http.MethodGet {
+						r.Header.Set("Content-Type", "application/json")
+					}
+					w := httptest.NewRecorder()
+					pattern = ""
+					graph.Shopper(handler).ServeHTTP(w, r)
+					asked++
+					require.Less(t, w.Code, http.StatusInternalServerError, "%s %s answers %s", method, target, w.Body)
+					require.True(t, w.Code < 300 || w.Code >= 400, "%s %s is not redirected", method, target)
+					if w.Code >= 400 {
+						requireEnvelope(t, target, w)
+					}
+					requireOwnRoute(t, target, pattern, values)
+				}
+			}
+		}
+		require.Greater(t, asked, 1000)
+		require.True(t, before == exported(t, s), "nothing was changed")
+	})
+}
+
+// existing is a route's path with parameters that there are.
+func existing(segments []string) []string {
+	sent := make([]string, len(segments))
+	for i, segment := range segments {
+		sent[i] = segment
+		switch {
+		case segment == ":id" && segments[1] == "promotions":
+			sent[i] = "ten-off"
+		case segment == ":id" && segments[1] == "nodes":
+			sent[i] = "tools"
+		case segment == ":id" && segments[1] == "hierarchies":
+			sent[i] = "workshop"
+		case segment == ":id":
+			sent[i] = "anvil"
+		case segment == ":code":
+			sent[i] = "TEN-OFF"
+		case segment == ":slug":
+			sent[i] = "manual"
+		case segment == ":transaction":
+			sent[i] = "ledger-1"
+		}
+	}
+	return sent
+}
+
+func requireOwnRoute(t *testing.T, target, pattern string, value func(string) string) {
+	t.Helper()
+	if pattern == "" || pattern == "/" { // none
+		return
+	}
+	sent := strings.FieldsFunc(target, func(c rune) bool { return c == '/' })
+	words := strings.Split(strings.TrimPrefix(pattern, "/"), "/")
+	require.Len(t, sent, len(words), "%s was answered by %s", target, pattern)
+	for i, word := range words {
+		text, err := url.PathUnescape(sent[i])
+		require.NoError(t, err)
+		if name, ok := strings.CutPrefix(word, "{"); ok {
+			word = value(strings.TrimSuffix(name, "}"))
+		}
+		require.Equal(t, text, word, "%s was answered by %s", target, pattern)
+	}
+}
+
+func exported(t *testing.T, s *surface) string {
+	t.Helper()
+	var b bytes.Buffer
+	_, err := s.store.Export(t.Context(), &b, store.ExportOptions{})
+	require.NoError(t, err)
+	return b.String()
+}
