@@ -9,6 +9,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -25,6 +26,43 @@ type ImportOptions struct {
 type ImportReport struct {
 	Resources map[string]int // read, by type
 	Changed   int            // resources that were new or different
+
+	// What a lenient import passed over: resources of unknown types, and
+	// members that are not known. The first MaxPassed are told one by one, by
+	// line; all are counted, by type, or by type and member with * for the
+	// places of a list.
+	Passed      []ImportFault
+	PassedCount map[string]int
+}
+
+// MaxPassed bounds what is told of a lenient import, and maxPassedNames how
+// many names it is counted by; the rest are counted together.
+const (
+	MaxPassed      = 20
+	maxPassedNames = 1000
+)
+
+// pass notes what of a line is passed over.
+func (r *ImportReport) pass(d decoded) {
+	for _, passed := range d.passed {
+		if len(r.Passed) < MaxPassed {
+			r.Passed = append(r.Passed, ImportFault{d.line, d.kind, passed})
+		}
+		name := short(d.kind)
+		if d.source != nil {
+			path := slices.Clone(passed.Path)
+			for i, part := range path {
+				if strings.Trim(part, "0123456789") == "" {
+					path[i] = "*"
+				}
+			}
+			name += " " + strings.Join(path, ".")
+		}
+		if _, known := r.PassedCount[name]; !known && len(r.PassedCount) >= maxPassedNames {
+			name = "others"
+		}
+		r.PassedCount[name]++
+	}
 }
 
 // ImportFault is one thing wrong with a line.
@@ -100,7 +138,7 @@ func (s *Store) Import(ctx context.Context, actor Actor, open func() (io.ReadClo
 
 // checkImport is the first pass.
 func (s *Store) checkImport(ctx context.Context, decoder *decoder, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
-	report := &ImportReport{Resources: map[string]int{}}
+	report := &ImportReport{Resources: map[string]int{}, PassedCount: map[string]int{}}
 	faults := &ImportFaults{}
 	add := func(line int, kind string, err *Error) {
 		if faults.Count++; len(faults.Faults) < MaxImportFaults {
@@ -117,6 +155,7 @@ func (s *Store) checkImport(ctx context.Context, decoder *decoder, open func() (
 			for _, fault := range d.faults {
 				add(d.line, d.kind, fault)
 			}
+			report.pass(d)
 			if d.source != nil {
 				report.Resources[d.kind]++
 				graph.note(d)

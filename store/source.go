@@ -60,6 +60,7 @@ type decoded struct {
 	kind   string
 	source source // nil for a type that was passed over
 	faults Errors
+	passed Errors // what a lenient import passes over: the type, or members
 	refs   []reference
 }
 
@@ -73,7 +74,7 @@ func (d *decoder) decode(line []byte) decoded {
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
-		faults, _ := explainJSON(line, err, reflect.TypeOf(head), true)
+		faults, _, _ := explainJSON(line, err, reflect.TypeOf(head), true)
 		return decoded{faults: faults}
 	}
 	result := decoded{kind: head.Type}
@@ -82,22 +83,31 @@ func (d *decoder) decode(line []byte) decoded {
 		if !d.lenient || head.Type == "" {
 			types := strings.Join(slices.Sorted(maps.Keys(d.types)), ", ")
 			result.faults = Errors{invalid([]string{"type"}, "must be one of %s, not %q", types, short(head.Type))}
+		} else {
+			result.passed = Errors{invalid([]string{"type"}, "is not a known one: %q", short(head.Type))}
 		}
 		return result
 	}
 	result.source = create()
-	err := d.read(line, result.source)
+	err := readStrictly(line, result.source)
 	if err != nil { // 2.0 is a whole number too
 		if plain := plainNumbers(line, reflect.TypeOf(result.source)); plain != nil {
 			line = plain
-			err = d.read(line, result.source)
+			err = readStrictly(line, result.source)
 		}
 	}
 	if err != nil {
 		var mistyped bool
-		result.faults, mistyped = explainJSON(line, err, reflect.TypeOf(result.source), d.lenient)
+		result.faults, result.passed, mistyped = explainJSON(line, err, reflect.TypeOf(result.source), d.lenient)
 		if mistyped { // what was not read cannot be judged further
 			return result
+		}
+		if d.lenient { // the first unknown member ended the reading
+			result.source = create()
+			if err := json.Unmarshal(line, result.source); err != nil {
+				result.faults = append(result.faults, invalid(nil, "The line must be one JSON object."))
+				return result
+			}
 		}
 	}
 	f := &faults{}
@@ -109,29 +119,29 @@ func (d *decoder) decode(line []byte) decoded {
 	return result
 }
 
-// read reads a line into a source.
-func (d *decoder) read(line []byte, into source) error {
+// readStrictly reads a line into a source, and stops at the first member that
+// is not known.
+func readStrictly(line []byte, into source) error {
 	reader := json.NewDecoder(bytes.NewReader(line))
-	if !d.lenient {
-		reader.DisallowUnknownFields()
-	}
+	reader.DisallowUnknownFields()
 	return reader.Decode(into)
 }
 
 // explainJSON finds every member that does not fit the shape, which
 // encoding/json names only the first of, and not always by its path. mistyped
-// is false when all that is wrong is members that are not known.
-func explainJSON(line []byte, err error, shape reflect.Type, lenient bool) (list Errors, mistyped bool) {
+// is false when all that is wrong is members that are not known; those that a
+// lenient import passes over are apart.
+func explainJSON(line []byte, err error, shape reflect.Type, lenient bool) (list, passed Errors, mistyped bool) {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		return Errors{invalid(nil, "The line is not JSON: %s at byte %d.", strings.TrimPrefix(syntax.Error(), "json: "), syntax.Offset)}, true
+		return Errors{invalid(nil, "The line is not JSON: %s at byte %d.", strings.TrimPrefix(syntax.Error(), "json: "), syntax.Offset)}, nil, true
 	}
 	f := &faults{}
 	f.shape(nil, line, shape, lenient)
-	if len(f.list) == 0 {
-		return Errors{invalid(nil, "The line must be one JSON object.")}, true
+	if len(f.list)+len(f.passed) == 0 {
+		return Errors{invalid(nil, "The line must be one JSON object.")}, nil, true
 	}
-	return f.list, f.mistyped
+	return f.list, f.passed, f.mistyped
 }
 
 // shape holds a JSON value against a Go type.
@@ -161,7 +171,9 @@ func (f *faults) shape(path []string, raw []byte, shape reflect.Type, lenient bo
 			member, known := memberType(shape, name)
 			if known {
 				f.shape(append(slices.Clone(path), name), members[name], member, lenient)
-			} else if !lenient {
+			} else if lenient {
+				f.passed = append(f.passed, invalid(append(slices.Clone(path), name), "is not a known member"))
+			} else {
 				f.list = append(f.list, invalid(append(slices.Clone(path), name), "is not a known member; remove it, or import with --lenient to pass over it"))
 			}
 		}
@@ -240,6 +252,7 @@ func encode(resource any) []byte {
 // spells them, parts separated by dots.
 type faults struct {
 	list     Errors
+	passed   Errors // members that are not known, of a lenient import
 	refs     []reference
 	mistyped bool // a member is of the wrong JSON type
 }

@@ -15,7 +15,7 @@ import (
 // Import reads NDJSON into the store and publishes the catalogs.
 type Import struct {
 	Files     []string `arg:"" optional:"" name:"file" help:"NDJSON files, a resource a line; - is standard input. Several are checked together, and may refer to each other."`
-	Lenient   bool     `help:"Pass over resources of unknown types and unknown members, instead of refusing them. Default: no."`
+	Lenient   bool     `help:"Pass over resources of unknown types and unknown members, instead of refusing them; what was passed over is told, and is no failure. Default: no."`
 	Generate  uint32   `placeholder:"PRODUCTS" default:"0" help:"Import a made-up shop of so many products instead of files; 0 is none. Default: ${default}."`
 	Seed      uint64   `placeholder:"N" default:"1" help:"With --generate: the same number makes the same shop. Default: ${default}."`
 	NoPublish bool     `help:"Leave the catalogs as they were published before. Default: publish all."`
@@ -29,6 +29,7 @@ const importActor store.Actor = "command:import"
 func (*Import) Help() string {
 	return "Every line is checked before any is written: a fault is told by file, line and member, and nothing is written then. " +
 		"Importing the same again changes nothing, and an import that was killed is finished by running it again. " +
+		"With --lenient, what is passed over is told on standard error by file, line and member, the first 20 one by one and all by their number, and the exit code is 0 as without any. " +
 		"Readers keep what was published before until the end."
 }
 
@@ -75,6 +76,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
+	tellPassed(streams.Err, report, in)
 	fmt.Fprintln(streams.Out, summary(report))
 	if c.NoPublish {
 		return nil
@@ -103,6 +105,27 @@ func tellFaults(w io.Writer, faulty *store.ImportFaults, in input) error {
 		fmt.Fprintf(w, "and %d more\n", more)
 	}
 	return fmt.Errorf("%s, and nothing was imported", count(faulty.Count, "fault"))
+}
+
+// tellPassed writes what a lenient import passed over: a line for each of the
+// first, then how many there are of each kind.
+func tellPassed(w io.Writer, report *store.ImportReport, in input) {
+	total, names := 0, []string{}
+	for _, name := range slices.Sorted(maps.Keys(report.PassedCount)) {
+		total += report.PassedCount[name]
+		names = append(names, fmt.Sprintf("%d %s", report.PassedCount[name], name))
+	}
+	if total == 0 {
+		return
+	}
+	for _, passed := range report.Passed {
+		file, line := in.place(passed.Line)
+		fmt.Fprintf(w, "%s:%d: %s: %s It was passed over.\n", file, line, passed.Type, passed.Err)
+	}
+	if more := total - len(report.Passed); more > 0 {
+		fmt.Fprintf(w, "and %d more\n", more)
+	}
+	fmt.Fprintf(w, "passed over %s: %s\n", fmt.Sprintf("%d unknown", total), strings.Join(names, ", "))
 }
 
 // summary is "imported 3 resources, 1 change: 1 file, 2 product".

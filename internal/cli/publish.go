@@ -77,8 +77,7 @@ func publishOne(ctx context.Context, s *store.Store, actor store.Actor, id strin
 		return err
 	}
 	if slices.ContainsFunc(before, func(r *store.Release) bool { return r.ID == release.ID }) {
-		fmt.Fprintf(streams.Out, "nothing new in %s: release %d is served, %s\n", id, release.ID, count(release.Products, "product"))
-		return nil
+		fmt.Fprintf(streams.Err, "nothing new in %s: release %d goes on being served\n", id, release.ID)
 	}
 	fmt.Fprintf(streams.Out, "published %s: release %d, %s\n", id, release.ID, count(release.Products, "product"))
 	return nil

@@ -25,6 +25,7 @@ func ImportFaults(t *testing.T, e Engine) {
 	d.run(t, "one bad line keeps all others from being written", importNothing)
 	d.run(t, "a ledger that does not add up is not written", importLedger)
 	d.run(t, "of many faults the first hundred are told, and how many there are", importManyFaults)
+	d.run(t, "a lenient import tells what it passes over", importPassed)
 	d.run(t, "a line beyond the limit is named", importLongLine)
 	d.run(t, "a file that cannot be read is an error", importUnreadable)
 }
@@ -390,3 +391,34 @@ func importUnreadable(d *desk) func(*testing.T) {
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+func importPassed(d *desk) func(*testing.T) {
+	return func(t *testing.T) {
+		var lines []string
+		for i := range 30 {
+			lines = append(lines, fmt.Sprintf(`{"type":"comet","id":"c%d","tail":true}`, i))
+		}
+		lines = append(lines,
+			`{"type":"hierarchy","id":"h","colour":"red","attributes":{"name":"H","shape":{"a":1}}}`,
+			`{"type":"product","id":"p","attributes":{"name":"P","sku":"P","slug":"p","status":"live","created_at":"2024-01-01T00:00:00Z","variations":[{"id":"v","name":"V","sort_order":1,"odd":1,"options":[]},{"id":"w","name":"W","sort_order":2,"odd":1,"options":[]}]},"relationships":{}}`)
+		open := func(text string) func() (io.ReadCloser, error) {
+			return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
+		}
+		report, err := d.Import(t.Context(), actor, open(ndjson(lines[1:]...)), store.ImportOptions{Lenient: true})
+		require.NoError(t, err)
+		require.Equal(t, map[string]int{"hierarchy": 1, "product": 1}, report.Resources)
+		require.Equal(t, map[string]int{"comet": 29, "hierarchy colour": 1, "hierarchy attributes.shape": 1, "product attributes.variations.*.odd": 2}, report.PassedCount)
+		require.Len(t, report.Passed, store.MaxPassed)
+		require.Equal(t, `line 1: comet: type is not a known one: "comet".`, report.Passed[0].Error())
+		report, err = d.Import(t.Context(), actor, open(ndjson(lines[30:]...)), store.ImportOptions{Lenient: true})
+		require.NoError(t, err)
+		var told []string
+		for _, passed := range report.Passed {
+			told = append(told, passed.Error())
+		}
+		require.Equal(t, []string{"line 1: hierarchy: attributes.shape is not a known member.", "line 1: hierarchy: colour is not a known member.",
+			"line 2: product: attributes.variations.0.odd is not a known member.", "line 2: product: attributes.variations.1.odd is not a known member."}, told)
+		_, err = d.Import(t.Context(), actor, open(ndjson(lines[31], `{"type":"product","id":5,"odd":1}`)), store.ImportOptions{Lenient: true})
+		require.Equal(t, []string{"id"}, membersOf(faultsOf(t, err)), "what is wrong stays a fault")
+	}
+}
