@@ -222,8 +222,7 @@ func promotionFilter(text string) (*model.PromotionFilter, error) {
 func (c condition) addToPromotions(filter *model.PromotionFilter) error {
 	switch {
 	case c.operator == "like" && c.attribute == "name" && len(c.values) == 1:
-		search := strings.ReplaceAll(c.values[0], "*", " ")
-		filter.Search = &search
+		filter.NameLike = &c.values[0]
 		return nil
 	case c.operator != "eq" && c.operator != "in":
 		return badFilter("uses the operator %q on %s; known are eq and in, like on name, and gt, ge, lt and le on id, created_at and updated_at", c.operator, c.attribute)
@@ -253,6 +252,7 @@ func (c condition) addToPromotions(filter *model.PromotionFilter) error {
 // words are values of a closed set.
 func words[T ~string](c condition, known []T) (list []T, err error) {
 	for _, value := range c.values {
+		value = strings.TrimSpace(value)
 		if !slices.Contains(known, T(value)) {
 			return nil, badFilter("compares %s with %q, which is none of its values", c.attribute, value)
 		}
@@ -262,8 +262,9 @@ func words[T ~string](c condition, known []T) (list []T, err error) {
 }
 
 func boolean(c condition) (*bool, error) {
-	value := c.values[0] == "true"
-	if len(c.values) != 1 || !value && c.values[0] != "false" {
+	text := strings.TrimSpace(c.values[0])
+	value := text == "true"
+	if len(c.values) != 1 || !value && text != "false" {
 		return nil, badFilter("compares %s with what is neither true nor false", c.attribute)
 	}
 	return &value, nil

@@ -28,7 +28,10 @@ type delta struct {
 
 // releaseFormat is what documents, sort keys and indexes are made like. Raise
 // it with every change of those: a release of another format is no base.
-const releaseFormat = 1
+const (
+	releaseFormat     = 2
+	formatOfSyllables = 2 // from which on runs are indexed by syllables (search_run.go)
+)
 
 // deltaShare and deltaLeast say when a release is whole again: when more than
 // that part of its products, and more than so many, are not as in the base.
@@ -150,8 +153,8 @@ func (p *plan) basePlaces(ctx context.Context) error {
 		err := rows.Scan(&r.id, &r.place)
 		return []any{r.id}, r, err
 	}
-	table := `(SELECT product_id, ordinal FROM release_place WHERE release_id = ` + d.base.UUID() + `) AS base_place`
-	err = pages(ctx, p.in, table, "product_id, ordinal", []string{"product_id"}, scan, func(rows []row) error {
+	of := []within{{"release_id = ?", []any{d.base.ID}}}
+	err = pagesOf(ctx, p.in, "release_place", of, "product_id, ordinal", []string{"product_id"}, scan, func(rows []row) error {
 		for _, r := range rows {
 			between(func(id string) bool { return id < r.id })
 			last = ids.at(uint32(r.place))

@@ -5178,7 +5178,7 @@ type Query {
     offset: Int
   ): AuthoredNodeConnection!
 
-  "The releases of a catalog that are kept, newest first: the one that is served, and the newest three. Needs the scope catalog:write."
+  "The releases of a catalog that are kept, newest first: the one that is served, the newest three, and those that were served within the last hour, at most 20. Needs the scope catalog:write."
   catalogReleases("The catalog's global id, or the service's own." catalogId: ID!): [CatalogRelease!]!
 
   "A job; null when there is none with that id (any more: a finished one is kept for 30 days). Ask again for its progress. Needs the scope of what it does: catalog:write to publish, promotions:write to make codes."
@@ -5234,7 +5234,7 @@ type Mutation {
   "Changes settings. Members left out stay as they are."
   settingsUpdate("What to change." input: SettingsUpdateInput!): SettingsUpdatePayload!
 
-  "Publishes a catalog: makes an immutable release of what is authored at that moment, as a job. Shoppers see the old release until the new one is whole. Asked again while such a job waits, it is that job; where nothing was written since the release that is served, the job ends with that one."
+  "Publishes a catalog: makes an immutable release of what is authored at that moment, as a job. Shoppers see the old release until the new one is whole. Asked again while such a job waits, it is that job; where the new release would show the same as the one that is served, there is none, and the job ends with that one."
   catalogPublish("What to publish." input: CatalogPublishInput!): CatalogPublishPayload!
 
   "Serves a release that is kept in place of the one its catalog serves: an earlier one to roll back, or a preview. It takes effect at once."
@@ -5396,7 +5396,7 @@ type UserError {
 
 "Which nodes to list. Conditions given together must all hold."
 input CatalogNodeFilter {
-  "These nodes, by global id or the service's own; a hierarchy's id serves too. They come by last update, newest first."
+  "These nodes, by global id or the service's own, any number of them; a hierarchy's id serves too. They come by last update, newest first."
   ids: [ID!]
   "The nodes right below this node or hierarchy."
   parentId: ID
@@ -5427,16 +5427,16 @@ enum CatalogNodeOrderField {
 }
 
 "A text condition: exactly one of its members. Texts are compared as written, in the catalog's base language."
-input TextFilter {
+input TextFilter @oneOf {
   "This value."
   eq: String
   "One of these values, 1 to 1000."
   in: [String!]
 }
 
-"An id condition."
+"An id condition. Without a member, or with null, it keeps everything."
 input IDFilter {
-  "One of these ids, global or the service's own, 1 to 1000."
+  "One of these ids, global or the service's own: at least one; of catalog products as many as a request holds, of promotions 1000."
   in: [ID!]
 }
 
@@ -5444,7 +5444,7 @@ input IDFilter {
 input ProductFilter {
   """
   By words, as somebody types them: ` + "`" + `oak cha` + "`" + `. Each word must be in the SKU, or in the name or the description in the base language or in one of the shopper's.
-  Case and accents do not count; the last word also finds words that begin with it. In Thai, Chinese and other scripts without spaces, the characters must stand next to each other as typed.
+  Case and accents do not count; the last word also finds words that begin with it. Thai, Chinese and other scripts without spaces are typed without them too: what was typed may stand in pieces, here and there in those texts.
   At most 200 characters and 20 words; whatever they are, they are no syntax. A text without a letter or a digit keeps everything. Order by RELEVANCE to have the best matches first.
   """
   search: String
@@ -5914,7 +5914,7 @@ type Product implements Node {
   saleId: ID
   "When the sale ends; null outside a sale, and for one without an end."
   saleExpires: DateTime
-  "What one unit costs from so many units on, the smallest quantity first; empty without tiers."
+  "What one unit costs from so many units on, the smallest quantity first; empty without tiers. In a sale these are the sale's own, and those of the price before it where they are lower."
   tiers: [PriceTier!]!
   "The parts of a bundle, by sort order, then key; empty for other products."
   components: [ProductComponent!]!
@@ -7218,6 +7218,8 @@ input PromotionFilter {
   id: IDFilter
   "By name, as it is written."
   name: TextFilter
+  "By what the name is like: ` + "`" + `*` + "`" + ` at the beginning or end stands for any text, so that ` + "`" + `*off` + "`" + ` ends in off, ` + "`" + `ten*` + "`" + ` begins with ten, ` + "`" + `*off*` + "`" + ` holds off, and ` + "`" + `ten off` + "`" + ` is the whole name. Case and accents do not count; ` + "`" + `\\*` + "`" + ` is a star itself."
+  nameLike: String
   "Of one of these types."
   promotionType: [PromotionType!]
   "In one of these states now."
@@ -30245,7 +30247,7 @@ func (ec *executionContext) unmarshalInputPromotionFilter(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "promotionType", "state", "enabled", "automatic", "search", "bounds"}
+	fieldsInOrder := [...]string{"id", "name", "nameLike", "promotionType", "state", "enabled", "automatic", "search", "bounds"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -30266,6 +30268,13 @@ func (ec *executionContext) unmarshalInputPromotionFilter(ctx context.Context, o
 				return it, err
 			}
 			it.Name = data
+		case "nameLike":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nameLike"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.NameLike = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
 			data, err := ec.unmarshalOPromotionType2ᚕporticoᚋstoreᚐPromotionTypeᚄ(ctx, v)

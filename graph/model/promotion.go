@@ -10,6 +10,7 @@ import (
 type PromotionFilter struct {
 	ID            *IDFilter              `json:"id,omitzero"`
 	Name          *TextFilter            `json:"name,omitzero"`
+	NameLike      *string                `json:"nameLike,omitzero"`
 	PromotionType []store.PromotionType  `json:"promotionType,omitzero"`
 	State         []store.PromotionState `json:"state,omitzero"`
 	Enabled       *bool                  `json:"enabled,omitzero"`
@@ -82,11 +83,11 @@ func (f *PromotionFilter) Filter() (filter store.PromotionFilter, ranges []store
 	if f == nil {
 		return filter, nil, nil
 	}
-	filter = store.PromotionFilter{Types: f.PromotionType, States: f.State, Enabled: f.Enabled, Automatic: f.Automatic}
+	filter = store.PromotionFilter{Types: f.PromotionType, States: f.State, Enabled: f.Enabled, Automatic: f.Automatic, NameLike: f.NameLike}
 	if f.Search != nil {
 		filter.Search = *f.Search
 	}
-	if f.ID != nil {
+	if f.ID != nil && f.ID.In != nil { // null is as absent
 		if len(f.ID.In) == 0 {
 			return filter, nil, noValues("id")
 		}

@@ -269,6 +269,21 @@ func promotionListed(d *desk) func(*testing.T) {
 			{store.PromotionFilter{Search: "apple"}, store.Sort{}, "p1 p3"},
 			{store.PromotionFilter{Search: "etu"}, store.Sort{}, "p0"},
 			{store.PromotionFilter{Search: "PIE app"}, store.Sort{}, "p3"},
+			{store.PromotionFilter{NameLike: ptr("apple")}, store.Sort{}, "p1"},
+			{store.PromotionFilter{NameLike: ptr("APPLE*")}, store.Sort{}, "p1 p3"},
+			{store.PromotionFilter{NameLike: ptr("*apple")}, store.Sort{}, "p1"},
+			{store.PromotionFilter{NameLike: ptr("*pie")}, store.Sort{}, "p3"},
+			{store.PromotionFilter{NameLike: ptr("*ppl*")}, store.Sort{}, "p1 p3"},
+			{store.PromotionFilter{NameLike: ptr("ppl*")}, store.Sort{}, ""},
+			{store.PromotionFilter{NameLike: ptr("*longer than any name")}, store.Sort{}, ""},
+			{store.PromotionFilter{NameLike: ptr("*A 2")}, store.Sort{}, "p4"},
+			{store.PromotionFilter{NameLike: ptr("é*")}, store.Sort{}, "p0"},
+			{store.PromotionFilter{NameLike: ptr("*DE")}, store.Sort{}, "p0"},
+			{store.PromotionFilter{NameLike: ptr("*")}, store.Sort{}, "p0 p1 p2 p3 p4"},
+			{store.PromotionFilter{NameLike: ptr("**")}, store.Sort{}, "p0 p1 p2 p3 p4"},
+			{store.PromotionFilter{NameLike: ptr("")}, store.Sort{}, ""},
+			{store.PromotionFilter{NameLike: ptr(`\*`)}, store.Sort{}, ""},
+			{store.PromotionFilter{NameLike: ptr("%a%")}, store.Sort{}, ""},
 			{store.PromotionFilter{IDs: []string{"p4", "p1", "none"}}, store.Sort{}, "p1 p4"},
 			{store.PromotionFilter{Names: []string{"Zebra"}}, store.Sort{}, "p2"},
 			{store.PromotionFilter{Types: []store.PromotionType{store.XForY}}, store.Sort{}, ""},
@@ -300,5 +315,9 @@ func promotionListed(d *desk) func(*testing.T) {
 		}
 		_, err := d.Promotions(t.Context(), store.PromotionFilter{Names: []string{"\x00"}}, store.ListQuery{})
 		requireFault(t, err, store.Invalid, "filter", "UTF-8")
+		for _, bad := range []string{"a*b", "***", "\x00*"} {
+			_, err := d.Promotions(t.Context(), store.PromotionFilter{NameLike: &bad}, store.ListQuery{})
+			requireFault(t, err, store.Invalid, "filter", "compares name")
+		}
 	}
 }
