@@ -120,6 +120,9 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInput, pattern codePattern, from generateState) (to generateState, err error) {
 	err = s.update(ctx, job.Actor, func(ctx context.Context, t *tx) error {
 		p, err := t.lockPromotion(ctx, "promotionId", input.PromotionID)
+		if HasCode(err, NotFound) {
+			return unknownPromotion(input.PromotionID) // by now, when nobody's input is at fault
+		}
 		if err != nil {
 			return err
 		}

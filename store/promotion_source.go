@@ -62,9 +62,10 @@ func checkedAmounts(list []amountSource) (amounts []CurrencyAmount) {
 
 func (p *promotionSource) check(f *faults) {
 	f.id("id", &p.ID)
-	for _, member := range []struct{ name, text string }{{"name", p.Name}, {"promotion_type", p.PromotionType}, {"start", p.Start}, {"end", p.End}} {
+	const date = "is required, and must be a date, a date and HH:MM, or RFC 3339"
+	for _, member := range []struct{ name, text, rule string }{{"name", p.Name, "is required"}, {"promotion_type", p.PromotionType, "is required"}, {"start", p.Start, date}, {"end", p.End, date}} {
 		if member.text == "" {
-			f.rule(member.name, "is required")
+			f.rule(member.name, "%s", member.rule)
 		}
 	}
 	f.text("name", p.Name, maxName)

@@ -5943,19 +5943,33 @@ enum ErrorCode {
   INTERNAL
 }
 
-"What kind of fault the caller can mend, in a word a program can decide by."
+"What kind of fault it is, in a word a program can decide by: an ErrorCode, or one that says more."
 enum UserErrorCode {
-  "Malformed: text that does not parse, members that contradict each other."
+  "Malformed: text that does not parse, arguments that contradict each other."
   INVALID
-  "What the member names is not there."
+  "No token, or not a good one."
+  UNAUTHENTICATED
+  "A good token without the scope."
+  FORBIDDEN
+  "Unknown, or nothing is published."
   NOT_FOUND
   "Another write came first; read again and decide anew."
   CONFLICT
+  "A cursor of another list, order or filter."
+  CURSOR_MISMATCH
+  "A cursor into a release that is no longer kept; start again without it."
+  CURSOR_EXPIRED
   "Well formed, but against a rule: out of range, too little stock."
   UNPROCESSABLE
-  "A promotion that has not ended has the code already, this one included; take another code."
+  "Too many requests; wait as ` + "`" + `Retry-After` + "`" + ` says."
+  RATE_LIMITED
+  "Shutting down, or the database is away; try again."
+  UNAVAILABLE
+  "Anything else; the log holds the cause under the request's id."
+  INTERNAL
+  "A promotion that has not ended has the code already, this one included; take another code. An ErrorCode would be UNPROCESSABLE."
   DUPLICATE_CODE
-  "The promotion takes no codes: it is automatic, or has ended."
+  "The promotion takes no codes: it is automatic, or has ended. An ErrorCode would be UNPROCESSABLE."
   CODES_NOT_ALLOWED
 }
 
@@ -45435,17 +45449,31 @@ func (ec *executionContext) marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUser
 var (
 	unmarshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode = map[string]model.UserErrorCode{
 		"INVALID":           model.FaultInvalid,
+		"UNAUTHENTICATED":   model.FaultUnauthenticated,
+		"FORBIDDEN":         model.FaultForbidden,
 		"NOT_FOUND":         model.FaultNotFound,
 		"CONFLICT":          model.FaultConflict,
+		"CURSOR_MISMATCH":   model.FaultCursorMismatch,
+		"CURSOR_EXPIRED":    model.FaultCursorExpired,
 		"UNPROCESSABLE":     model.FaultUnprocessable,
+		"RATE_LIMITED":      model.FaultRateLimited,
+		"UNAVAILABLE":       model.FaultUnavailable,
+		"INTERNAL":          model.FaultInternal,
 		"DUPLICATE_CODE":    model.FaultDuplicateCode,
 		"CODES_NOT_ALLOWED": model.FaultCodesNotAllowed,
 	}
 	marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode = map[model.UserErrorCode]string{
 		model.FaultInvalid:         "INVALID",
+		model.FaultUnauthenticated: "UNAUTHENTICATED",
+		model.FaultForbidden:       "FORBIDDEN",
 		model.FaultNotFound:        "NOT_FOUND",
 		model.FaultConflict:        "CONFLICT",
+		model.FaultCursorMismatch:  "CURSOR_MISMATCH",
+		model.FaultCursorExpired:   "CURSOR_EXPIRED",
 		model.FaultUnprocessable:   "UNPROCESSABLE",
+		model.FaultRateLimited:     "RATE_LIMITED",
+		model.FaultUnavailable:     "UNAVAILABLE",
+		model.FaultInternal:        "INTERNAL",
 		model.FaultDuplicateCode:   "DUPLICATE_CODE",
 		model.FaultCodesNotAllowed: "CODES_NOT_ALLOWED",
 	}

@@ -8,13 +8,19 @@ type UserError struct{ *store.Error }
 // UserErrorCode is what a caller decides by.
 type UserErrorCode string
 
-// The codes: those of the store that a caller can mend, and what these are
-// told apart by.
+// The codes: those of the store, and what these are told apart by.
 const (
 	FaultInvalid         = UserErrorCode(store.Invalid)
+	FaultUnauthenticated = UserErrorCode(store.Unauthenticated)
+	FaultForbidden       = UserErrorCode(store.Forbidden)
 	FaultNotFound        = UserErrorCode(store.NotFound)
 	FaultConflict        = UserErrorCode(store.Conflict)
+	FaultCursorMismatch  = UserErrorCode(store.CursorMismatch)
+	FaultCursorExpired   = UserErrorCode(store.CursorExpired)
 	FaultUnprocessable   = UserErrorCode(store.Unprocessable)
+	FaultRateLimited     = UserErrorCode(store.RateLimited)
+	FaultUnavailable     = UserErrorCode(store.Unavailable)
+	FaultInternal        = UserErrorCode(store.Internal)
 	FaultDuplicateCode   = UserErrorCode(store.DuplicateCode)
 	FaultCodesNotAllowed = UserErrorCode(store.CodesNotAllowed)
 )

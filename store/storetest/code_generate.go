@@ -158,7 +158,7 @@ func generateRefusals(e Engine) func(*testing.T) {
 			{store.CodeGeneration{PromotionID: "p", Count: 0}, store.Unprocessable, "count", "10000000"},
 			{store.CodeGeneration{PromotionID: "p", Count: 10_000_001}, store.Unprocessable, "count", "10000000"},
 			{store.CodeGeneration{PromotionID: "p", Count: 1, Uses: ptr(0)}, store.Unprocessable, "uses", "1"},
-			{store.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "", "none"},
+			{store.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "promotionId", "none"},
 			{store.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "", "automatic"},
 			{store.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "", "ended"},
 		} {
