@@ -19,6 +19,7 @@ package main
 //	--admin-addr --> /metrics  /healthz  /readyz (app.adminHandler)
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	_ "embed"
@@ -106,6 +107,10 @@ type serve struct {
 
 	web.Bounds
 
+	DocumentTokens int `placeholder:"N" default:"15000" help:"How many tokens a GraphQL document may have. Default: ${default}."`
+	DocumentDepth  int `placeholder:"N" default:"20" help:"How deep a GraphQL document may nest fields. Default: ${default}."`
+	DocumentCost   int `placeholder:"N" default:"50000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
+
 	Linger time.Duration `placeholder:"DURATION" default:"0s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first; such as 5s. Default: ${default}."`
 	cli.Sealing
 	cli.Common
@@ -128,6 +133,9 @@ func (c *serve) Validate() error {
 	}
 	if err := c.Bounds.Check(); err != nil {
 		return &cli.Usage{Reason: err.Error()}
+	}
+	if min(c.DocumentTokens, c.DocumentDepth, c.DocumentCost) < 0 {
+		return &cli.Usage{Reason: "--document-tokens, --document-depth and --document-cost must be at least 1; 0 is the default"}
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return &cli.Usage{Reason: "--tls-cert and --tls-key go together"}
@@ -299,7 +307,7 @@ type app struct {
 func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field)}
+	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.WithBounds(a.bounds())}
 	if a.Demo {
 		options = append(options, graph.OpenIntrospection())
 	}
@@ -329,6 +337,15 @@ func (a *app) handler() http.Handler {
 		web.LimitBody(maxBody),
 		graph.Shopper,
 	)
+}
+
+// bounds are those of GraphQL documents.
+func (c *serve) bounds() graph.Bounds {
+	bounds := graph.DefaultBounds()
+	bounds.Tokens = cmp.Or(c.DocumentTokens, bounds.Tokens)
+	bounds.Depth = cmp.Or(c.DocumentDepth, bounds.Depth)
+	bounds.Cost = cmp.Or(c.DocumentCost, bounds.Cost)
+	return bounds
 }
 
 // adminHandler is what only those who run the server see.

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime/debug"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/handler"
-	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/99designs/gqlgen/graphql/playground"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -24,12 +24,16 @@ type HandlerOption func(*handling)
 
 type handling struct {
 	introspection
-	count func(ctx context.Context, field string)
+	count  func(ctx context.Context, field string)
+	bounds Bounds
 }
 
 // OpenIntrospection lets anyone ask for the schema by introspection, with a
 // token or without.
 func OpenIntrospection() HandlerOption { return func(h *handling) { h.open = true } }
+
+// WithBounds bounds documents and their variables, in place of DefaultBounds.
+func WithBounds(bounds Bounds) HandlerOption { return func(h *handling) { h.bounds = bounds } }
 
 // CountFields calls count for each root field that is asked for, such as
 // Query.product, several times at once.
@@ -40,19 +44,19 @@ func CountFields(count func(ctx context.Context, field string)) HandlerOption {
 // NewHandler serves GraphQL over HTTP: POST with a JSON body, and GET for
 // queries. Introspection needs a good token, of whatever scopes.
 func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Handler {
-	var chosen handling
+	chosen := handling{bounds: DefaultBounds()}
 	for _, option := range options {
 		option(&chosen)
 	}
-	executable := generated.NewExecutableSchema(generated.Config{Resolvers: r})
-	names := newSchemaNames(executable.Schema())
+	executable := generated.NewExecutableSchema(generated.Config{Resolvers: r, Schema: servedSchema()})
+	desk := &desk{newSchemaNames(executable.Schema()), newDocuments(executable.Schema(), chosen.bounds)}
 	server := handler.New(executable)
-	server.AddTransport(postTransport{names})
-	server.AddTransport(getTransport{names})
-	server.SetQueryCache(lru.New[*ast.QueryDocument](1000))
-	server.SetParserTokenLimit(maxTokens)
+	server.AddTransport(postTransport{desk})
+	server.AddTransport(getTransport{desk})
+	server.SetQueryCache(desk.documents.kept)
+	server.SetParserTokenLimit(chosen.bounds.Tokens)
+	server.SetValidationRulesFn(executorRules)
 	server.Use(chosen.introspection)
-	server.Use(newLimiter())
 	if chosen.count != nil {
 		server.AroundRootFields(func(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 			field := graphql.GetRootFieldContext(ctx).Field
@@ -60,6 +64,7 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 			return next(ctx)
 		})
 	}
+	server.AroundRootFields(whileAsked)
 	server.AroundRootFields(watchReplays)
 	server.AroundResponses(tellReplays)
 	server.SetErrorPresenter(presenter(log))
@@ -75,6 +80,24 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	})
 }
 
+// servedSchema is the schema without @defer, which the library declares by
+// itself: no transport here sends an answer in parts, so that what is deferred
+// would be lost.
+func servedSchema() *ast.Schema {
+	schema := *generated.NewExecutableSchema(generated.Config{}).Schema()
+	schema.Directives = maps.Clone(schema.Directives)
+	delete(schema.Directives, "defer")
+	return &schema
+}
+
+// whileAsked begins no field for a client that has gone.
+func whileAsked(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+	if ctx.Err() != nil {
+		return graphql.Null
+	}
+	return next(ctx)
+}
+
 // NewPlayground serves GraphiQL for the endpoint.
 func NewPlayground(endpoint string) http.Handler {
 	return playground.Handler("Portico", endpoint)
@@ -84,9 +107,13 @@ func NewPlayground(endpoint string) http.Handler {
 // closed list. What is unexpected is logged here, once, and not shown.
 func presenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
+		if enoughErrors(ctx) {
+			return nil
+		}
 		shown := graphql.DefaultErrorPresenter(ctx, err)
 		var own *gqlerror.Error
 		if errors.As(err, &own) && own.Unwrap() == nil { // the executor's own word on the request
+			shown.Message = shortened(shown.Message)
 			if _, told := own.Extensions["code"].(store.Code); !told {
 				shown.Extensions = map[string]any{"code": store.Invalid}
 			}
@@ -96,10 +123,12 @@ func presenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 		if first.Code == store.Internal {
 			log.ErrorContext(ctx, "a resolver failed", "error", err, "path", shown.Path.String())
 		}
-		shown.Message = first.Error()
+		shown.Message = shortened(first.Error())
 		shown.Extensions = map[string]any{"code": first.Code}
 		if len(first.Path) > 0 {
 			shown.Extensions["argument"] = first.Path
+		} else if argument := argumentIn(ctx, shown); argument != nil && first.Code != store.Internal {
+			nameArgument(shown, first.Code, argument)
 		}
 		return shown
 	}

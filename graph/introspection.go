@@ -26,7 +26,11 @@ func (introspection) Validate(graphql.ExecutableSchema) error { return nil }
 func (i introspection) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	failure := auth.Authenticated(ctx)
 	operation.DisableIntrospection = failure != nil && !i.open
-	if !operation.DisableIntrospection || !introspects(operation.Operation.SelectionSet, map[string]bool{}) {
+	if !introspects(operation.Operation.SelectionSet, map[string]bool{}) {
+		return nil
+	}
+	if !operation.DisableIntrospection {
+		operation.ResolverMiddleware = untilGone
 		return nil
 	}
 	refusal := store.AsErrors(failure)[0]
@@ -34,6 +38,15 @@ func (i introspection) MutateOperationContext(ctx context.Context, operation *gr
 		Message:    "Introspection needs a token, of whatever scopes; the schema itself is at /schema.graphql for everyone. " + refusal.Error(),
 		Extensions: map[string]any{"code": refusal.Code},
 	}
+}
+
+// untilGone ends an introspection with its client, field by field: no resolver
+// and no statement of ours is on its way, which would end by themselves.
+func untilGone(ctx context.Context, next graphql.Resolver) (any, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return next(ctx)
 }
 
 // introspects tells whether a validated selection at the root asks for the

@@ -1,124 +1,172 @@
 package graph
 
 import (
-	"context"
-	"fmt"
-	"strconv"
-
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
-	"github.com/vektah/gqlparser/v2/parser"
-
-	"portico/store"
 )
-
-// The bounds of a document. They are held before validation, whose own rules
-// grow with the square of repeated fields, or worse with nested fragments.
-const (
-	maxTokens     = 15_000
-	maxDepth      = 20
-	maxSelections = 5_000     // fields, each fragment counted wherever it is spread
-	maxRepeats    = 1_000     // fields of one name, which validation compares pair by pair
-	maxFields     = 1_000_000 // fields of the answer, as far as the page sizes tell
-)
-
-// limiter refuses documents that would cost too much to validate or to run.
-type limiter struct{}
-
-func newLimiter() limiter { return limiter{} }
-
-// ExtensionName implements graphql.HandlerExtension.
-func (limiter) ExtensionName() string { return "Limiter" }
-
-// Validate implements graphql.HandlerExtension.
-func (limiter) Validate(graphql.ExecutableSchema) error { return nil }
-
-// MutateOperationParameters measures the document before it is validated.
-func (limiter) MutateOperationParameters(_ context.Context, request *graphql.RawParams) *gqlerror.Error {
-	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: request.Query}, maxTokens)
-	if err != nil {
-		return nil // the parser will say so itself
-	}
-	m := &measure{document: document, variables: request.Variables, fragments: map[string]*size{}, repeats: map[string]int{}}
-	// What is not used is validated all the same, and so it counts.
-	for _, operation := range document.Operations {
-		m.operation, m.fragments = operation, map[string]*size{} // a fragment's pages follow the operation's variables
-		total := m.selections(operation.SelectionSet)
-		if request.OperationName != "" && operation.Name != request.OperationName {
-			total.fields = 0 // it does not run
-		}
-		if fault := total.check(); fault != nil {
-			return fault
-		}
-	}
-	for _, fragment := range document.Fragments {
-		if fault := m.fragment(fragment.Name).check(); fault != nil {
-			return fault
-		}
-	}
-	for name, n := range m.repeats {
-		if n > maxRepeats {
-			return tooCostly(fmt.Sprintf("selects %q %d times", name, n), maxRepeats, "select it once where it is needed")
-		}
-	}
-	return nil
-}
-
-// tooCostly refuses a document.
-func tooCostly(what string, most int, way string) *gqlerror.Error {
-	return &gqlerror.Error{
-		Message:    fmt.Sprintf("The document %s; at most %d are allowed: %s.", what, most, way),
-		Extensions: map[string]any{"code": store.Unprocessable},
-	}
-}
-
-// size is what a selection set comes to.
-type size struct {
-	depth, selections, fields int
-}
 
 const enormous = 1 << 40 // sums and products stop here, before they overflow
 
-func (s *size) add(o size) {
-	s.depth = max(s.depth, o.depth)
-	s.selections = min(enormous, s.selections+o.selections)
-	s.fields = min(enormous, s.fields+o.fields)
+// measure walks a document before it is validated: it knows no type, and the
+// document may be wrong in every way.
+type measure struct {
+	bounds    Bounds
+	document  *ast.QueryDocument
+	defined   map[string]*ast.FragmentDefinition // the first of each name, as for validation
+	fragments map[string]*extent
+	circular  bool
 }
 
-func (s size) check() *gqlerror.Error {
-	for _, bound := range []struct {
-		what    string
-		n, most int
-		way     string
-	}{
-		{"nests fields %d deep", s.depth, maxDepth, "nest less"},
-		{"selects %d fields", s.selections, maxSelections, "select fewer, or send several operations"},
-		{"could answer %d fields", s.fields, maxFields, "ask for smaller pages"},
-	} {
-		if bound.n > bound.most {
-			return tooCostly(fmt.Sprintf(bound.what, bound.n), bound.most, bound.way)
+// fits refuses a document that would cost too much to validate.
+func fits(document *ast.QueryDocument, bounds Bounds) *gqlerror.Error {
+	m := &measure{bounds: bounds, document: document,
+		defined: make(map[string]*ast.FragmentDefinition, len(document.Fragments)), fragments: map[string]*extent{}}
+	if fault := m.parts(); fault != nil {
+		return fault
+	}
+	for _, fragment := range document.Fragments {
+		if m.defined[fragment.Name] == nil {
+			m.defined[fragment.Name] = fragment
+		}
+	}
+	for _, hold := range []func() *gqlerror.Error{m.extents, m.steps, m.places} {
+		if fault := hold(); fault != nil {
+			return fault
 		}
 	}
 	return nil
 }
 
-// measure walks a document; each fragment is walked once.
-type measure struct {
-	document  *ast.QueryDocument
-	operation *ast.OperationDefinition
-	variables map[string]any
-	fragments map[string]*size
-	repeats   map[string]int // by the name in the answer, each fragment counted once
+// parts holds what can be counted without following fragments.
+func (m *measure) parts() *gqlerror.Error {
+	p := parts{}
+	for _, operation := range m.document.Operations {
+		p.variables += len(operation.VariableDefinitions)
+		p.name(operation.Name)
+		for _, variable := range operation.VariableDefinitions {
+			p.name(variable.Variable)
+			p.typeName(variable.Type)
+			p.value(variable.DefaultValue)
+			p.directive(variable.Directives)
+		}
+		p.directive(operation.Directives)
+		p.selections(operation.SelectionSet)
+	}
+	for _, fragment := range m.document.Fragments {
+		p.name(fragment.Name)
+		p.name(fragment.TypeCondition)
+		p.directive(fragment.Directives)
+		p.selections(fragment.SelectionSet)
+	}
+	return checkAll(
+		bound{"defines %d operations", len(m.document.Operations), m.bounds.Operations, "send the one that is to run"},
+		bound{"defines %d fragments", len(m.document.Fragments), m.bounds.Fragments, "send those that the operation spreads, or several operations"},
+		bound{"defines %d variables", p.variables, m.bounds.Variables, "gather them in lists and inputs"},
+		bound{"holds %d directives", p.directives, m.bounds.Directives, "select less, or send several operations"},
+		bound{"holds a name of %d bytes", p.longest, m.bounds.Name, "take a shorter one"},
+	)
 }
 
-func (m *measure) selections(set ast.SelectionSet) (total size) {
+// parts are counts of a document as it is written.
+type parts struct{ variables, directives, longest int }
+
+func (p *parts) name(name string) { p.longest = max(p.longest, len(name)) }
+
+func (p *parts) typeName(of *ast.Type) {
+	if of != nil {
+		p.name(of.Name())
+	}
+}
+
+func (p *parts) directive(list ast.DirectiveList) {
+	p.directives += len(list)
+	for _, directive := range list {
+		p.name(directive.Name)
+		p.arguments(directive.Arguments)
+	}
+}
+
+func (p *parts) arguments(list ast.ArgumentList) {
+	for _, argument := range list {
+		p.name(argument.Name)
+		p.value(argument.Value)
+	}
+}
+
+func (p *parts) value(value *ast.Value) {
+	if value == nil {
+		return
+	}
+	if value.Kind == ast.EnumValue || value.Kind == ast.Variable {
+		p.name(value.Raw)
+	}
+	for _, child := range value.Children {
+		p.name(child.Name)
+		p.value(child.Value)
+	}
+}
+
+func (p *parts) selections(set ast.SelectionSet) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
-			total.add(m.field(selection))
+			p.name(selection.Name)
+			p.name(selection.Alias)
+			p.arguments(selection.Arguments)
+			p.directive(selection.Directives)
+			p.selections(selection.SelectionSet)
 		case *ast.InlineFragment:
-			total.add(m.selections(selection.SelectionSet))
+			p.name(selection.TypeCondition)
+			p.directive(selection.Directives)
+			p.selections(selection.SelectionSet)
+		case *ast.FragmentSpread:
+			p.name(selection.Name)
+			p.directive(selection.Directives)
+		}
+	}
+}
+
+// extent is what a selection set comes to, each fragment counted wherever it
+// is spread.
+type extent struct {
+	depth, fields int
+	open          bool // it is being measured
+}
+
+func (e *extent) add(o extent) {
+	e.depth = max(e.depth, o.depth)
+	e.fields = min(enormous, e.fields+o.fields)
+}
+
+func (e extent) check(bounds Bounds) *gqlerror.Error {
+	return checkAll(
+		bound{"nests fields %d deep", e.depth, bounds.Depth, "nest less"},
+		bound{"selects %d fields", e.fields, bounds.Fields, "select fewer, or send several operations"},
+	)
+}
+
+// extents holds depth and fields of whatever validation reads, used or not.
+func (m *measure) extents() *gqlerror.Error {
+	var all extent
+	for _, operation := range m.document.Operations {
+		all.add(m.extent(operation.SelectionSet))
+	}
+	for _, fragment := range m.document.Fragments {
+		if fault := m.fragment(fragment.Name).check(m.bounds); fault != nil {
+			return fault
+		}
+	}
+	return all.check(m.bounds)
+}
+
+func (m *measure) extent(set ast.SelectionSet) (total extent) {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			below := m.extent(selection.SelectionSet)
+			total.add(extent{depth: below.depth + 1, fields: below.fields + 1})
+		case *ast.InlineFragment:
+			total.add(m.extent(selection.SelectionSet))
 		case *ast.FragmentSpread:
 			total.add(m.fragment(selection.Name))
 		}
@@ -126,63 +174,162 @@ func (m *measure) selections(set ast.SelectionSet) (total size) {
 	return total
 }
 
-func (m *measure) field(field *ast.Field) size {
-	m.repeats[field.Alias]++
-	below := m.selections(field.SelectionSet)
-	return size{
-		depth:      below.depth + 1,
-		selections: below.selections + 1,
-		fields:     min(enormous, 1+below.fields*m.rows(field)),
-	}
-}
-
-// rows is how many rows the field's page holds, or 1.
-func (m *measure) rows(field *ast.Field) int {
-	for _, name := range []string{"first", "last"} {
-		argument := field.Arguments.ForName(name)
-		if argument == nil {
-			continue
-		}
-		text := argument.Value.Raw
-		if argument.Value.Kind == ast.Variable {
-			text = m.variable(text)
-		}
-		if n, err := strconv.Atoi(text); err == nil {
-			return min(store.MaxPageLength, max(1, n))
-		}
-		return store.DefaultPageLength
-	}
-	switch field.Name { // lists without the arguments have the default page
-	case "products", "stocks", "stocksById", "stockTransactions", "catalogNodes", "hierarchies", "allNodes", "curatedProducts",
-		"children", "childrenConnection", "componentProducts", "componentProductsConnection",
-		"catalogs", "catalogRules", "authoredHierarchies", "authoredNodes", "promotionCodeUsages":
-		return store.DefaultPageLength
-	}
-	return 1
-}
-
-// variable is the value that a variable has, or its default.
-func (m *measure) variable(name string) string {
-	if value, given := m.variables[name]; given {
-		return fmt.Sprint(value)
-	}
-	if definition := m.operation.VariableDefinitions.ForName(name); definition != nil && definition.DefaultValue != nil {
-		return definition.DefaultValue.Raw
-	}
-	return ""
-}
-
-// fragment measures a fragment; one that spreads itself is left to validation.
-func (m *measure) fragment(name string) size {
+// fragment measures a fragment, once; one that spreads itself is left to
+// validation.
+func (m *measure) fragment(name string) extent {
 	if known := m.fragments[name]; known != nil {
+		m.circular = m.circular || known.open
 		return *known
 	}
-	m.fragments[name] = &size{}
-	definition := m.document.Fragments.ForName(name)
-	if definition == nil {
-		return size{}
+	known := &extent{open: true}
+	m.fragments[name] = known
+	if definition := m.defined[name]; definition != nil {
+		*known = m.extent(definition.SelectionSet)
 	}
-	total := m.selections(definition.SelectionSet)
-	m.fragments[name] = &total
-	return total
+	known.open = false
+	return *known
+}
+
+// steps holds what validation reads. It walks each operation and each
+// fragment with all that they reach, each fragment once per walk: n fragments
+// in a chain are walked n²/2 times.
+func (m *measure) steps() *gqlerror.Error {
+	own := make(map[string]*stride, len(m.defined))
+	for name, fragment := range m.defined {
+		own[name] = &stride{}
+		own[name].selections(fragment.SelectionSet)
+	}
+	total := 0
+	var reach func(seen map[string]bool, of *stride)
+	reach = func(seen map[string]bool, of *stride) {
+		total += of.steps
+		for _, name := range of.spreads {
+			if next := own[name]; next != nil && !seen[name] && total <= m.bounds.Steps {
+				seen[name] = true
+				reach(seen, next)
+			}
+		}
+	}
+	for _, operation := range m.document.Operations {
+		from := &stride{}
+		from.selections(operation.SelectionSet)
+		reach(map[string]bool{}, from)
+	}
+	for _, fragment := range m.document.Fragments {
+		from := &stride{}
+		from.selections(fragment.SelectionSet)
+		reach(map[string]bool{}, from)
+	}
+	return bound{"is read in %d steps or more, by fragments that spread fragments", total, m.bounds.Steps, "spread fewer, or send several operations"}.check()
+}
+
+// stride is what validation reads of a selection set itself.
+type stride struct {
+	steps   int
+	spreads []string
+}
+
+func (s *stride) selections(set ast.SelectionSet) {
+	for _, selection := range set {
+		s.steps++
+		switch selection := selection.(type) {
+		case *ast.Field:
+			s.arguments(selection.Arguments)
+			s.directives(selection.Directives)
+			s.selections(selection.SelectionSet)
+		case *ast.InlineFragment:
+			s.directives(selection.Directives)
+			s.selections(selection.SelectionSet)
+		case *ast.FragmentSpread:
+			s.directives(selection.Directives)
+			s.spreads = append(s.spreads, selection.Name)
+		}
+	}
+}
+
+func (s *stride) directives(list ast.DirectiveList) {
+	for _, directive := range list {
+		s.steps++
+		s.arguments(directive.Arguments)
+	}
+}
+
+func (s *stride) arguments(list ast.ArgumentList) {
+	for _, argument := range list {
+		s.value(argument.Value)
+	}
+}
+
+func (s *stride) value(value *ast.Value) {
+	s.steps++
+	for _, child := range value.Children {
+		s.value(child.Value)
+	}
+}
+
+// place is a field of the answer, or the answer itself: the selections of one
+// name in one place are merged, and compared for that.
+type place struct {
+	selected int
+	below    map[string]*place
+}
+
+// places holds how many fields one place of the answer has, and how often
+// each of them is selected.
+func (m *measure) places() *gqlerror.Error {
+	if m.circular {
+		return nil // validation will say so
+	}
+	repeats := 0
+	for _, operation := range m.document.Operations {
+		var root place
+		m.place(&root, operation.SelectionSet)
+		if fault := (bound{"selects %d fields at its root", len(root.below), m.bounds.RootFields, "select fewer, or send several operations"}).check(); fault != nil {
+			return fault
+		}
+		names, squares := root.count()
+		if fault := (bound{"selects %d fields of one object", names, m.bounds.Aliases, "select fewer, or send several operations"}).check(); fault != nil {
+			return fault
+		}
+		repeats += squares
+	}
+	return bound{"selects fields again and again: how often each is selected, squared, adds up to %d", repeats, m.bounds.Repeats, "select it once where it is needed"}.check()
+}
+
+func (m *measure) place(at *place, set ast.SelectionSet) {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			if at.below == nil {
+				at.below = map[string]*place{}
+			}
+			next := at.below[selection.Alias]
+			if next == nil {
+				next = &place{}
+				at.below[selection.Alias] = next
+			}
+			next.selected++
+			m.place(next, selection.SelectionSet)
+		case *ast.InlineFragment:
+			m.place(at, selection.SelectionSet)
+		case *ast.FragmentSpread:
+			if definition := m.defined[selection.Name]; definition != nil {
+				m.place(at, definition.SelectionSet)
+			}
+		}
+	}
+}
+
+// count is the most names in one place, and the sum of squares of how often
+// the repeated ones are selected.
+func (p *place) count() (names, squares int) {
+	names = len(p.below)
+	for _, below := range p.below {
+		if below.selected > 1 {
+			squares += below.selected * below.selected
+		}
+		n, s := below.count()
+		names, squares = max(names, n), squares+s
+	}
+	return names, squares
 }

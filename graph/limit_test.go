@@ -41,10 +41,10 @@ func TestDocumentsThatWouldCostTooMuch(t *testing.T) {
 		{"fields nested 31 deep", nested(15, `{ catalogNodes { nodes `, `{ id }`, ` } }`), nil, store.Unprocessable, "nests fields 31 deep; at most 20"},
 		{"fields nested 2,001 deep", nested(1_000, `{ catalogNodes { nodes `, `{ id }`, ` } }`), nil, store.Invalid, "depth"},
 		{"nothing but brackets", strings.Repeat("{", 14_000), nil, store.Invalid, ""},
-		{"lists nested 500,000 deep", "{ nodes(ids: " + strings.Repeat("[", 500_000) + ") { id } }", nil, store.Invalid, ""},
+		{"lists nested 500,000 deep", "{ nodes(ids: " + strings.Repeat("[", 500_000) + ") { id } }", nil, store.Unprocessable, "is 500023 bytes long; at most 262144"},
 		{"inputs nested 3,000 deep", `{ products(filter: ` + nested(3_000, `{and: `, `{}`, `}`) + `) { totalCount } }`, nil, store.Invalid, ""},
 		{"inline fragments nested 3,000 deep", nested(3_000, `{ ... `, `{ settings { pageLength } }`, ` }`), nil, store.Invalid, ""},
-		{"3,000 aliases", `{` + many(3_000, ` a#: settings { pageLength }`) + ` }`, nil, store.Invalid, ""},
+		{"3,000 aliases", `{` + many(3_000, ` a#: settings { pageLength }`) + ` }`, nil, store.Unprocessable, "has 15001 tokens or more; at most 15000"},
 		{"5,200 fields by aliases", `{` + many(1_300, ` a#: settings { pageLength currency locale }`) + ` }`, nil, store.Unprocessable, "selects 5200 fields; at most"},
 		{"fragments that double thirty times", `{ ...f0 }` + many(30, ` fragment f# on Query { ...f% ...f% }`) + ` fragment f30 on Query ` + core, nil, store.Unprocessable, "selects 2147483648 fields"},
 		{"fragments that double a hundred times", `{ ...f0 }` + many(100, ` fragment f# on Query { ...f% ...f% }`) + ` fragment f100 on Query ` + core, nil, store.Unprocessable, "selects"},
@@ -55,9 +55,9 @@ func TestDocumentsThatWouldCostTooMuch(t *testing.T) {
 		{"10,000 ids", `{ nodes(ids: [` + strings.Repeat(`"a" `, 10_000) + `]) { id } }`, nil, store.Unprocessable, "at most 100, not 10000"},
 		{"100,000 ids in a variable", `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables{"ids": repeated("a", 100_000)}, store.Unprocessable, "at most 100, not 100000"},
 		{"4,000 times the same argument", `{ products(` + strings.Repeat(`first: 1 `, 4_000) + `) { totalCount } }`, nil, store.Invalid, ""},
-		{"2,000 directives", `{ settings { pageLength ` + strings.Repeat(`@include(if: true) `, 2_000) + ` } }`, nil, store.Invalid, ""},
-		{"3,000 variables", `query(` + many(3_000, ` $v#: Int`) + `) ` + core, nil, store.Invalid, ""},
-		{"20,000 operations", many(20_000, ` query q# { __typename }`), nil, store.Invalid, ""},
+		{"2,000 directives", `{ settings { pageLength ` + strings.Repeat(`@include(if: true) `, 2_000) + ` } }`, nil, store.Unprocessable, "holds 2000 directives; at most 500"},
+		{"3,000 variables", `query(` + many(3_000, ` $v#: Int`) + `) ` + core, nil, store.Unprocessable, "defines 3000 variables; at most 250"},
+		{"20,000 operations", many(20_000, ` query q# { __typename }`), nil, store.Unprocessable, "is 548890 bytes long; at most 262144"},
 		{"a number of 100,000 digits", `{ products(first: ` + strings.Repeat("9", 100_000) + `) { totalCount } }`, nil, store.Invalid, ""},
 		{"a number past 64 bits", `{ products(first: 99999999999999999999) { totalCount } }`, nil, store.Invalid, ""},
 		{"a number past 64 bits in a variable", `query($n: Int) { products(first: $n) { totalCount } }`, variables{"n": 1e30}, store.Invalid, ""},
@@ -140,16 +140,19 @@ func TestDeepVariablesAreHarmless(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		deep := variables{"sku": variables{"eq": "ANVIL"}}
-		for range 2_000 {
+		for range 200 {
 			deep = variables{"and": []any{deep}}
 		}
 		a := s.post(t, `query($f: ProductFilter) { products(filter: $f) { totalCount } }`, variables{"f": deep})
 		require.Empty(t, a.Errors, "%.300s", a.Body)
 		require.JSONEq(t, `{"products":{"totalCount":1}}`, string(a.Data))
 
-		body := `{"query":"query($f: ProductFilter) { products(filter: $f) { totalCount } }","variables":{"f":` + nested(60_000, `{"and":`, `{}`, `}`) + `}}`
-		a = s.send(t, by(newRaw(t, body), admin()))
-		require.Equal(t, invalid, a.codes(), "JSON that is nested deeper than anyone reads: %.300s", a.Body)
+		for _, depth := range []int{600, 60_000} { // reading an input grows with the square of its depth
+			body := `{"query":"query($f: ProductFilter) { products(filter: $f) { totalCount } }","variables":{"f":` + nested(depth, `{"and":`, `{}`, `}`) + `}}`
+			a = s.send(t, by(newRaw(t, body), admin()))
+			require.Equal(t, unprocessable, a.codes(), "JSON that is nested deeper than anyone reads: %.300s", a.Body)
+			require.Contains(t, a.Errors[0].Message, fmt.Sprintf("nests lists and objects %d deep; at most 500 are allowed: nest less.", depth+3))
+		}
 	})
 }
 

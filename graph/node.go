@@ -135,7 +135,7 @@ func (r catalogNodeResolver) Children(ctx context.Context, obj *model.CatalogNod
 }
 
 func (r catalogNodeResolver) CuratedProducts(ctx context.Context, obj *model.CatalogNode) ([]*model.Product, error) {
-	return model.Load(ctx, obj.Group, "curatedProducts", obj.ID, func(ctx context.Context, all []*model.CatalogNode) (map[string][]*model.Product, error) {
+	curated, err := model.Load(ctx, obj.Group, "curatedProducts", obj.ID, func(ctx context.Context, all []*model.CatalogNode) (map[string][]*model.Product, error) {
 		v, err := r.view(ctx)
 		if err != nil {
 			return nil, err
@@ -152,6 +152,7 @@ func (r catalogNodeResolver) CuratedProducts(ctx context.Context, obj *model.Cat
 		}
 		return products, err
 	})
+	return paid(ctx, "curatedProducts", curated, err)
 }
 
 // childrenOf are the nodes right below one, and nodesIn all of a hierarchy.

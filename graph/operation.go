@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"portico/internal/auth"
 	"portico/store"
@@ -19,6 +20,8 @@ type operation struct {
 	once        sync.Once
 	view        *store.View
 	err         error
+	budget      *budget      // nil outside of GraphQL
+	faults      atomic.Int64 // errors of the answer so far
 }
 
 type operationKey struct{}
@@ -102,8 +105,12 @@ func shopperIn(ctx context.Context) store.ShopperContext {
 	return store.ShopperContext{}
 }
 
-// view is the catalog as the operation's shopper sees it.
+// view is the catalog as the operation's shopper sees it. For a client that
+// has gone there is none, so that no edge begins.
 func (r *Resolver) view(ctx context.Context) (*store.View, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	op, ok := ctx.Value(operationKey{}).(*operation)
 	if !ok {
 		return r.store.View(ctx, store.ShopperContext{})

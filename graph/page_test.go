@@ -196,9 +196,9 @@ func TestPagesOutOfBoundsAreRefused(t *testing.T) {
 				{`after: "nonsense"`, "after", "INVALID", "is not a cursor"},
 				{`before: "nonsense"`, "before", "INVALID", "is not a cursor"},
 				{`after: "bm9uc2Vuc2U"`, "after", "INVALID", "is not a cursor"},
-				{`first: "1"`, "", "INVALID", "Int"},
-				{`first: 1.5`, "", "INVALID", "Int"},
-				{`first: 99999999999999999999`, "", "INVALID", "Int"},
+				{`first: "1"`, "first", "INVALID", "Int"},
+				{`first: 1.5`, "first", "INVALID", "Int"},
+				{`first: 99999999999999999999`, "first", "INVALID", "Int"},
 			} {
 				t.Run(l.name+" "+bad.page, func(t *testing.T) {
 					a := l.ask(t, s, "%s", bad.page)

@@ -155,10 +155,11 @@ func connections(ids []string, lists map[string]*store.Slice[*store.Product], q 
 // related follows an edge from products to other products, which become
 // siblings of each other.
 func (r *Resolver) related(ctx context.Context, obj *model.Product, edge string, ids func(*model.Product) []string) ([]*model.Product, error) {
-	return model.Load(ctx, obj.Group, edge, obj.ID(), func(ctx context.Context, all []*model.Product) (map[string][]*model.Product, error) {
+	list, err := model.Load(ctx, obj.Group, edge, obj.ID(), func(ctx context.Context, all []*model.Product) (map[string][]*model.Product, error) {
 		products, err := r.ProductsByID(ctx, idsOf(all, ids))
 		return spread(all, ids, products), err
 	})
+	return paid(ctx, edge, list, err)
 }
 
 func (r productResolver) Parent(ctx context.Context, obj *model.Product) (*model.Product, error) {
@@ -217,7 +218,7 @@ func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*st
 }
 
 func (r productResolver) Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error) {
-	return model.Load(ctx, obj.Group, "files", obj.ID(), func(ctx context.Context, all []*model.Product) (map[string][]*model.ProductFile, error) {
+	files, err := model.Load(ctx, obj.Group, "files", obj.ID(), func(ctx context.Context, all []*model.Product) (map[string][]*model.ProductFile, error) {
 		files, err := r.FilesByID(ctx, idsOf(all, fileIDs))
 		attached := make(map[string][]*model.ProductFile, len(all))
 		for _, p := range all {
@@ -225,6 +226,7 @@ func (r productResolver) Files(ctx context.Context, obj *model.Product) ([]*mode
 		}
 		return attached, err
 	})
+	return paid(ctx, "files", files, err)
 }
 
 func fileIDs(p *model.Product) (ids []string) {
@@ -253,6 +255,11 @@ func attachedAt(link store.FileLink) *time.Time {
 }
 
 func (r productResolver) Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error) {
+	nodes, err := r.nodesOfProduct(ctx, obj)
+	return paid(ctx, "nodes", nodes, err)
+}
+
+func (r *Resolver) nodesOfProduct(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error) {
 	return model.Load(ctx, obj.Group, "nodes", obj.ID(), func(ctx context.Context, all []*model.Product) (map[string][]*model.CatalogNode, error) {
 		v, err := r.view(ctx)
 		if err != nil {
@@ -273,7 +280,10 @@ func (r productResolver) Breadcrumbs(ctx context.Context, obj *model.Product) ([
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := r.Nodes(ctx, obj)
+	nodes, err := r.nodesOfProduct(ctx, obj)
+	if err != nil {
+		return nil, err
+	}
 	trails := make([]*model.BreadcrumbTrail, len(nodes))
 	for i, node := range nodes {
 		trails[i] = &model.BreadcrumbTrail{Node: node}
@@ -281,7 +291,7 @@ func (r productResolver) Breadcrumbs(ctx context.Context, obj *model.Product) ([
 			return nil, err
 		}
 	}
-	return trails, err
+	return paid(ctx, "breadcrumbs", trails, nil)
 }
 
 func (r productResolver) Stock(ctx context.Context, obj *model.Product) (*model.Stock, error) {

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -74,13 +75,12 @@ func refuse(r *http.Request) *fault {
 // postTransport takes {"query", "operationName", "variables"}. Unlike the
 // stock one it bounds the body, never echoes it, and does not encode the
 // finished data again.
-type postTransport struct{ names schemaNames }
+type postTransport struct{ *desk }
 
 func (postTransport) Supports(r *http.Request) bool { return r.Method == http.MethodPost }
 
 func (t postTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
-	params := &graphql.RawParams{Headers: r.Header}
-	params.ReadTime.Start = graphql.Now()
+	start := graphql.Now()
 	body, err := auth.ReadBody(w, r, maxBody)
 	if refused := new(auth.StatusError); errors.As(err, &refused) {
 		WriteFault(w, refused.Status, store.Errors{refused.Err})
@@ -90,17 +90,37 @@ func (t postTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.G
 		WriteFault(w, http.StatusBadRequest, store.AsErrors(err))
 		return
 	}
+	if fault := t.documents.tooManyValues(body); fault != nil {
+		fault.write(w)
+		return
+	}
+	var request request
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
-	if decoder.Decode(params) != nil || !errors.Is(decoder.Decode(&struct{}{}), io.EOF) {
+	if decoder.Decode(&request) != nil || !errors.Is(decoder.Decode(&struct{}{}), io.EOF) {
 		(&fault{http.StatusBadRequest, "", store.Invalid, `The body must be one JSON object: {"query": "…", "variables": {…}}.`}).write(w)
 		return
 	}
-	execute(w, r, exec, params, t.names)
+	t.execute(w, r, exec, request.params(r, start))
+}
+
+// request is an operation as it is sent. What else a body holds is passed over.
+type request struct {
+	Query         string         `json:"query"`
+	OperationName string         `json:"operationName"`
+	Variables     map[string]any `json:"variables"`
+	Extensions    map[string]any `json:"extensions"`
+}
+
+// params are the operation in the executor's words; start is when it began to
+// be read.
+func (q *request) params(r *http.Request, start time.Time) *graphql.RawParams {
+	return &graphql.RawParams{Query: q.Query, OperationName: q.OperationName, Variables: q.Variables, Extensions: q.Extensions,
+		Headers: r.Header, ReadTime: graphql.TraceTiming{Start: start, End: graphql.Now()}}
 }
 
 // getTransport takes a query as parameters: query, operationName, variables.
-type getTransport struct{ names schemaNames }
+type getTransport struct{ *desk }
 
 func (getTransport) Supports(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Method == http.MethodHead
@@ -112,15 +132,19 @@ func (t getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Gr
 		(&fault{http.StatusBadRequest, "", store.Invalid, "The query string is not URL-encoded: a % must be followed by two hexadecimal digits, and a ; be encoded."}).write(w)
 		return
 	}
-	params := &graphql.RawParams{Query: values.Get("query"), OperationName: values.Get("operationName"), Headers: r.Header}
-	params.ReadTime.Start = graphql.Now()
-	for member, into := range map[string]*map[string]any{"variables": &params.Variables, "extensions": &params.Extensions} {
+	start := graphql.Now()
+	request := request{Query: values.Get("query"), OperationName: values.Get("operationName")}
+	for member, into := range map[string]*map[string]any{"variables": &request.Variables, "extensions": &request.Extensions} {
 		text := values.Get(member)
 		if text == "" {
 			continue
 		}
 		if err := store.CheckJSON([]byte(text)); err != nil {
 			WriteFault(w, http.StatusBadRequest, store.Errors{store.AsErrors(err)[0].At(member)})
+			return
+		}
+		if fault := t.documents.tooManyValues([]byte(text)); fault != nil {
+			fault.write(w)
 			return
 		}
 		decoder := json.NewDecoder(strings.NewReader(text))
@@ -130,33 +154,36 @@ func (t getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Gr
 			return
 		}
 	}
-	execute(w, r, exec, params, t.names)
+	t.execute(w, r, exec, request.params(r, start))
+}
+
+// desk is where both transports hand in their operations.
+type desk struct {
+	names     schemaNames
+	documents *documents
 }
 
 // execute runs an operation and writes its answer.
-func execute(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams, names schemaNames) {
-	params.ReadTime.End = graphql.Now()
+func (d *desk) execute(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams) {
 	modern := strings.Contains(r.Header.Get("Accept"), graphQLType)
 	w.Header().Set("Content-Type", jsonType)
 	if modern {
 		w.Header().Set("Content-Type", graphQLType)
 	}
 	w.Header().Add("Vary", "Accept, "+Vary)
-	if err := checkLiterals(params.Query); err != nil {
-		if modern {
-			w.WriteHeader(http.StatusBadRequest)
-		}
-		writeResponse(w, &graphql.Response{Errors: gqlerror.List{err}})
+	if isHashAlone(params) { // clients then send the document itself, if the status is no failure
+		writeResponse(w, exec.DispatchError(r.Context(), gqlerror.List{{Message: notPersisted}}))
 		return
 	}
-	operation, faults := exec.CreateOperationContext(r.Context(), params)
+	operation, faults := &graphql.OperationContext{}, d.documents.prepare(r.Context(), params)
+	if faults == nil {
+		operation, faults = exec.CreateOperationContext(r.Context(), params)
+	}
 	if faults != nil {
 		if modern { // the older media type answers 200 to whatever is well-formed JSON
 			w.WriteHeader(http.StatusBadRequest)
 		}
-		response := exec.DispatchError(graphql.WithOperationContext(r.Context(), operation), faults)
-		names.discreet(params, response.Errors)
-		writeResponse(w, response)
+		d.write(w, params, exec.DispatchError(graphql.WithOperationContext(r.Context(), operation), faults))
 		return
 	}
 	if r.Method != http.MethodPost && operation.Operation.Operation != ast.Query {
@@ -173,8 +200,25 @@ func execute(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor,
 	if refusedByLimit(response) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	}
-	names.discreet(params, response.Errors)
+	d.write(w, params, response)
+}
+
+// write writes an answer, with no more errors than are told, and nothing in
+// them that may be secret.
+func (d *desk) write(w io.Writer, params *graphql.RawParams, response *graphql.Response) {
+	response.Errors = bounded(response.Errors)
+	d.names.discreet(params, response.Errors)
 	writeResponse(w, response)
+}
+
+// notPersisted is what clients with automatic persisted queries wait for,
+// word by word, to send documents and no hashes from then on.
+const notPersisted = "PersistedQueryNotSupported"
+
+// isHashAlone tells a request that names its document by a hash and does not
+// hold it.
+func isHashAlone(params *graphql.RawParams) bool {
+	return params.Query == "" && params.Extensions["persistedQuery"] != nil
 }
 
 // refusedByLimit tells whether an answer holds nothing but that the caller

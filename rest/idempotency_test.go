@@ -50,7 +50,7 @@ func writes() map[string]write {
 		"PUT /v2/promotions/:id":          {spring, `{"data":{"name":"A"}}`, spring, `{"data":{"name":"B"}}`, ""},
 		"DELETE /v2/promotions/:id":       {spring, "", "/v2/promotions/none", "", `mutation { promotionDelete(input: {id: "spring"}) { deletedId userErrors { message } } }`},
 		"POST /v2/promotions/:id/codes":   {spring + "/codes", codes("NEW"), spring + "/codes", codes("NEWER"), ""},
-		"DELETE /v2/promotions/:id/codes": {spring + "/codes", `{"data":{"type":"promotion_codes","codes":[{"code":"HI"}]}}`, spring + "/codes", `{"data":{"type":"promotion_codes","codes":[{"code":"A/B ü"}]}}`, ""},
+		"DELETE /v2/promotions/:id/codes": {spring + "/codes", `{"data":{"type":"promotion_codes","codes":[{"code":"HI"}]}}`, spring + "/codes", `{"data":{"type":"promotion_codes","codes":[{"code":"A+B ü"}]}}`, ""},
 		"DELETE /v2/promotions/:id/codes/:code": {spring + "/codes/HI", "", spring + "/codes/NONE", "",
 			`mutation { promotionCodesDelete(input: {promotionId: "spring", codes: ["HI"]}) { deleted userErrors { message } } }`},
 	}

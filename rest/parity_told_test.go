@@ -102,6 +102,7 @@ func sameWrite(t require.TestingT, q *twin, rest, data map[string]any) {
 		case "promotionCodesCreate":
 			want := wirePromotion(object("promotion")).(map[string]any)
 			want["codes"] = each(payload["codes"], wireCode)
+			listUsers(rest["data"].(map[string]any)["codes"])
 			require.Equal(t, want, rest["data"])
 		case "promotionDelete", "promotionCodesDelete":
 			require.Nil(t, rest)

@@ -30,11 +30,11 @@ type delta struct {
 // Raise it with every change of those: a release of another format is no base,
 // and is published anew, even where nothing else changed. Until then it is read
 // as it is.
-const releaseFormat = 2
-
-// formatAbsent is the first format in which documents leave out what is empty
-// by its presence (withoutEmpty), and releases list every product (listEvery).
-const formatAbsent = 2
+const (
+	releaseFormat     = 3
+	formatOfSyllables = 2 // from which on runs are indexed by syllables (search_run.go)
+	formatOfPresence  = 3 // from which on documents leave out what is told by presence (withoutEmpty), and every product and shown file is listed
+)
 
 // deltaShare and deltaLeast say when a release is whole again: when more than
 // that part of its products, and more than so many, are not as in the base.
@@ -156,8 +156,8 @@ func (p *plan) basePlaces(ctx context.Context) error {
 		err := rows.Scan(&r.id, &r.place)
 		return []any{r.id}, r, err
 	}
-	table := `(SELECT product_id, ordinal FROM release_place WHERE release_id = ` + d.base.UUID() + `) AS base_place`
-	err = pages(ctx, p.in, table, "product_id, ordinal", []string{"product_id"}, scan, func(rows []row) error {
+	of := []within{{"release_id = ?", []any{d.base.ID}}}
+	err = pagesOf(ctx, p.in, "release_place", of, "product_id, ordinal", []string{"product_id"}, scan, func(rows []row) error {
 		for _, r := range rows {
 			between(func(id string) bool { return id < r.id })
 			last = ids.at(uint32(r.place))

@@ -28,7 +28,8 @@ type Term struct {
 }
 
 // MaxFilterTerms bounds the terms and ranges of a filter, and MaxFilterValues
-// the values of one.
+// the values of one, but for ids: of those a term takes as many as a request
+// holds (spec: Filtering operators).
 const (
 	MaxFilterTerms  = 10
 	MaxFilterValues = 1000
@@ -53,6 +54,9 @@ func newTerm(known []string, attribute, operator string, values []string) (Term,
 		return term, invalid(path, "compares id by eq, which takes every attribute but id; write in(id,…)")
 	case operator == "eq" && len(values) != 1:
 		return term, invalid(path, "gives eq(%s,…) %d values; it takes one, and in(%s,…) several", attribute, len(values), attribute)
+	case len(values) == 0 && attribute == "id":
+		return term, invalid(path, "gives in(id,…) no values; it takes at least one")
+	case attribute == "id":
 	case len(values) == 0 || len(values) > MaxFilterValues:
 		return term, invalid(path, "gives in(%s,…) %d values; it takes 1 to %d", attribute, len(values), MaxFilterValues)
 	}

@@ -12,8 +12,9 @@ import (
 	"strings"
 )
 
-// writeRelease writes what was planned: files, products, nodes, lists.
-func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release *Release, progress PublishProgress) error {
+// writeRelease writes what was planned: files, products, nodes, lists. The
+// release is the same when it would show what the served one does.
+func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release *Release, progress PublishProgress) (same bool, err error) {
 	w := &releaseWriter{store: s, actor: actor, plan: p, release: release, shared: map[[16]byte]int64{},
 		index: map[string][][indexEntry]byte{}, facet: map[string]*facetBuilder{}}
 	for _, step := range []func(context.Context) error{
@@ -22,10 +23,10 @@ func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release 
 		w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.places, w.nodes, w.dead, w.lists, w.sortKeys, w.indexes, w.hashes, w.compare,
 	} {
 		if err := step(ctx); err != nil {
-			return fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
+			return false, fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
 		}
 	}
-	return nil
+	return w.showsTheSame(ctx)
 }
 
 type releaseWriter struct {
@@ -33,6 +34,7 @@ type releaseWriter struct {
 	actor     Actor
 	plan      *plan
 	release   *Release
+	served    *View              // what it was compared with; nil for the first of a catalog
 	documents int64              // numbered so far
 	added     []addedDocument    // documents that are new with this release
 	fresh     []addedDocument    // those of the batch that is being written

@@ -447,7 +447,7 @@ type ComplexityRoot struct {
 		PromotionCodesCreate   func(childComplexity int, input PromotionCodesCreateInput) int
 		PromotionCodesDelete   func(childComplexity int, input PromotionCodesDeleteInput) int
 		PromotionCodesGenerate func(childComplexity int, input PromotionCodesGenerateInput) int
-		PromotionCreate        func(childComplexity int, input PromotionCreateInput) int
+		PromotionCreate        func(childComplexity int, input model.PromotionCreateInput) int
 		PromotionDelete        func(childComplexity int, input PromotionDeleteInput) int
 		PromotionUpdate        func(childComplexity int, input PromotionUpdateInput) int
 		SettingsUpdate         func(childComplexity int, input SettingsUpdateInput) int
@@ -973,7 +973,7 @@ type MutationResolver interface {
 	CatalogRuleCreate(ctx context.Context, input CatalogRuleCreateInput) (*CatalogRuleCreatePayload, error)
 	CatalogRuleUpdate(ctx context.Context, input CatalogRuleUpdateInput) (*CatalogRuleUpdatePayload, error)
 	CatalogRuleDelete(ctx context.Context, input CatalogRuleDeleteInput) (*CatalogRuleDeletePayload, error)
-	PromotionCreate(ctx context.Context, input PromotionCreateInput) (*PromotionCreatePayload, error)
+	PromotionCreate(ctx context.Context, input model.PromotionCreateInput) (*PromotionCreatePayload, error)
 	PromotionUpdate(ctx context.Context, input PromotionUpdateInput) (*PromotionUpdatePayload, error)
 	PromotionDelete(ctx context.Context, input PromotionDeleteInput) (*PromotionDeletePayload, error)
 	PromotionCodesCreate(ctx context.Context, input PromotionCodesCreateInput) (*PromotionCodesCreatePayload, error)
@@ -2801,7 +2801,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.PromotionCreate(childComplexity, args["input"].(PromotionCreateInput)), true
+		return e.ComplexityRoot.Mutation.PromotionCreate(childComplexity, args["input"].(model.PromotionCreateInput)), true
 	case "Mutation.promotionDelete":
 		if e.ComplexityRoot.Mutation.PromotionDelete == nil {
 			break
@@ -5432,7 +5432,7 @@ type Query {
     offset: Int
   ): AuthoredNodeConnection!
 
-  "The releases of a catalog that are kept, newest first: the one that is served, and the newest three. Needs the scope catalog:write."
+  "The releases of a catalog that are kept, newest first: the one that is served, the newest three, and those that were served within the last hour, at most 20. Needs the scope catalog:write."
   catalogReleases("The catalog's global id, or the service's own." catalogId: ID!): [CatalogRelease!]!
 
   "A job; null when there is none with that id (any more: a finished one is kept for 30 days). Ask again for its progress. Needs the scope of what it does: catalog:write to publish, promotions:write to make codes."
@@ -5488,7 +5488,7 @@ type Mutation {
   "Changes settings. Members left out stay as they are."
   settingsUpdate("What to change." input: SettingsUpdateInput!): SettingsUpdatePayload!
 
-  "Publishes a catalog: makes an immutable release of what is authored at that moment, as a job. Shoppers see the old release until the new one is whole. Asked again while such a job waits, it is that job; where nothing was written since the release that is served, the job ends with that one."
+  "Publishes a catalog: makes an immutable release of what is authored at that moment, as a job. Shoppers see the old release until the new one is whole. Asked again while such a job waits, it is that job; where the new release would show the same as the one that is served, there is none, and the job ends with that one."
   catalogPublish("What to publish." input: CatalogPublishInput!): CatalogPublishPayload!
 
   "Serves a release that is kept in place of the one its catalog serves: an earlier one to roll back, or a preview. It takes effect at once."
@@ -5608,19 +5608,35 @@ enum ErrorCode {
   INTERNAL
 }
 
+"What kind of fault the caller can mend, in a word a program can decide by."
+enum UserErrorCode {
+  "Malformed: text that does not parse, members that contradict each other."
+  INVALID
+  "What the member names is not there."
+  NOT_FOUND
+  "Another write came first; read again and decide anew."
+  CONFLICT
+  "Well formed, but against a rule: out of range, too little stock."
+  UNPROCESSABLE
+  "A promotion that has not ended has the code already, this one included; take another code."
+  DUPLICATE_CODE
+  "The promotion takes no codes: it is automatic, or has ended."
+  CODES_NOT_ALLOWED
+}
+
 "Something the caller can mend. Nothing was written."
 type UserError {
   "The member at fault, outermost first: ` + "`" + `[\"input\", \"changes\", \"0\", \"quantity\"]` + "`" + `. Empty when no one member is."
   field: [String!]!
   "What kind of fault it is."
-  code: ErrorCode!
+  code: UserErrorCode!
   "What is wrong, the bound that was broken, and the way out."
   message: String!
 }
 
 "Which nodes to list. Conditions given together must all hold."
 input CatalogNodeFilter {
-  "These nodes, by global id or the service's own; a hierarchy's id serves too. They come by last update, newest first."
+  "These nodes, by global id or the service's own, any number of them; a hierarchy's id serves too. They come by last update, newest first."
   ids: [ID!]
   "The nodes right below this node or hierarchy."
   parentId: ID
@@ -5651,16 +5667,16 @@ enum CatalogNodeOrderField {
 }
 
 "A text condition: exactly one of its members. Texts are compared as written, in the catalog's base language."
-input TextFilter {
+input TextFilter @oneOf {
   "This value."
   eq: String
   "One of these values, 1 to 1000."
   in: [String!]
 }
 
-"An id condition."
+"An id condition. Without a member, or with null, it keeps everything."
 input IDFilter {
-  "One of these ids, global or the service's own, 1 to 1000."
+  "One of these ids, global or the service's own: at least one; of catalog products as many as a request holds, of promotions 1000."
   in: [ID!]
 }
 
@@ -5668,7 +5684,7 @@ input IDFilter {
 input ProductFilter {
   """
   By words, as somebody types them: ` + "`" + `oak cha` + "`" + `. Each word must be in the SKU, or in the name or the description in the base language or in one of the shopper's.
-  Case and accents do not count; the last word also finds words that begin with it. In Thai, Chinese and other scripts without spaces, the characters must stand next to each other as typed.
+  Case and accents do not count; the last word also finds words that begin with it. Thai, Chinese and other scripts without spaces are typed without them too: what was typed may stand in pieces, here and there in those texts.
   At most 200 characters and 20 words; whatever they are, they are no syntax. A text without a letter or a digit keeps everything. Order by RELEVANCE to have the best matches first.
   """
   search: String
@@ -6138,7 +6154,7 @@ type Product implements Node {
   saleId: ID
   "When the sale ends; null outside a sale, and for one without an end."
   saleExpires: DateTime
-  "What one unit costs from so many units on, the smallest quantity first; empty without tiers."
+  "What one unit costs from so many units on, the smallest quantity first; empty without tiers. In a sale these are the sale's own, and those of the price before it where they are lower."
   tiers: [PriceTier!]!
   "The parts of a bundle, by sort order, then key; empty for other products."
   components: [ProductComponent!]!
@@ -7402,7 +7418,7 @@ enum PromotionType {
   FIXED_DISCOUNT
   "A part off the cart. ` + "`" + `schema` + "`" + ` needs ` + "`" + `percent` + "`" + `, or ` + "`" + `currencies: [{currency, percentage}]` + "`" + `."
   PERCENT_DISCOUNT
-  "An amount off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies: [{currency, amount}]` + "`" + `; ` + "`" + `targets` + "`" + ` are SKUs: an empty list means none, no list means all."
+  "An amount off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies: [{currency, amount}]` + "`" + `; ` + "`" + `targets` + "`" + ` are SKUs: an empty list means none, no list or ` + "`" + `\"all\"` + "`" + ` means all."
   ITEM_FIXED_DISCOUNT
   "A part off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `percent` + "`" + `; ` + "`" + `targets` + "`" + ` as for an amount."
   ITEM_PERCENT_DISCOUNT
@@ -7410,9 +7426,9 @@ enum PromotionType {
   X_FOR_Y
   "So many items for an amount. ` + "`" + `schema` + "`" + ` needs ` + "`" + `x` + "`" + `, ` + "`" + `currencies: [{currency, amount}]` + "`" + ` and ` + "`" + `targets` + "`" + `."
   X_FOR_AMOUNT
-  "An amount off a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies` + "`" + `, ` + "`" + `targets` + "`" + `, which is a list of lists of SKUs, and ` + "`" + `quantities` + "`" + `, one for each of the lists."
+  "An amount off a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies` + "`" + `, and ` + "`" + `requirements: [{targets, quantity}]` + "`" + `, each so many of some SKUs, without ` + "`" + `targets` + "`" + ` of any; or, the same, ` + "`" + `targets` + "`" + `, which is a list of lists of SKUs, and ` + "`" + `quantities` + "`" + `, one for each of the lists."
   BUNDLE_FIXED_DISCOUNT
-  "Items for nothing with a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `gifts` + "`" + `, which are SKUs, ` + "`" + `targets` + "`" + ` and ` + "`" + `quantities` + "`" + ` as for a bundle."
+  "Items for nothing with a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `gifts` + "`" + `, which are SKUs, and ` + "`" + `requirements` + "`" + `, or ` + "`" + `targets` + "`" + ` and ` + "`" + `quantities` + "`" + `, as for an amount off a bundle."
   BUNDLE_GIFT
 }
 
@@ -7452,7 +7468,7 @@ type Promotion implements Node {
   end: DateTime!
   "What the cart must be worth at least, by currency; empty when any cart will do. A cart of another currency will not."
   minCartValue: [PromotionAmount!]!
-  "What it takes off at most, by currency; where a fixed discount is less, that applies."
+  "What it takes off at most, by currency; empty for no bound."
   maxDiscountValue: [PromotionAmount!]!
   "How often it applies in one cart; null means any number of times."
   maxApplicationsPerCart: Int
@@ -7514,6 +7530,8 @@ input PromotionFilter {
   id: IDFilter
   "By name, as it is written."
   name: TextFilter
+  "By what the name is like: ` + "`" + `*` + "`" + ` at the beginning or end stands for any text, so that ` + "`" + `*off` + "`" + ` ends in off, ` + "`" + `ten*` + "`" + ` begins with ten, ` + "`" + `*off*` + "`" + ` holds off, and ` + "`" + `ten off` + "`" + ` is the whole name. Case and accents do not count; ` + "`" + `\\*` + "`" + ` is a star itself."
+  nameLike: String
   "Of one of these types."
   promotionType: [PromotionType!]
   "In one of these states now."
@@ -7564,7 +7582,7 @@ type PromotionCode implements Node {
   uuid: ID!
   "The code, case-sensitive: ` + "`" + `TEN-OFF` + "`" + `."
   code: String!
-  "Whether a shopper who may use it could when it was read: its promotion is active and uses remain."
+  "Whether a shopper who may use it could when it was read: its promotion is active and holds it, uses remain, and it does not count per item of an automatic promotion. ` + "`" + `promotionCodeCheck` + "`" + ` tells why not."
   valid: Boolean!
   "How often it can still be used; null means any number of times."
   uses: Int
@@ -7638,7 +7656,7 @@ input PromotionCreateInput {
   id: ID
   "For people; at most 1024 bytes."
   name: String!
-  "For people; at most 64 KiB."
+  "For people; it may be empty, and has at most 64 KiB."
   description: String! = ""
   "What it does."
   promotionType: PromotionType!
@@ -7652,7 +7670,7 @@ input PromotionCreateInput {
   end: String!
   "What the cart must be worth at least, by currency; null or empty means any cart will do."
   minCartValue: [PromotionAmountInput!]
-  "What it takes off at most, by currency; null or empty means no bound."
+  "What it takes off at most, by currency; null or empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take."
   maxDiscountValue: [PromotionAmountInput!]
   "How often it applies in one cart; null or 0 means any number of times."
   maxApplicationsPerCart: Int
@@ -7698,7 +7716,7 @@ input PromotionUpdateInput {
   end: String
   "What the cart must be worth at least, by currency; empty means any cart will do."
   minCartValue: [PromotionAmountInput!]
-  "What it takes off at most, by currency; empty means no bound."
+  "What it takes off at most, by currency; empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take."
   maxDiscountValue: [PromotionAmountInput!]
   "How often it applies in one cart; 0 means any number of times."
   maxApplicationsPerCart: Int
@@ -7754,13 +7772,13 @@ input PromotionCodesCreateInput {
 
 "A code to make."
 input PromotionCodeInput {
-  "The code, at most 255 bytes; null or empty means a new one that nobody guesses: ` + "`" + `7K3M-Q2ZD-0V9X` + "`" + `."
+  "The code, at most 64 printable characters without a slash, neither ` + "`" + `.` + "`" + ` nor ` + "`" + `..` + "`" + `; null or empty means a new one that nobody guesses: ` + "`" + `7K3M-Q2ZD-0V9X` + "`" + `."
   code: String
   "How often it can be used, at least 1; null means any number of times."
   uses: Int
   "What one use counts; null means what all codes say."
   consumeUnit: ConsumeUnit
-  "Who may use it, at most 1000: customers' ids, or whatever names a user; null or empty means everybody."
+  "Who may use it, at most 1000 of at most 255 bytes, none empty: customers' ids, or whatever names a user; null means everybody. REST shows them as an array."
   user: [String!]
 }
 
@@ -7958,7 +7976,7 @@ input PromotionCodesGenerateInput {
   promotionId: ID!
   "How many, 1 to 10000000."
   count: Int!
-  "What a code looks like: each ` + "`" + `#` + "`" + ` is a character drawn from the alphabet, and everything else stays: ` + "`" + `SUMMER-####-####` + "`" + `. Finding one of the codes must take 100 guesses on average."
+  "What a code looks like: each ` + "`" + `#` + "`" + ` is a character drawn from the alphabet, and everything else stays: ` + "`" + `SUMMER-####-####` + "`" + `; at most 64 characters, as a code has. Finding one of the codes must take 100 guesses on average."
   pattern: String! = "####-####-####"
   "The characters to draw from, 2 to 64, each once; null means Crockford's base 32, digits and capitals without I, L, O and U."
   alphabet: String
@@ -8020,7 +8038,7 @@ input GatewayUpdateInput {
   merchantId: String
   "The username at the gateway, 1 to 1024 bytes."
   username: String
-  "The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again."
+  "The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again. REST's mask, ` + "`" + `********` + "`" + `, leaves it as it is."
   password: Secret
   "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
   idempotencyKey: String
@@ -10449,8 +10467,8 @@ func (ec *executionContext) field_Mutation_promotionCreate_args(ctx context.Cont
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (PromotionCreateInput, error) {
-			return ec.unmarshalNPromotionCreateInput2porticoᚋgraphᚋgeneratedᚐPromotionCreateInput(ctx, v)
+		func(ctx context.Context, v any) (model.PromotionCreateInput, error) {
+			return ec.unmarshalNPromotionCreateInput2porticoᚋgraphᚋmodelᚐPromotionCreateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -18668,7 +18686,7 @@ func (ec *executionContext) _Mutation_promotionCreate(ctx context.Context, field
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().PromotionCreate(ctx, fc.Args["input"].(PromotionCreateInput))
+			return ec.Resolvers.Mutation().PromotionCreate(ctx, fc.Args["input"].(model.PromotionCreateInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCreatePayload) graphql.Marshaler {
@@ -22896,7 +22914,7 @@ func (ec *executionContext) _PromotionCode_users(ctx context.Context, field grap
 			return ec.fieldContext_PromotionCode_users(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Users, nil
+			return obj.Users(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
@@ -22907,7 +22925,7 @@ func (ec *executionContext) _PromotionCode_users(ctx context.Context, field grap
 	)
 }
 func (ec *executionContext) fieldContext_PromotionCode_users(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionCode_createdAt(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
@@ -27796,18 +27814,18 @@ func (ec *executionContext) _UserError_code(ctx context.Context, field graphql.C
 			return ec.fieldContext_UserError_code(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Code, nil
+			return obj.Code(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.Code) graphql.Marshaler {
-			return ec.marshalNErrorCode2porticoᚋstoreᚐCode(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v model.UserErrorCode) graphql.Marshaler {
+			return ec.marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_UserError_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("UserError", field, false, false, errors.New("field of type ErrorCode does not have child fields"))
+	return graphql.NewScalarFieldContext("UserError", field, true, false, errors.New("field of type UserErrorCode does not have child fields"))
 }
 
 func (ec *executionContext) _UserError_message(ctx context.Context, field graphql.CollectedField, obj *model.UserError) (ret graphql.Marshaler) {
@@ -30846,8 +30864,8 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPromotionAmountInput(ctx context.Context, obj any) (PromotionAmountInput, error) {
-	var it PromotionAmountInput
+func (ec *executionContext) unmarshalInputPromotionAmountInput(ctx context.Context, obj any) (model.PromotionAmountInput, error) {
+	var it model.PromotionAmountInput
 	if obj == nil {
 		return it, nil
 	}
@@ -30913,8 +30931,8 @@ func (ec *executionContext) unmarshalInputPromotionCodeFilter(ctx context.Contex
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context, obj any) (PromotionCodeInput, error) {
-	var it PromotionCodeInput
+func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context, obj any) (model.PromotionCodeInput, error) {
+	var it model.PromotionCodeInput
 	if obj == nil {
 		return it, nil
 	}
@@ -31142,7 +31160,7 @@ func (ec *executionContext) unmarshalInputPromotionCodesCreateInput(ctx context.
 			it.PromotionID = data
 		case "codes":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("codes"))
-			data, err := ec.unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInputᚄ(ctx, v)
+			data, err := ec.unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -31289,8 +31307,8 @@ func (ec *executionContext) unmarshalInputPromotionCodesGenerateInput(ctx contex
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Context, obj any) (PromotionCreateInput, error) {
-	var it PromotionCreateInput
+func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Context, obj any) (model.PromotionCreateInput, error) {
+	var it model.PromotionCreateInput
 	if obj == nil {
 		return it, nil
 	}
@@ -31333,7 +31351,7 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.Name = data
 		case "description":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalNString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -31375,14 +31393,14 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -31482,7 +31500,7 @@ func (ec *executionContext) unmarshalInputPromotionFilter(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "promotionType", "state", "enabled", "automatic", "search", "bounds"}
+	fieldsInOrder := [...]string{"id", "name", "nameLike", "promotionType", "state", "enabled", "automatic", "search", "bounds"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -31503,6 +31521,13 @@ func (ec *executionContext) unmarshalInputPromotionFilter(ctx context.Context, o
 				return it, err
 			}
 			it.Name = data
+		case "nameLike":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nameLike"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.NameLike = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
 			data, err := ec.unmarshalOPromotionType2ᚕporticoᚋstoreᚐPromotionTypeᚄ(ctx, v)
@@ -31678,14 +31703,14 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -41917,52 +41942,6 @@ func (ec *executionContext) marshalNDisplayPrice2ᚖporticoᚋstoreᚐDisplayPri
 	return ec._DisplayPrice(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNErrorCode2porticoᚋstoreᚐCode(ctx context.Context, v any) (store.Code, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNErrorCode2porticoᚋstoreᚐCode[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNErrorCode2porticoᚋstoreᚐCode(ctx context.Context, sel ast.SelectionSet, v store.Code) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNErrorCode2porticoᚋstoreᚐCode[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNErrorCode2porticoᚋstoreᚐCode = map[string]store.Code{
-		"INVALID":         store.Invalid,
-		"UNAUTHENTICATED": store.Unauthenticated,
-		"FORBIDDEN":       store.Forbidden,
-		"NOT_FOUND":       store.NotFound,
-		"CONFLICT":        store.Conflict,
-		"CURSOR_MISMATCH": store.CursorMismatch,
-		"CURSOR_EXPIRED":  store.CursorExpired,
-		"UNPROCESSABLE":   store.Unprocessable,
-		"RATE_LIMITED":    store.RateLimited,
-		"UNAVAILABLE":     store.Unavailable,
-		"INTERNAL":        store.Internal,
-	}
-	marshalNErrorCode2porticoᚋstoreᚐCode = map[store.Code]string{
-		store.Invalid:         "INVALID",
-		store.Unauthenticated: "UNAUTHENTICATED",
-		store.Forbidden:       "FORBIDDEN",
-		store.NotFound:        "NOT_FOUND",
-		store.Conflict:        "CONFLICT",
-		store.CursorMismatch:  "CURSOR_MISMATCH",
-		store.CursorExpired:   "CURSOR_EXPIRED",
-		store.Unprocessable:   "UNPROCESSABLE",
-		store.RateLimited:     "RATE_LIMITED",
-		store.Unavailable:     "UNAVAILABLE",
-		store.Internal:        "INTERNAL",
-	}
-)
-
 func (ec *executionContext) marshalNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.FacetValue) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -42926,7 +42905,7 @@ func (ec *executionContext) marshalNPromotionAmount2ᚕporticoᚋstoreᚐCurrenc
 	return ret
 }
 
-func (ec *executionContext) unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInput(ctx context.Context, v any) (*PromotionAmountInput, error) {
+func (ec *executionContext) unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋmodelᚐPromotionAmountInput(ctx context.Context, v any) (*model.PromotionAmountInput, error) {
 	res, err := ec.unmarshalInputPromotionAmountInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -42997,13 +42976,13 @@ func (ec *executionContext) marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodel
 	return ret
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInputᚄ(ctx context.Context, v any) ([]*PromotionCodeInput, error) {
+func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeInputᚄ(ctx context.Context, v any) ([]*model.PromotionCodeInput, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*PromotionCodeInput, len(vSlice))
+	res := make([]*model.PromotionCodeInput, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInput(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeInput(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -43011,7 +42990,7 @@ func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraph�
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInput(ctx context.Context, v any) (*PromotionCodeInput, error) {
+func (ec *executionContext) unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeInput(ctx context.Context, v any) (*model.PromotionCodeInput, error) {
 	res, err := ec.unmarshalInputPromotionCodeInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -43249,7 +43228,7 @@ func (ec *executionContext) marshalNPromotionConnection2ᚖporticoᚋgraphᚋmod
 	return ec._PromotionConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNPromotionCreateInput2porticoᚋgraphᚋgeneratedᚐPromotionCreateInput(ctx context.Context, v any) (PromotionCreateInput, error) {
+func (ec *executionContext) unmarshalNPromotionCreateInput2porticoᚋgraphᚋmodelᚐPromotionCreateInput(ctx context.Context, v any) (model.PromotionCreateInput, error) {
 	res, err := ec.unmarshalInputPromotionCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -43754,6 +43733,28 @@ func (ec *executionContext) marshalNString2ᚕstringᚄ(ctx context.Context, sel
 	return ret
 }
 
+func (ec *executionContext) unmarshalNString2ᚖstring(ctx context.Context, v any) (*string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNString2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	_ = sel
+	res := graphql.MarshalString(*v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -43779,6 +43780,42 @@ func (ec *executionContext) marshalNUserError2ᚖporticoᚋgraphᚋmodelᚐUserE
 	}
 	return ec._UserError(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode(ctx context.Context, v any) (model.UserErrorCode, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode(ctx context.Context, sel ast.SelectionSet, v model.UserErrorCode) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode = map[string]model.UserErrorCode{
+		"INVALID":           model.FaultInvalid,
+		"NOT_FOUND":         model.FaultNotFound,
+		"CONFLICT":          model.FaultConflict,
+		"UNPROCESSABLE":     model.FaultUnprocessable,
+		"DUPLICATE_CODE":    model.FaultDuplicateCode,
+		"CODES_NOT_ALLOWED": model.FaultCodesNotAllowed,
+	}
+	marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode = map[model.UserErrorCode]string{
+		model.FaultInvalid:         "INVALID",
+		model.FaultNotFound:        "NOT_FOUND",
+		model.FaultConflict:        "CONFLICT",
+		model.FaultUnprocessable:   "UNPROCESSABLE",
+		model.FaultDuplicateCode:   "DUPLICATE_CODE",
+		model.FaultCodesNotAllowed: "CODES_NOT_ALLOWED",
+	}
+)
 
 func (ec *executionContext) marshalNVariation2porticoᚋstoreᚐVariation(ctx context.Context, sel ast.SelectionSet, v store.Variation) graphql.Marshaler {
 	return ec._Variation(ctx, sel, &v)
@@ -44457,16 +44494,16 @@ func (ec *executionContext) marshalOPromotion2ᚖporticoᚋstoreᚐPromotion(ctx
 	return ec._Promotion(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx context.Context, v any) ([]*PromotionAmountInput, error) {
+func (ec *executionContext) unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx context.Context, v any) ([]*model.PromotionAmountInput, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*PromotionAmountInput, len(vSlice))
+	res := make([]*model.PromotionAmountInput, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInput(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋmodelᚐPromotionAmountInput(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}

@@ -142,7 +142,7 @@ func (f *ProductFilter) Filter() (filter store.ProductFilter, err error) {
 	if f == nil {
 		return filter, nil
 	}
-	if f.ID != nil {
+	if f.ID != nil && f.ID.In != nil { // null is as absent
 		ids := make([]string, len(f.ID.In))
 		for i, id := range f.ID.In {
 			ids[i] = store.LocalID(id)

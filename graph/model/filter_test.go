@@ -47,7 +47,7 @@ func TestAFilterThatContradictsItself(t *testing.T) {
 		"eq and in":         {Sku: &model.TextFilter{Eq: ptr("a"), In: []string{"a"}}},
 		"neither":           {Sku: &model.TextFilter{}},
 		"in nothing":        {Sku: &model.TextFilter{In: []string{}}},
-		"no ids":            {ID: &model.IDFilter{}},
+		"no ids":            {ID: &model.IDFilter{In: []string{}}},
 		"somewhere further": {And: []*model.ProductFilter{{}, {And: []*model.ProductFilter{{Sku: &model.TextFilter{}}}}}},
 	} {
 		_, err := filter.Filter()

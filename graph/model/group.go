@@ -44,11 +44,15 @@ func NewGroup[T any](members []T, key func(T) string) *Group[T] {
 var errMissing = errors.New("missing")
 
 // Load follows an edge from the member with that key. batch gets all members
-// and returns what each has, by key; one that is left out has nothing.
+// and returns what each has, by key; one that is left out has nothing. A
+// client that has gone is followed no further.
 func Load[T, V any](ctx context.Context, g *Group[T], edge, key string, batch func(context.Context, []T) (map[string]V, error)) (V, error) {
+	var none V
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
 	value, err := loader(ctx, g, edge, batch).Load(ctx, key)()
 	if errors.Is(err, errMissing) {
-		var none V
 		return none, nil
 	}
 	return value, err

@@ -386,7 +386,8 @@ func deltaTooLarge(e Engine) func(*testing.T) {
 			require.NoError(t, err)
 			return release
 		}
-		base := change(0).BaseID
+		require.Zero(t, change(0).BaseID, "nothing changed: the release that is served")
+		base := change(10).BaseID
 		require.NotZero(t, base)
 		require.Equal(t, base, change(20).BaseID)
 		require.Equal(t, base, change(30).BaseID, "deltas rest on a whole release, not on each other")
@@ -399,12 +400,14 @@ func deltaTooLarge(e Engine) func(*testing.T) {
 // deltaSwept publishes so often that only the last ones are kept.
 func deltaSwept(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := e.Open(t, at(NewClock(noon))), e.SQL(t)
+		clock := NewClock(noon)
+		s, db := e.Open(t, at(clock)), e.SQL(t)
 		imported(t, s, shop)
 		publish(t, s, "main")
 		first := viewOf(t, s, store.ShopperContext{}).Release
 		want := map[string][]string{} // by release
 		for i := range 5 {
+			clock.Advance(2 * time.Hour)
 			renamed(t, s, fmt.Sprint(i))
 			publish(t, s, "main")
 			v := viewOf(t, s, store.ShopperContext{})
@@ -432,8 +435,10 @@ func deltaSwept(e Engine) func(*testing.T) {
 		require.Equal(t, "Anvil", product(t, viewOf(t, s, store.ShopperContext{}), "anvil").Name())
 		require.Len(t, kept(), 4)
 
-		plain := e.Open(t, at(NewClock(noon)), withoutDeltas)
-		for range 4 {
+		plain := e.Open(t, at(clock), withoutDeltas)
+		for i := range 4 {
+			clock.Advance(2 * time.Hour)
+			renamed(t, plain, fmt.Sprint("plain ", i))
 			publish(t, plain, "main")
 		}
 		require.Len(t, kept(), 3, "a base goes when nothing rests on it")

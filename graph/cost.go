@@ -1,0 +1,250 @@
+package graph
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"portico/store"
+)
+
+// What fields cost. The unit is one plain field of one row of the answer.
+const (
+	edgeCost    = 5       // beside its rows: a field that is asked of the store
+	longText    = 64      // bytes of a name or value that cost one more
+	valueCost   = 1. / 16 // of each value within an argument, read again by each field that takes it
+	relatedRows = 2       // of a list that tells no length; what it brings beyond is spent of the budget
+)
+
+// pricing knows how long the lists of introspection are on average, which
+// depends on the schema alone. They count half as much again: the library makes
+// them anew each time. Every second type has one within.
+type pricing struct {
+	bounds Bounds
+	schema *ast.Schema
+	listed map[string]float64 // rows, by coordinate: __Schema.types
+	heft   map[string]float64 // of a type, which is 1 on average
+}
+
+func newPricing(schema *ast.Schema, bounds Bounds) *pricing {
+	var types, fields, arguments, inputs, values, kinds float64
+	for _, definition := range schema.Types {
+		types++
+		kinds += float64(len(definition.Interfaces) + len(schema.GetPossibleTypes(definition)))
+		values += float64(len(definition.EnumValues))
+		if definition.Kind == ast.InputObject {
+			inputs += float64(len(definition.Fields))
+			continue
+		}
+		fields += float64(len(definition.Fields))
+		for _, field := range definition.Fields {
+			arguments += float64(len(field.Arguments))
+		}
+	}
+	heft := make(map[string]float64, len(schema.Types))
+	for name, definition := range schema.Types {
+		n := len(definition.EnumValues) + len(definition.Fields)
+		for _, field := range definition.Fields {
+			n += len(field.Arguments)
+		}
+		heft[name] = max(1, float64(n)*types/(fields+arguments+inputs+values))
+	}
+	return &pricing{bounds, schema, map[string]float64{
+		"__Schema.types": 1.5 * types, "__Schema.directives": 1.5 * float64(len(schema.Directives)), "__Type.ofType": 0.5,
+		"__Type.fields": fields / types, "__Type.inputFields": inputs / types, "__Type.enumValues": values / types,
+		"__Type.interfaces": kinds / types, "__Type.possibleTypes": kinds / types,
+		"__Field.args": arguments / fields, "__Directive.args": 2,
+	}, heft}
+}
+
+// check refuses a validated operation whose answer would cost too much, with
+// these variables. What it lets pass has a budget for the lists whose length
+// nobody knows beforehand.
+func (p *pricing) check(operation *ast.OperationDefinition, variables map[string]any) (*budget, *gqlerror.Error) {
+	bill := &bill{pricing: p, operation: operation, variables: variables,
+		sizes: map[string]float64{}, fragments: map[string]float64{}, unsized: map[string]float64{}}
+	cost := int(math.Ceil(bill.selections(operation.SelectionSet)))
+	budget := &budget{weights: bill.unsized, most: int64(p.bounds.Cost)}
+	return budget, bound{"could cost %d, in fields of the answer", cost, p.bounds.Cost, "ask for smaller pages, or for fewer of them"}.check()
+}
+
+// bill adds up what an operation costs: fields by the rows they are read for,
+// as far as page sizes and the lengths of lists tell, what its arguments
+// weigh, and what introspection lists.
+type bill struct {
+	*pricing
+	operation *ast.OperationDefinition
+	variables map[string]any
+	sizes     map[string]float64 // of variables
+	fragments map[string]float64
+	unsized   map[string]float64 // what a row of a list that tells no length costs, by the field's name
+}
+
+func (b *bill) selections(set ast.SelectionSet) (cost float64) {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			cost += b.field(selection)
+		case *ast.InlineFragment:
+			cost += b.selections(selection.SelectionSet)
+		case *ast.FragmentSpread:
+			known, ok := b.fragments[selection.Name]
+			if !ok {
+				known = b.selections(selection.Definition.SelectionSet)
+				b.fragments[selection.Name] = known
+			}
+			cost += known
+		}
+	}
+	return min(enormous, cost)
+}
+
+func (b *bill) field(field *ast.Field) float64 {
+	cost := 1 + float64(len(field.Alias)/longText)
+	for _, argument := range field.Arguments {
+		cost += b.value(argument.Value) * valueCost
+	}
+	if field.SelectionSet == nil {
+		return cost
+	}
+	if len(field.Definition.Arguments) > 0 || field.ObjectDefinition == b.schema.Query || field.ObjectDefinition == b.schema.Mutation {
+		cost += edgeCost
+	}
+	below := b.selections(field.SelectionSet)
+	if b.isUnsized(field) {
+		b.unsized[field.Name] = max(b.unsized[field.Name], below)
+		return min(enormous, cost+below*relatedRows)
+	}
+	return min(enormous, cost+below*b.rows(field))
+}
+
+// rows is how many rows a field has.
+func (b *bill) rows(field *ast.Field) float64 {
+	switch field.Name { // one type, which may be a heavy one
+	case "__type":
+		return max(1, b.heft[b.text(field.Arguments.ForName("name"))])
+	case "queryType":
+		return b.heft[b.schema.Query.Name]
+	case "mutationType":
+		return b.heft[b.schema.Mutation.Name]
+	}
+	if listed, ok := b.listed[field.ObjectDefinition.Name+"."+field.Name]; ok {
+		return listed
+	}
+	for _, name := range []string{"first", "last"} {
+		if argument := field.Arguments.ForName(name); argument != nil {
+			if n, ok := b.number(argument.Value); ok {
+				return min(store.MaxPageLength, max(1, n))
+			}
+		}
+	}
+	if definition := field.Definition.Arguments.ForName("first"); definition != nil {
+		if definition.DefaultValue != nil {
+			if n, err := strconv.ParseFloat(definition.DefaultValue.Raw, 64); err == nil {
+				return n
+			}
+		}
+		return store.DefaultPageLength
+	}
+	for _, argument := range field.Arguments { // things by their ids
+		if field.Definition.Type.Elem != nil && argument.Value.ExpectedType.Elem != nil {
+			return min(store.MaxPageLength, max(1, b.length(argument.Value)))
+		}
+	}
+	return 1 // one thing, or a page's rows, or what a row holds itself, such as tiers of a price
+}
+
+// isUnsized tells lists of things that have lists of their own, and are asked
+// here for all there are: the children of a product, the trails to its nodes.
+func (b *bill) isUnsized(field *ast.Field) bool {
+	of := b.schema.Types[field.Definition.Type.Name()]
+	return field.Definition.Type.Elem != nil && len(field.Definition.Arguments) == 0 &&
+		!strings.HasSuffix(field.ObjectDefinition.Name, "Connection") && field.ObjectDefinition != b.schema.Query &&
+		(b.isNode(of) || slices.ContainsFunc(of.Fields, func(f *ast.FieldDefinition) bool { return b.isNode(b.schema.Types[f.Type.Name()]) }))
+}
+
+func (b *bill) isNode(of *ast.Definition) bool { return slices.Contains(of.Interfaces, "Node") }
+
+// text is a text that is written, or that a variable has.
+func (b *bill) text(argument *ast.Argument) string {
+	if argument.Value.Kind != ast.Variable {
+		return argument.Value.Raw
+	}
+	if given, ok := b.variables[argument.Value.Raw].(string); ok {
+		return given
+	}
+	if definition := b.operation.VariableDefinitions.ForName(argument.Value.Raw); definition != nil && definition.DefaultValue != nil {
+		return definition.DefaultValue.Raw
+	}
+	return ""
+}
+
+// number is a number that is written, or that a variable has.
+func (b *bill) number(value *ast.Value) (n float64, ok bool) {
+	text := value.Raw
+	if value.Kind == ast.Variable {
+		given, ok := b.variables[text]
+		if !ok {
+			definition := b.operation.VariableDefinitions.ForName(text)
+			if definition == nil || definition.DefaultValue == nil {
+				return 0, false
+			}
+			text = definition.DefaultValue.Raw
+		} else if number, isInt := given.(int64); isInt {
+			return float64(number), true
+		} else {
+			return 0, false
+		}
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil
+}
+
+// length is how many elements a list has.
+func (b *bill) length(value *ast.Value) float64 {
+	if list, ok := b.variables[value.Raw].([]any); ok && value.Kind == ast.Variable {
+		return float64(len(list))
+	}
+	return float64(len(value.Children))
+}
+
+// value is how many values an argument holds, long texts being several.
+func (b *bill) value(value *ast.Value) float64 {
+	if value.Kind == ast.Variable {
+		known, ok := b.sizes[value.Raw]
+		if !ok {
+			known = weight(b.variables[value.Raw])
+			b.sizes[value.Raw] = known
+		}
+		return known
+	}
+	cost := float64(len(value.Raw) / longText)
+	for _, child := range value.Children {
+		cost += 1 + b.value(child.Value)
+	}
+	return cost
+}
+
+// weight is how many values the value of a variable holds.
+func weight(value any) (cost float64) {
+	switch value := value.(type) {
+	case string:
+		return float64(len(value) / longText)
+	case json.Number:
+		return float64(len(value) / longText)
+	case []any:
+		for _, element := range value {
+			cost += 1 + weight(element)
+		}
+	case map[string]any:
+		for name, member := range value {
+			cost += 1 + float64(len(name)/longText) + weight(member)
+		}
+	}
+	return cost
+}

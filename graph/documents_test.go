@@ -1,0 +1,219 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"portico/graph"
+	"portico/internal/auth"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// introspections are those that tools send.
+var introspections = map[string]string{
+	"GraphiQL": `query IntrospectionQuery { __schema { description queryType { name kind } mutationType { name kind } subscriptionType { name kind } types { ...FullType } directives { name description isRepeatable locations args(includeDeprecated: true) { ...InputValue } } } }
+		fragment FullType on __Type { kind name description specifiedByURL isOneOf fields(includeDeprecated: true) { name description args(includeDeprecated: true) { ...InputValue } type { ...TypeRef } isDeprecated deprecationReason } inputFields(includeDeprecated: true) { ...InputValue } interfaces { ...TypeRef } enumValues(includeDeprecated: true) { name description isDeprecated deprecationReason } possibleTypes { ...TypeRef } }
+		fragment InputValue on __InputValue { name description type { ...TypeRef } defaultValue isDeprecated deprecationReason }
+		fragment TypeRef on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } } } } } }`,
+	"graphql-js 15": `query IntrospectionQuery { __schema { queryType { name } mutationType { name } subscriptionType { name } types { ...FullType } directives { name description locations args { ...InputValue } } } }
+		fragment FullType on __Type { kind name description fields(includeDeprecated: true) { name description args { ...InputValue } type { ...TypeRef } isDeprecated deprecationReason } inputFields { ...InputValue } interfaces { ...TypeRef } enumValues(includeDeprecated: true) { name description isDeprecated deprecationReason } possibleTypes { ...TypeRef } }
+		fragment InputValue on __InputValue { name description type { ...TypeRef } defaultValue }
+		fragment TypeRef on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } } } }`,
+	"possible types": `{ __schema { types { kind name possibleTypes { name } } } }`,
+	"two types":      `{ query: __type(name: "Query") { name fields { name args { name type { name ofType { name } } } type { name ofType { name ofType { name } } } } } product: __type(name: "Product") { fields { name } } }`,
+}
+
+func TestIntrospectionsOfToolsPass(t *testing.T) {
+	t.Parallel()
+	bounds := graph.DefaultBounds()
+	bounds.Cost = bounds.Cost * 4 / 5 // the schema will grow
+	s := bounded(&service{}, bounds)
+	for name, query := range introspections {
+		for client, principal := range map[string]*auth.Principal{"anyone": public(), "an admin": admin()} {
+			t.Run(name+" by "+client, func(t *testing.T) {
+				a := s.send(t, by(newPost(t, query, nil), principal))
+				require.Empty(t, a.Errors, "%.300s", a.Body)
+			})
+		}
+	}
+	for name, query := range map[string]string{
+		"twice in full": strings.Replace(introspections["GraphiQL"], "__schema {", "__schema { types { ...FullType } } again: __schema {", 1),
+		"by aliases":    `{` + many(300, ` a#: __schema { types { name } }`) + ` }`,
+		"of a type":     `{` + many(450, ` a#: __type(name: "Query") { fields { name args { name type { name } } type { name ofType { name } } } }`) + ` }`,
+	} {
+		a := serve(nil).send(t, by(newPost(t, query, nil), public()))
+		require.Equal(t, unprocessable, a.codes(), "%s: %.300s", name, a.Body)
+		require.Contains(t, a.Errors[0].Message, "; at most 50000 are allowed: ask for smaller pages", name)
+	}
+}
+
+// At each bound a document passes, and one beyond it is refused, with the
+// count, the bound and the way out.
+func TestEachBoundIsHeldAsItIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		bounds func(*graph.Bounds)
+		fits   string
+		over   string
+		says   string
+	}{
+		{"bytes", func(b *graph.Bounds) { b.Bytes = 14 }, `{ __typename  }`[:13] + ` }`[1:], `{  __typename  }`, "is 16 bytes long; at most 14 are allowed: send values as variables."},
+		{"tokens", func(b *graph.Bounds) { b.Tokens = 4 }, `{ __typename }`, `{ a: __typename b: __typename }`, "has 5 tokens or more; at most 4 are allowed"},
+		{"depth", func(b *graph.Bounds) { b.Depth = 3 }, `{ __schema { types { name } } }`, `{ __schema { types { ofType { name } } } }`, "nests fields 4 deep; at most 3 are allowed: nest less."},
+		{"name", func(b *graph.Bounds) { b.Name = 10 }, `{ a123456789: __typename }`, `{ a1234567890: __typename }`, "holds a name of 11 bytes; at most 10"},
+		{"name of a variable's value", func(b *graph.Bounds) { b.Name = 10 }, `{ __typename }`, `{ products(orderBy: {field: ABCDEFGHIJK}) { id } }`, "holds a name of 11 bytes; at most 10"},
+		{"fields", func(b *graph.Bounds) { b.Fields = 3 }, `{ ...f ...f ...f } fragment f on Query { __typename }`, `{ ...f ...f ...f ...f } fragment f on Query { __typename }`, "selects 4 fields; at most 3"},
+		{"fields of all operations", func(b *graph.Bounds) { b.Fields = 3 }, `query a { __typename }`, `query a { a: __typename b: __typename } query b { a: __typename b: __typename }`, "selects 4 fields; at most 3"},
+		{"fields at the root", func(b *graph.Bounds) { b.RootFields = 2 }, `{ a: __typename b: __typename a: __typename }`, `{ a: __typename ... { b: __typename ...f } } fragment f on Query { c: __typename }`, "selects 3 fields at its root; at most 2"},
+		{"aliases", func(b *graph.Bounds) { b.Aliases = 2 }, `{ __schema { types { a: name b: name } directives { a: name b: name } } }`, `{ __schema { types { a: name b: name } } __schema { types { c: name } } }`, "selects 3 fields of one object; at most 2"},
+		{"repeats", func(b *graph.Bounds) { b.Repeats = 9 }, `{ a: __typename b: __typename a: __typename a: __typename }`, `{ a: __typename a: __typename ...f ...f } fragment f on Query { a: __typename }`, "adds up to 16; at most 9"},
+		{"repeats in other places", func(b *graph.Bounds) { b.Repeats = 1 }, `{ __typename __schema { __typename types { __typename } } }`, `{ __typename __typename }`, "adds up to 4; at most 1"},
+		{"operations", func(b *graph.Bounds) { b.Operations = 1 }, `query a { __typename }`, `query a { __typename } query b { __typename }`, "defines 2 operations; at most 1"},
+		{"fragments", func(b *graph.Bounds) { b.Fragments = 1 }, `{ ...a } fragment a on Query { __typename }`, `{ ...a ...b } fragment a on Query { __typename } fragment b on Query { __typename }`, "defines 2 fragments; at most 1"},
+		{"variables", func(b *graph.Bounds) { b.Variables = 1 }, `query($a: Boolean = true) { __typename @include(if: $a) }`, `query($a: Int, $b: Int) { __typename }`, "defines 2 variables; at most 1"},
+		{"directives", func(b *graph.Bounds) { b.Directives = 1 }, `{ __typename @include(if: true) }`, `query @skip(if: false) { __typename @include(if: true) }`, "holds 2 directives; at most 1"},
+		{"steps", func(b *graph.Bounds) { b.Steps = 6 }, `{ ...a } fragment a on Query { ...b } fragment b on Query { __typename }`, `{ ...a } fragment a on Query { ...b ...b } fragment b on Query { __typename }`, "is read in 8 steps or more"},
+		{"cost", func(b *graph.Bounds) { b.Cost = 7 }, `{ __type(name: "ID") { name } }`, `{ __type(name: "ID") { a: name b: name } }`, "could cost 8, in fields of the answer; at most 7"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bounds := graph.DefaultBounds()
+			c.bounds(&bounds)
+			s := bounded(&service{}, bounds)
+			if c.name != "fields of all operations" {
+				a := s.post(t, c.fits, nil)
+				require.Empty(t, a.Errors, "%s", a.Body)
+			}
+			a := s.post(t, c.over, nil)
+			require.Equal(t, unprocessable, a.codes(), "%s", a.Body)
+			require.Contains(t, a.Errors[0].Message, c.says)
+			require.Regexp(t, `^The document .* \d+.*; at most \d+ are allowed: .*\.$`, a.Errors[0].Message)
+		})
+	}
+}
+
+// What lists bring whose length nobody knows is paid as it comes: up and down
+// between parents and children a short document brings millions of rows.
+func TestListsOfUnknownLengthArePaidAsTheyCome(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, family(40))
+		const query = `{ product(sku: "mother") { children { parent { children { parent { children { uuid } } } } } } }`
+		a := s.post(t, query, nil)
+		require.NotEmpty(t, a.Errors, "%.300s", a.Body)
+		for _, e := range a.Errors[:19] {
+			require.Equal(t, store.Unprocessable, e.Extensions.Code)
+			require.Regexp(t, `cost more than 50000, in fields, by the rows of (children|parent): ask for fewer rows at a time`, e.Message)
+		}
+		a = s.post(t, `{ product(sku: "mother") { children { parent { children { uuid } } } } }`, nil)
+		require.Empty(t, a.Errors, "%.300s", a.Body)
+		require.Equal(t, 40*40, strings.Count(string(a.Data), "uuid"))
+	})
+}
+
+// family is a shop with one product that has so many children.
+func family(n int) string {
+	lines := []string{
+		`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`,
+		`{"type":"catalog","id":"c","attributes":{"name":"C","hierarchies":["h"],"pricebook_ids":[]}}`,
+	}
+	attached := make([]string, 0, n+1)
+	product := func(id, relationships string) {
+		lines = append(lines, fmt.Sprintf(`{"type":"product","id":%q,"attributes":{"name":%q,"sku":%q,"slug":%q,"status":"live","created_at":"2024-01-01T00:00:00Z","updated_at":"2024-01-01T00:00:00Z"},"relationships":{%s}}`, id, id, id, id, relationships))
+		attached = append(attached, fmt.Sprintf(`{"type":"product","id":%q}`, id))
+	}
+	product("mother", "")
+	for i := range n {
+		product(fmt.Sprint("child-", i), `"parent":{"data":{"type":"product","id":"mother"}}`)
+	}
+	return strings.Join(append(lines, `{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[`+strings.Join(attached, ",")+`]}}}`), "\n")
+}
+
+// @defer is the library's own: nothing here sends answers in parts.
+func TestDeferIsNoDirective(t *testing.T) {
+	t.Parallel()
+	for _, query := range []string{`{ ... @defer { __typename } }`, `{ ...f @defer(label: "x") } fragment f on Query { __typename }`, `{ products { nodes { ... @defer { uuid } } } }`} {
+		a := serve(nil).post(t, query, nil)
+		require.Equal(t, invalid, a.codes(), "%s", a.Body)
+		require.Contains(t, a.Errors[0].Message, `Unknown directive "@defer".`)
+	}
+	a := serve(nil).post(t, `{ __schema { directives { name } } }`, nil)
+	require.JSONEq(t, `{"__schema":{"directives":[{"name":"deprecated"},{"name":"include"},{"name":"oneOf"},{"name":"skip"},{"name":"specifiedBy"}]}}`, string(a.Data))
+	a = serve(nil).post(t, `{ one: __type(name: "TextFilter") { isOneOf } other: __type(name: "IDFilter") { isOneOf } }`, nil)
+	require.JSONEq(t, `{"one":{"isOneOf":true},"other":{"isOneOf":false}}`, string(a.Data))
+}
+
+// Clients with automatic persisted queries begin with a hash, and fall back at
+// the one message they know.
+func TestAHashAloneIsAnsweredInTheWordsThatClientsKnow(t *testing.T) {
+	t.Parallel()
+	const extensions = `{"persistedQuery":{"version":1,"sha256Hash":"ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ec54a6b38"}}`
+	runExchanges(t, serve(nil), []exchange{
+		{name: "POST", body: `{"operationName":"a","variables":{},"extensions":` + extensions + `}`, code: store.Invalid, holds: []string{`"message":"PersistedQueryNotSupported"`}},
+		{name: "the modern media type", body: `{"extensions":` + extensions + `}`, accept: "application/graphql-response+json, application/json;q=0.9", code: store.Invalid, holds: []string{`"message":"PersistedQueryNotSupported"`}},
+		{name: "GET", method: "GET", target: get("operationName", "a", "extensions", extensions), code: store.Invalid, holds: []string{`"message":"PersistedQueryNotSupported"`}},
+		{name: "with the document", body: `{"query":"{ __typename }","extensions":` + extensions + `}`, data: `{"__typename":"Query"}`},
+		{name: "with the document, by GET", method: "GET", target: get("query", "{ __typename }", "extensions", extensions), data: `{"__typename":"Query"}`},
+		{name: "no document and no hash", body: `{"extensions":{"other":1}}`, code: store.Invalid, holds: []string{"no operation provided", "query"}},
+		{name: "nothing but space", body: `{"query":" # comment\n"}`, code: store.Invalid, holds: []string{"no operation provided"}},
+	})
+}
+
+// A body's member headers, which the library knows, are none of the request.
+func TestABodyBringsNoHeaders(t *testing.T) {
+	t.Parallel()
+	r := by(newRaw(t, `{"query":"{ __typename }","headers":{"Accept":["application/graphql-response+json"],"X-Own":["1"]}}`), admin())
+	a := serve(nil).send(t, r)
+	require.Equal(t, "application/json", a.Header().Get("Content-Type"))
+	require.Empty(t, r.Header.Get("X-Own"))
+	require.Empty(t, r.Header.Get("Accept"))
+}
+
+func TestDocumentsAreKeptByBytes(t *testing.T) {
+	t.Parallel()
+	kept := graph.KeptDocuments(1 << 20)
+	for i := range 1_000 {
+		kept.Add(t.Context(), fmt.Sprintf("%01000d", i), &ast.QueryDocument{})
+		n, bytes := kept.Kept()
+		require.LessOrEqual(t, bytes, 1<<20)
+		require.LessOrEqual(t, n, 45)
+		_, ok := kept.Get(t.Context(), fmt.Sprintf("%01000d", 0))
+		require.True(t, ok, "what is asked again and again stays")
+	}
+	kept.Add(t.Context(), fmt.Sprintf("%01000d", 999), &ast.QueryDocument{}) // again
+	n, bytes := kept.Kept()
+	require.Greater(t, n, 20)
+	kept.Add(t.Context(), strings.Repeat("x", 1<<20), &ast.QueryDocument{})
+	alone, _ := kept.Kept()
+	require.Equal(t, 1, alone, "the latest is kept however long it is: its request is about to run")
+	require.Greater(t, bytes, n*1_000)
+}
+
+// A document that is known is not refused, or let pass, for what another
+// request of it had for variables.
+func TestAKnownDocumentIsMeasuredByItsVariables(t *testing.T) {
+	t.Parallel()
+	s := serve(nil)
+	const query = `query a($n: Int!) { catalogNodes(first: $n) { nodes { products(first: $n) { nodes { uuid name sku slug id } } } } } query b { __typename }`
+	for _, c := range []struct {
+		operation string
+		n         any
+		code      store.Code
+	}{{"a", 1, store.Internal}, {"a", 100, store.Unprocessable}, {"a", 2, store.Internal}, {"b", 100, ""}, {"a", 100.0, store.Unprocessable}, {"a", "1", store.Invalid}} {
+		n, _ := json.Marshal(c.n)
+		a := s.send(t, by(newRaw(t, fmt.Sprintf(`{"query":%q,"operationName":%q,"variables":{"n":%s}}`, query, c.operation, n)), admin()))
+		require.Equal(t, http.StatusOK, a.Code)
+		if c.code == "" {
+			require.Empty(t, a.Errors)
+			continue
+		}
+		require.Equal(t, []store.Code{c.code}, a.codes(), "%v: %s", c, a.Body) // INTERNAL: it came to run, and there is no store
+	}
+}

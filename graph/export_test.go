@@ -1,0 +1,40 @@
+package graph
+
+import (
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator/core"
+)
+
+// StepsOf counts what validation reads of a document that fits the bounds;
+// none of one that does not.
+func StepsOf(schema *ast.Schema, query string, bounds Bounds) (steps int) {
+	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, bounds.Tokens)
+	if err != nil || fits(document, bounds) != nil {
+		return 0
+	}
+	observers := &core.Events{}
+	observers.OnField(func(*core.Walker, *ast.Field) { steps++ })
+	observers.OnInlineFragment(func(*core.Walker, *ast.InlineFragment) { steps++ })
+	observers.OnFragmentSpread(func(*core.Walker, *ast.FragmentSpread) { steps++ })
+	observers.OnDirective(func(*core.Walker, *ast.Directive) { steps++ })
+	observers.OnValue(func(*core.Walker, *ast.Value) { steps++ })
+	core.Walk(schema, document, observers)
+	return steps
+}
+
+// KeptDocuments is a store of documents with a budget of bytes.
+func KeptDocuments(budget int) *keptDocuments { return newKeptDocuments(budget) }
+
+// Kept is how many documents are kept, and their bytes as they are counted.
+func (k *keptDocuments) Kept() (n, bytes int) { return k.order.Len(), k.bytes }
+
+// Conflicts are the fields that cannot be merged in a document, which was
+// validated.
+func Conflicts(schema *ast.Schema, document *ast.QueryDocument) (faults gqlerror.List) {
+	for _, operation := range document.Operations {
+		conflicts(schema, operation, func(fault *gqlerror.Error) { faults = append(faults, fault) })
+	}
+	return faults
+}

@@ -1,0 +1,120 @@
+package graph_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// requireMore holds an answer with more errors than are told: 19, and one
+// that says so.
+func requireMore(t *testing.T, a *answer) {
+	t.Helper()
+	require.Len(t, a.Errors, 20)
+	require.Equal(t, "There are more errors than these; mend them first.", a.Errors[19].Message)
+	require.Less(t, a.Body.Len(), 32<<10)
+}
+
+func TestADocumentIsWrongTwentyTimesAtMost(t *testing.T) {
+	t.Parallel()
+	for name, query := range map[string]string{
+		"conflicts of one name":   `{` + many(220, ` a: stocks(first: #) { totalCount }`) + ` }`,
+		"conflicts in fragments":  `{` + many(100, ` ...f#`) + ` }` + many(100, ` fragment f# on Query { a: stocks(first: #) { totalCount } }`),
+		"unknown fields":          `{` + many(400, ` nothing#`) + ` }`,
+		"unused variables":        `query(` + many(200, ` $v#: Int`) + `) { __typename }`,
+		"members that are wrong":  `{ products(filter: {and: [` + many(1_000, ` {sku: {eq: #}}`) + `]}) { totalCount } }`,
+		"unknown fields, at once": `{` + many(21, ` nothing#`) + ` }`,
+	} {
+		t.Run(name, func(t *testing.T) { requireMore(t, serve(nil).post(t, query, nil)) })
+	}
+	a := serve(nil).post(t, `{`+many(20, ` nothing#`)+` }`, nil)
+	require.Len(t, a.Errors, 20)
+	require.Contains(t, a.Errors[19].Message, "nothing19", "twenty are told as they are")
+}
+
+// Names are bounded and messages cut, so that few errors are never much.
+func TestWhatErrorsQuoteIsCut(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", 40_000)
+	for _, c := range []struct {
+		query     string
+		variables variables
+	}{
+		{`{` + many(10, ` a#: products(first: "`+strings.Repeat("x", 10_000)+`") { totalCount }`) + ` }`, nil},
+		{`query($id: ID!) {` + many(30, ` a#: node(id: $id) { id }`) + ` }`, variables{"id": long}},
+		{`query($f: ProductFilter) { products(filter: $f) { totalCount } }`, variables{"f": variables{long: 1}}},
+	} {
+		a := serve(nil).post(t, c.query, c.variables)
+		require.NotEmpty(t, a.Errors)
+		require.Less(t, a.Body.Len(), 32<<10)
+		require.NotContains(t, a.Body.String(), "\uFFFD", "no character is cut in two")
+		for _, e := range a.Errors {
+			require.Less(t, len(e.Message), 1_100)
+		}
+	}
+}
+
+// The rows of a list may fail one by one.
+func TestAnAnswerHasTwentyErrorsAtMost(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, big(t))
+		a := s.post(t, `{ products(first: 100) { nodes { uuid childrenConnection(first: 0) { totalCount } } } }`, nil)
+		requireMore(t, a)
+		require.Equal(t, store.Unprocessable, a.Errors[0].Extensions.Code)
+
+		a = s.post(t, `{`+many(100, ` a#: products(first: 0) { totalCount }`)+` }`, nil)
+		requireMore(t, a)
+
+		a = s.send(t, newPost(t, `{`+many(100, ` a#: stock(productId: "anvil") { total }`)+` }`, nil))
+		requireMore(t, a)
+		require.Equal(t, http.StatusOK, a.Code)
+
+		codes := make([]variables, 100)
+		for i := range codes {
+			codes[i] = variables{"productId": fmt.Sprint("none-", i), "action": "DECREMENT", "quantity": 0}
+		}
+		a = s.post(t, `mutation($changes: [StockChangeInput!]!) { stockTransact(input: {changes: $changes}) { userErrors { field } } }`, variables{"changes": codes})
+		require.Empty(t, a.Errors)
+		require.Equal(t, 100, strings.Count(string(a.Data), `"field"`), "what a payload tells is not cut")
+	})
+}
+
+// An error's path is one of the answer; what it is about is in
+// extensions.argument, and in words.
+func TestErrorsNameTheMember(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		for _, c := range []struct {
+			query    string
+			argument string
+			path     []any
+		}{
+			{`{ products(filter: {skuu: {eq: "a"}}) { totalCount } }`, "filter.skuu", nil},
+			{`{ products(filter: {and: [{sku: {eq: "a"}}, {sku: {eqq: "a"}}]}) { totalCount } }`, "filter.and.1.sku.eqq", nil},
+			{`{ products(filter: {and: [{sku: {eq: 5}}]}) { totalCount } }`, "filter.and.0.sku.eq", nil},
+			{`{ products(filter: {sku: {eq: "x", in: null}}) { totalCount } }`, "filter.sku", nil},
+			{`{ products(filter: {sku: {eq: null}}) { totalCount } }`, "filter.sku.eq", nil},
+			{`{ products { nodes { childrenConnection(first: "5") { totalCount } } } }`, "first", nil},
+			{`{ ...f } fragment f on Query { products(orderBy: {field: NAMEE}) { totalCount } }`, "orderBy.field", nil},
+			{`query($n: Int = "5") { products(first: $n) { totalCount } }`, "n", nil},
+			{`mutation { stockTransact(input: {changes: [{productId: "a", action: SET}]}) { userErrors { message } } }`, "input.changes.0", nil},
+			{`{ products(filter: {bounds: {createdAt: {gt: "rubbish"}}}) { totalCount } }`, "filter.bounds.createdAt.gt", []any{"products"}},
+			{`query($at: DateTime = "rubbish") { p: products(filter: {and: [{bounds: {updatedAt: {le: $at}}}]}) { totalCount } }`, "filter.and.0.bounds.updatedAt.le", []any{"p"}},
+		} {
+			a := s.post(t, c.query, nil)
+			require.NotEmpty(t, a.Errors, c.query)
+			require.Equal(t, store.Invalid, a.Errors[0].Extensions.Code, "%s", a.Body)
+			require.Equal(t, c.argument, strings.Join(a.Errors[0].Extensions.Argument, "."), "%s: %s", c.query, a.Body)
+			require.Contains(t, a.Errors[0].Message, c.argument)
+			require.Equal(t, c.path, a.Errors[0].Path, c.query)
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package graph_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// leaving is the context of a client that goes away when it has been looked at
+// so often.
+type leaving struct {
+	context.Context
+	cancel context.CancelFunc
+	looks  atomic.Int64
+	stays  int64
+}
+
+func newLeaving(ctx context.Context, stays int64) *leaving {
+	ctx, cancel := context.WithCancel(ctx)
+	return &leaving{Context: ctx, cancel: cancel, stays: stays}
+}
+
+// Err implements context.Context.
+func (l *leaving) Err() error {
+	if l.looks.Add(1) == l.stays {
+		l.cancel()
+	}
+	return l.Context.Err()
+}
+
+// Work ends with its client: that is counted by how often somebody looks
+// whether the client is there, which is before each field of an introspection
+// and before each edge.
+func TestWorkEndsWithItsClient(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, big(t))
+		for name, query := range map[string]string{
+			"introspection":            introspections["GraphiQL"],
+			"introspection by aliases": `{` + many(20, ` a#: __schema { types { name } }`) + ` }`,
+			"edges of a page":          `{ products(first: 100) { nodes { parent { children { parent { children { uuid nodes { uuid } } } } } } } }`,
+			"pages by aliases":         `{` + many(80, ` a#: products(first: 2) { nodes { uuid children { uuid } } }`) + ` }`,
+			"mutations":                `mutation {` + many(50, ` a#: settingsUpdate(input: {pageLength: 7}) { userErrors { message } }`) + ` }`,
+		} {
+			t.Run(name, func(t *testing.T) {
+				ask := func(stays int64) (looks int64, statements int) {
+					ctx, counter := store.CountStatements(t.Context())
+					client := newLeaving(ctx, stays)
+					s.handler.ServeHTTP(httptest.NewRecorder(), by(newPost(t, query, nil).WithContext(client), admin()))
+					return client.looks.Load(), len(counter.Queries())
+				}
+				ask(0) // what is read once
+				all, statements := ask(0)
+				require.Greater(t, all, int64(40), "the client is looked for")
+				looks, few := ask(10)
+				require.Less(t, looks, all/2, "of %d looks", all)
+				require.LessOrEqual(t, few, max(2, statements/4), "of %d statements", statements)
+			})
+		}
+		require.NotContains(t, s.log.String(), "a resolver failed")
+	})
+}

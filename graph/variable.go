@@ -1,0 +1,291 @@
+package graph
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"portico/store"
+)
+
+// variables takes the values of an operation's variables as the specification
+// has it, which the library does not: an Int is a whole number and no string,
+// an enum is one of its values as they are written, an input object with
+// @oneOf has exactly one member. Each fault names the variable and the member,
+// in words and in extensions.argument. What an operation does not define is
+// passed over.
+func (d *documents) variables(operation *ast.OperationDefinition, given map[string]any) (map[string]any, gqlerror.List) {
+	c := &coercion{schema: d.schema}
+	taken := make(map[string]any, len(operation.VariableDefinitions))
+	for _, definition := range operation.VariableDefinitions {
+		at := step{name: definition.Variable}
+		value, ok := given[definition.Variable]
+		switch {
+		case ok:
+			taken[definition.Variable] = c.value(&at, definition.Type, value)
+		case definition.Type.NonNull && definition.DefaultValue == nil:
+			c.fault(&at, "must be given: it is "+article(definition.Type.String()))
+		}
+		if len(c.faults) > maxErrors {
+			break
+		}
+	}
+	return taken, c.faults
+}
+
+// coercion takes values, and collects what is wrong with them.
+type coercion struct {
+	schema *ast.Schema
+	faults gqlerror.List
+}
+
+// step is a place in a variable: its name, or an index or member below another.
+type step struct {
+	name   string
+	parent *step
+}
+
+func (s *step) path() (path []string) {
+	for ; s != nil; s = s.parent {
+		path = append(path, s.name)
+	}
+	slices.Reverse(path)
+	return path
+}
+
+func (c *coercion) fault(at *step, what string) {
+	if len(c.faults) > maxErrors {
+		return
+	}
+	path := at.path()
+	c.faults = append(c.faults, &gqlerror.Error{
+		Message:    fmt.Sprintf("The variable $%s %s.", strings.Join(path, "."), what),
+		Extensions: map[string]any{"code": store.Invalid, "argument": path},
+	})
+}
+
+func (c *coercion) value(at *step, of *ast.Type, value any) any {
+	if value == nil {
+		if of.NonNull {
+			c.fault(at, "must not be null: it is "+article(of.String()))
+		}
+		return nil
+	}
+	if of.Elem != nil {
+		list, ok := value.([]any)
+		if !ok { // one value is a list of one
+			return []any{c.value(at, of.Elem, value)}
+		}
+		for i, element := range list {
+			if len(c.faults) > maxErrors {
+				break
+			}
+			list[i] = c.value(&step{strconv.Itoa(i), at}, of.Elem, element)
+		}
+		return list
+	}
+	switch definition := c.schema.Types[of.NamedType]; definition.Kind {
+	case ast.Enum:
+		return c.enum(at, definition, value)
+	case ast.InputObject:
+		return c.object(at, definition, value)
+	}
+	return c.scalar(at, of.NamedType, value)
+}
+
+// scalar takes a scalar of GraphQL's own; others look at their values
+// themselves.
+func (c *coercion) scalar(at *step, name string, value any) any {
+	switch name {
+	case "Int":
+		if number, ok := value.(json.Number); ok {
+			if n, whole := wholeNumber(number); whole {
+				return n
+			}
+			c.fault(at, "must be an Int, a whole number of at most 64 bits")
+			return value
+		}
+	case "Float":
+		if number, ok := value.(json.Number); ok {
+			if _, err := number.Float64(); err == nil {
+				return value
+			}
+		}
+	case "ID":
+		if number, ok := value.(json.Number); ok {
+			if strings.Trim(string(number), "-0123456789") == "" {
+				return string(number)
+			}
+			c.fault(at, "must be an ID, a string or an integer, not a number with a fraction or an exponent")
+			return value
+		}
+		if _, ok := value.(string); ok {
+			return value
+		}
+	case "String":
+		if _, ok := value.(string); ok {
+			return value
+		}
+	case "Boolean":
+		if _, ok := value.(bool); ok {
+			return value
+		}
+	default:
+		return value
+	}
+	c.fault(at, "must be "+article(name)+", not "+kindOf(value))
+	return value
+}
+
+// wholeNumber reads 5, and 5.0 and 5e0, which are the same number.
+func wholeNumber(number json.Number) (int64, bool) {
+	if n, err := number.Int64(); err == nil {
+		return n, true
+	}
+	if len(number) > 32 { // no whole number of 64 bits needs so many
+		return 0, false
+	}
+	if _, exponent, ok := strings.Cut(strings.ToLower(string(number)), "e"); ok && len(strings.TrimLeft(exponent, "+-")) > 2 {
+		return 0, false
+	}
+	exact, ok := new(big.Rat).SetString(string(number))
+	if !ok || !exact.IsInt() || !exact.Num().IsInt64() {
+		return 0, false
+	}
+	return exact.Num().Int64(), true
+}
+
+func (c *coercion) enum(at *step, definition *ast.Definition, value any) any {
+	if name, ok := value.(string); ok && definition.EnumValues.ForName(name) != nil {
+		return value
+	}
+	names := make([]string, len(definition.EnumValues))
+	for i, known := range definition.EnumValues {
+		names[i] = known.Name
+	}
+	c.fault(at, "must be "+article(definition.Name)+": "+strings.Join(names, ", "))
+	return value
+}
+
+func (c *coercion) object(at *step, definition *ast.Definition, value any) any {
+	object, ok := value.(map[string]any)
+	if !ok {
+		c.fault(at, "must be "+article(definition.Name)+", not "+kindOf(value))
+		return value
+	}
+	for _, name := range unknownMembers(definition, object) {
+		c.fault(&step{name, at}, "is no member of "+definition.Name+", which has "+members(definition))
+	}
+	for _, member := range definition.Fields {
+		below := step{member.Name, at}
+		inner, ok := object[member.Name]
+		switch {
+		case ok:
+			object[member.Name] = c.value(&below, member.Type, inner)
+		case member.Type.NonNull && member.DefaultValue == nil:
+			c.fault(&below, "must be given: it is "+article(member.Type.String()))
+		}
+	}
+	if definition.Directives.ForName("oneOf") != nil {
+		c.oneOf(at, definition, object)
+	}
+	return object
+}
+
+// oneOf holds that an object has exactly one member, which is not null.
+func (c *coercion) oneOf(at *step, definition *ast.Definition, object map[string]any) {
+	if len(object) != 1 {
+		c.fault(at, fmt.Sprintf("must have exactly one of %s, not %d of them", members(definition), len(object)))
+		return
+	}
+	for name, value := range object {
+		if value == nil {
+			c.fault(&step{name, at}, fmt.Sprintf("must not be null: %s takes exactly one of %s", definition.Name, members(definition)))
+		}
+	}
+}
+
+// unknownMembers are those that the type has not, in a settled order.
+// __typename is let be: some clients send back what they were given.
+func unknownMembers(definition *ast.Definition, object map[string]any) (names []string) {
+	for name := range object {
+		if definition.Fields.ForName(name) == nil && name != "__typename" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func members(definition *ast.Definition) string {
+	names := make([]string, len(definition.Fields))
+	for i, field := range definition.Fields {
+		names[i] = field.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+func article(name string) string {
+	if strings.ContainsRune("AEIO", rune(name[0])) {
+		return "an " + name
+	}
+	return "a " + name
+}
+
+// kindOf is what JSON calls a value; the value itself may be a secret.
+func kindOf(value any) string {
+	switch value.(type) {
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	case json.Number:
+		return "a number"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return "null"
+}
+
+// tooManyValues refuses JSON of more values than anyone sends, or nested
+// deeper, before it is decoded: each value takes many times its length then,
+// and reading an input grows with the square of its depth. It counts what
+// separates values, outside of strings.
+func (d *documents) tooManyValues(text []byte) *fault {
+	values, depth, deepest, quoted := 0, 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch b := text[i]; {
+		case quoted && b == '\\':
+			i++
+		case b == '"':
+			quoted = !quoted
+		case quoted:
+		case b == ',':
+			values++
+		case b == '[' || b == '{':
+			values++
+			depth++
+			deepest = max(deepest, depth)
+		case b == ']' || b == '}':
+			depth--
+		}
+	}
+	for _, bound := range []bound{
+		{"holds %d values", values, d.bounds.Values, "send less at a time"},
+		{"nests lists and objects %d deep", deepest, d.bounds.Nesting, "nest less"},
+	} {
+		if bound.n > bound.most {
+			return &fault{http.StatusRequestEntityTooLarge, "", store.Unprocessable, bound.of("The request")}
+		}
+	}
+	return nil
+}

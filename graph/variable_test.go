@@ -1,0 +1,132 @@
+package graph_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+func TestVariablesAreTakenAsTheSpecificationHasIt(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		for _, c := range []struct {
+			kind, use  string // of the variable v
+			value      string // as JSON; none for ""
+			argument   string // at fault, if any
+			says       string
+			totalCount int
+		}{
+			{"Int", "first: $v", `5`, "", "", 8},
+			{"Int", "first: $v", `5.0`, "", "", 8},
+			{"Int", "first: $v", `50e-1`, "", "", 8},
+			{"Int", "first: $v", `null`, "", "", 8},
+			{"Int", "first: $v", ``, "", "", 8},
+			{"Int", "first: $v", `"5"`, "v", "$v must be an Int, not a string", 0},
+			{"Int", "first: $v", `5.5`, "v", "$v must be an Int, a whole number", 0},
+			{"Int", "first: $v", `1e30`, "v", "$v must be an Int, a whole number", 0},
+			{"Int", "first: $v", `1e999999999`, "v", "$v must be an Int, a whole number", 0},
+			{"Int", "first: $v", `1` + strings.Repeat("0", 1000), "v", "$v must be an Int, a whole number", 0},
+			{"Int", "first: $v", `true`, "v", "$v must be an Int, not a boolean", 0},
+			{"Int", "first: $v", `[5]`, "v", "$v must be an Int, not a list", 0},
+			{"Int!", "first: $v", `null`, "v", "$v must not be null: it is an Int!", 0},
+			{"Int!", "first: $v", ``, "v", "$v must be given: it is an Int!", 0},
+			{"Int! = 3", "first: $v", ``, "", "", 8},
+			{"Int! = 3", "first: $v", `null`, "v", "must not be null", 0},
+			{"[ID!]", "filter: {id: {in: $v}}", `["anvil"]`, "", "", 1},
+			{"[ID!]", "filter: {id: {in: $v}}", `"anvil"`, "", "", 1},
+			{"[ID!]", "filter: {id: {in: $v}}", `5`, "", "", 0},
+			{"[ID!]", "filter: {id: {in: $v}}", `[5, "anvil"]`, "", "", 1},
+			{"[ID!]", "filter: {id: {in: $v}}", `null`, "", "", 8},
+			{"[ID!]", "filter: {id: {in: $v}}", ``, "", "", 8},
+			{"[ID!]", "filter: {id: {in: $v}}", `["anvil", null]`, "v.1", "$v.1 must not be null", 0},
+			{"[ID!]", "filter: {id: {in: $v}}", `["anvil", 5.5]`, "v.1", "$v.1 must be an ID, a string or an integer", 0},
+			{"[ID!]", "filter: {id: {in: $v}}", `[5.0]`, "v.0", "must be an ID", 0},
+			{"[ID!]", "filter: {id: {in: $v}}", `[true]`, "v.0", "$v.0 must be an ID, not a boolean", 0},
+			{"String!", "filter: {sku: {eq: $v}}", `"ANVIL"`, "", "", 1},
+			{"String!", "filter: {sku: {eq: $v}}", `5`, "v", "$v must be a String, not a number", 0},
+			{"TextFilter", "filter: {sku: $v}", `{"eq": "ANVIL"}`, "", "", 1},
+			{"TextFilter", "filter: {sku: $v}", `{"in": ["ANVIL"]}`, "", "", 1},
+			{"TextFilter", "filter: {sku: $v}", `{"in": "ANVIL"}`, "", "", 1},
+			{"TextFilter", "filter: {sku: $v}", `{"eq": "ANVIL", "in": ["ANVIL"]}`, "v", "$v must have exactly one of eq, in, not 2 of them", 0},
+			{"TextFilter", "filter: {sku: $v}", `{"eq": "ANVIL", "in": null}`, "v", "exactly one of eq, in", 0},
+			{"TextFilter", "filter: {sku: $v}", `{}`, "v", "$v must have exactly one of eq, in, not 0 of them", 0},
+			{"TextFilter", "filter: {sku: $v}", `{"eq": null}`, "v.eq", "$v.eq must not be null: TextFilter takes exactly one of eq, in", 0},
+			{"TextFilter", "filter: {sku: $v}", `"ANVIL"`, "v", "$v must be a TextFilter, not a string", 0},
+			{"ProductFilter", "filter: $v", `{"and": [{"sku": {"eqq": "a"}}]}`, "v.and.0.sku.eqq", "is no member of TextFilter, which has eq, in", 0},
+			{"ProductFilter", "filter: $v", `{"and": {"sku": {"eq": "ANVIL"}}}`, "", "", 1},
+			{"ProductFilter", "filter: $v", `{"and": null, "id": {"in": null}, "search": null, "bounds": {"id": null}}`, "", "", 8},
+			{"ProductFilter", "filter: $v", `{"search": 5}`, "v.search", "must be a String, not a number", 0},
+			{"ProductFilter", "filter: $v", `{"__typename": "ProductFilter"}`, "", "", 8},
+			{"ProductOrder", "orderBy: $v", `{"field": "NAME"}`, "", "", 8},
+			{"ProductOrder", "orderBy: $v", `{}`, "v.field", "$v.field must be given: it is a ProductOrderField!", 0},
+			{"ProductOrder", "orderBy: $v", `{"field": "name"}`, "v.field", "must be a ProductOrderField: ID, CREATED_AT", 0},
+			{"ProductOrder", "orderBy: $v", `{"field": 1}`, "v.field", "must be a ProductOrderField: ID, CREATED_AT", 0},
+			{"ProductOrder", "orderBy: $v", `{"field": "NAME", "direction": null}`, "v.direction", "must not be null", 0},
+		} {
+			t.Run(c.kind+" "+c.value, func(t *testing.T) {
+				values := `{}`
+				if c.value != "" {
+					values = `{"v":` + c.value + `,"passed over":[]}`
+				}
+				a := s.send(t, by(newRaw(t, fmt.Sprintf(`{"query":"query($v: %s) { products(%s) { totalCount } }","variables":%s}`, c.kind, c.use, values)), admin()))
+				if c.argument == "" {
+					var got struct{ Products struct{ TotalCount int } }
+					a.read(t, &got)
+					require.Equal(t, c.totalCount, got.Products.TotalCount)
+					return
+				}
+				require.Equal(t, invalid, a.codes(), "%s", a.Body)
+				require.Equal(t, c.argument, strings.Join(a.Errors[0].Extensions.Argument, "."), "%s", a.Body)
+				require.Contains(t, a.Errors[0].Message, c.says)
+			})
+		}
+	})
+}
+
+// All that is wrong is told at once.
+func TestEveryWrongVariableIsNamed(t *testing.T) {
+	t.Parallel()
+	a := serve(nil).post(t, `query($id: ID!, $n: Int!, $f: ProductFilter) { node(id: $id) { id } products(first: $n, filter: $f) { totalCount } }`,
+		variables{"n": "5", "f": variables{"skuu": 1, "name": variables{"eq": 5, "in": 5}}})
+	require.Equal(t, []store.Code{store.Invalid, store.Invalid, store.Invalid, store.Invalid, store.Invalid, store.Invalid}, a.codes(), "%s", a.Body)
+	var arguments []string
+	for _, e := range a.Errors {
+		arguments = append(arguments, strings.Join(e.Extensions.Argument, "."))
+	}
+	require.Equal(t, []string{"id", "n", "f.skuu", "f.name.eq", "f.name.in", "f.name"}, arguments)
+
+	wrong := repeated("x", 5_000)
+	a = serve(nil).post(t, `query($n: [ID!]!, $i: Int!) { nodes(ids: $n) { id } products(first: $i) { totalCount } }`, variables{"n": append(wrong, nil), "i": 5.5})
+	require.Len(t, a.Errors, 2)
+	a = serve(nil).post(t, `query($f: ProductFilter) { products(filter: $f) { totalCount } }`, variables{"f": variables{"and": repeated(variables{"skuu": 1}, 5_000)}})
+	requireMore(t, a)
+}
+
+// A million values are refused before they are decoded.
+func TestVariablesAreBounded(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"a list of a million":    `{"query":"query($ids: [ID!]!) { nodes(ids: $ids) { id } }","variables":{"ids":["a"` + strings.Repeat(`,"a"`, 1_000_000) + `]}}`,
+		"a million lists":        `{"query":"{ __typename }","variables":{"x":[[]` + strings.Repeat(`,[]`, 1_000_000) + `]}}`,
+		"members nobody reads":   `{"query":"{ __typename }","x":[0` + strings.Repeat(`,0`, 1_000_000) + `]}`,
+		"extensions":             `{"query":"{ __typename }","extensions":{"x":[0` + strings.Repeat(`,0`, 1_000_000) + `]}}`,
+		"a list of lists within": `{"query":"{ __typename }","variables":{"x":` + nested(100_000, "[", "", "]") + `}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := serve(nil).send(t, by(newRaw(t, body), admin()))
+			require.Equal(t, unprocessable, a.codes(), "%.300s", a.Body)
+			require.Regexp(t, `^The request (holds|nests) .*\d+.*; at most \d+ are allowed: `, a.Errors[0].Message)
+		})
+	}
+	a := serve(nil).send(t, by(newRaw(t, `{"query":"{ __typename }","x":"`+strings.Repeat(`,[{\"\\`, 100_000)+`"}`), admin()))
+	require.Empty(t, a.Errors, "a text is one value, whatever is in it: %.300s", a.Body)
+	a = serve(nil).post(t, `query($ids: [ID!]!) { stocksById(productIds: $ids) { id } }`, variables{"ids": repeated("a", 30_000)})
+	require.Equal(t, unprocessable, a.codes())
+	require.Contains(t, a.Errors[0].Message, "at most 100, not 30000")
+}

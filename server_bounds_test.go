@@ -1,0 +1,19 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+)
+
+// The flags' defaults are those of the bounds, said once more for --help.
+func TestBoundsOfDocumentsByDefault(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, graph.DefaultBounds(), (&serve{}).bounds())
+	require.Equal(t, graph.DefaultBounds(), (&serve{DocumentTokens: 15_000, DocumentDepth: 20, DocumentCost: 50_000}).bounds())
+	bounds := (&serve{DocumentTokens: 1, DocumentDepth: 2, DocumentCost: 3}).bounds()
+	require.Equal(t, []int{1, 2, 3}, []int{bounds.Tokens, bounds.Depth, bounds.Cost})
+	require.ErrorContains(t, (&serve{DocumentDepth: -1}).Validate(), "--document-depth")
+}
