@@ -30,11 +30,10 @@ type delta struct {
 // Raise it with every change of those: a release of another format is no base,
 // and is published anew, even where nothing else changed. Until then it is read
 // as it is.
-const releaseFormat = 2
-
 const (
-	formatAbsent      = 2 // from which on documents leave out what is empty by its presence (withoutEmpty), and releases list every product (listEvery)
+	releaseFormat     = 3
 	formatOfSyllables = 2 // from which on runs are indexed by syllables (search_run.go)
+	formatOfPresence  = 3 // from which on documents leave out what is told by presence (withoutEmpty), and every product and shown file is listed
 )
 
 // deltaShare and deltaLeast say when a release is whole again: when more than

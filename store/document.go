@@ -240,7 +240,7 @@ func breadcrumbs(nodes []*CatalogNode) []byte {
 	return appendStrings(dst, "bread_crumb_nodes", ids)
 }
 
-// withoutEmpty is a document of the releases of format 1, which had components,
+// withoutEmpty is a document of the releases of earlier formats, which had components,
 // base_product_id and relationships.parent where they say nothing, too, without
 // those. custom_inputs is the first member that is the merchant's own JSON.
 func withoutEmpty(attributes, rest string) (string, string) {

@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the releases of format 1 said where there was nothing to say is left
+// What the releases of earlier formats said where there was nothing to say is left
 // out, and nothing that the merchant wrote.
-func TestDocumentsOfTheFirstFormatAreReadAsNewOnes(t *testing.T) {
+func TestDocumentsOfEarlierFormatsAreReadAsNewOnes(t *testing.T) {
 	t.Parallel()
 	const nobody = `{"id":"a","type":"product","attributes":{"name":"\\",\"components\":{}","base_product":false`
 	const times = `"created_at":"2024-01-01T00:00:00.000","updated_at":"2024-01-01T00:00:00.000"`

@@ -51,7 +51,7 @@ func (v *View) Files(ctx context.Context, query FileQuery) (*Slice[*File], error
 // show, and no others.
 func (v *View) FilesShown(ctx context.Context, ids []string) (map[string]*File, error) {
 	files, err := v.FilesByID(ctx, ids)
-	if err != nil || v.Release.format < formatAbsent {
+	if err != nil || v.Release.format < formatOfPresence {
 		return files, err
 	}
 	shown, err := v.has(ctx, shownFile, idsOnly(ids))
@@ -95,7 +95,7 @@ func (v *View) allFileIDs(ctx context.Context, all bool) (texts, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !all && v.Release.format >= formatAbsent {
+	if !all && v.Release.format >= formatOfPresence {
 		shown, err := v.has(ctx, shownFile, ids)
 		if err != nil {
 			return nil, err

@@ -58,7 +58,7 @@ func (r *released) assemble(document, crumbs string, v *View) error {
 	if !ok {
 		return fmt.Errorf("the document of the product %s is damaged", r.id)
 	}
-	if v.Release.format < formatAbsent {
+	if v.Release.format < formatOfPresence {
 		attributes, rest = withoutEmpty(attributes, rest)
 	}
 	dst := make([]byte, 0, len(document)+len(crumbs)+640)

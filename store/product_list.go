@@ -69,7 +69,7 @@ func (v *View) listOfProducts(query ProductQuery, nodeID string) string {
 	switch {
 	case nodeID != "":
 		return listOfNode(nodeID)
-	case query.Unlisted && v.Release.format >= formatAbsent:
+	case query.Unlisted && v.Release.format >= formatOfPresence:
 		return listEvery
 	}
 	return listAll
