@@ -62,7 +62,7 @@ func whichProducts() []scenario {
 		{name: "an unknown node", path: productsOf("nowhere"), status: 404, holds: []string{"nowhere"}},
 		{name: "a node of a hierarchy that is not in the catalog", path: productsOf("box"), status: 404, lacks: []string{"INK"}},
 		{name: "a product's id is no node's", path: productsOf("anvil"), status: 404},
-		{name: "an id that nothing can have", path: productsOf("a%00b%ff%2Fc"), status: 404},
+		{name: "an id that nothing can have", path: productsOf("a%00b%2Fc"), status: 404},
 		{name: "a parent's children are not listed unless attached", path: productsOf("paints"), ids: []string{"chalk", "easel"}, lacks: []string{`"id":"easel-pine-draft"`}},
 	}
 }
@@ -125,9 +125,7 @@ func productFilters() []scenario {
 		bad("no value after the comma", "eq(sku,)", "no value at byte 7"),
 		bad("an unknown time", "gt(updated_at,yesterday)", `\"yesterday\"`, "2012-05-30T00:00:00.000Z"),
 		bad("NUL in a text", "eq(name,%00)", "name"),
-		bad("broken UTF-8 in a text", "eq(name,%ff)", "name", "UTF-8"),
 		bad("NUL in a bound", "gt(id,%00)", "id"),
-		bad("broken UTF-8 in a bound", "le(id,%ff)", "id"),
 		bad("more values than are read", "in(sku,"+strings.Repeat("x,", 1000)+"x)", "1001 values", "1000"),
 		bad("more text than is read", "eq(sku,"+strings.Repeat("x", 64<<10)+")", "65544 bytes", "65536"),
 		odd("plus is a space", "eq(name,Two+words)", "odd-2"),

@@ -61,7 +61,7 @@ func TestSettings(t *testing.T) {
 				put("nothing", `{"data":{}}`, 200, `"page_length":3`),
 				put("null leaves as it is", `{"data":{"page_length":null,"currency":null}}`, 200, `"page_length":3,"currency":"USD"`),
 				put("all of them", `{"data":{"page_length":4,"currency":"EUR","locale":"fr-CA"}}`, 200, `"page_length":4,"currency":"EUR","locale":"fr-CA"`),
-				{name: "labelled otherwise", method: "PUT", path: "/v2/settings/", body: `{"data":{"page_length":25}}`, headers: []string{"Content-Type", "text/plain"}},
+				{name: "labelled otherwise", method: "PUT", path: "/v2/settings/", body: `{"data":{"page_length":25}}`, headers: []string{"Content-Type", "application/vnd.shop+json"}},
 				{name: "and read back", path: "/v2/settings", holds: []string{`"page_length":25,"currency":"EUR","locale":"fr-CA"`}},
 			})
 			after, err := s.store.Settings(t.Context())

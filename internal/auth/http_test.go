@@ -187,10 +187,10 @@ func TestHandlersAllowTheirMethodsOnly(t *testing.T) {
 		handler      http.Handler
 		method, want string // Allow
 	}{
-		{f.service.TokenHandler(writeError), http.MethodGet, "POST"},
-		{f.service.TokenHandler(writeError), http.MethodHead, "POST"},
-		{f.service.TokenHandler(writeError), http.MethodPut, "POST"},
-		{f.service.JWKSHandler(writeError), http.MethodPost, "GET, HEAD"},
+		{f.service.TokenHandler(writeError), http.MethodGet, "POST, OPTIONS"},
+		{f.service.TokenHandler(writeError), http.MethodHead, "POST, OPTIONS"},
+		{f.service.TokenHandler(writeError), http.MethodPut, "POST, OPTIONS"},
+		{f.service.JWKSHandler(writeError), http.MethodPost, "GET, HEAD, OPTIONS"},
 	}
 	for _, test := range tests {
 		w := httptest.NewRecorder()
