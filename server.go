@@ -105,11 +105,11 @@ type serve struct {
 	CodeRateClient   uint32   `placeholder:"N" default:"3000" help:"How many promotion codes a minute a client can check or redeem; 0 is any number. With --demo any, unless given. Default: ${default}."`
 	CodeRateAddress  uint32   `placeholder:"N" default:"3000" help:"How many promotion codes a minute can be checked or redeemed from one address; 0 is any number. With --demo any, unless given. Default: ${default}."`
 
+	web.Bounds
+
 	DocumentTokens int `placeholder:"N" default:"15000" help:"How many tokens a GraphQL document may have. Default: ${default}."`
 	DocumentDepth  int `placeholder:"N" default:"20" help:"How deep a GraphQL document may nest fields. Default: ${default}."`
 	DocumentCost   int `placeholder:"N" default:"50000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
-
-	web.Bounds
 
 	Linger time.Duration `placeholder:"DURATION" default:"0s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first; such as 5s. Default: ${default}."`
 	cli.Sealing
@@ -131,11 +131,11 @@ func (c *serve) Validate() error {
 	if _, err := web.ParseProxies(c.TrustedProxies); err != nil {
 		return &cli.Usage{Reason: "--trusted-proxy must be a network such as 10.0.0.0/8: " + err.Error()}
 	}
-	if min(c.DocumentTokens, c.DocumentDepth, c.DocumentCost) < 0 {
-		return &cli.Usage{Reason: "--document-tokens, --document-depth and --document-cost must be at least 1; 0 is the default"}
-	}
 	if err := c.Bounds.Check(); err != nil {
 		return &cli.Usage{Reason: err.Error()}
+	}
+	if min(c.DocumentTokens, c.DocumentDepth, c.DocumentCost) < 0 {
+		return &cli.Usage{Reason: "--document-tokens, --document-depth and --document-cost must be at least 1; 0 is the default"}
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return &cli.Usage{Reason: "--tls-cert and --tls-key go together"}

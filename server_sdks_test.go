@@ -15,11 +15,12 @@ import (
 	"portico/store/storetest"
 )
 
-// published are the tests of the clients that npm has, each of one package.
-var published = map[string]string{
-	"@elasticpath/js-sdk": "elasticpath.test.js",
-	"@moltin/sdk":         "moltin.test.js",
-	"@moltin/request":     "request.test.js",
+// published are the tests of the clients that npm has, each of one package;
+// storefronts ask through the first of them.
+var published = map[string][]string{
+	"@elasticpath/js-sdk": {"elasticpath.test.js", "storefront.test.js"},
+	"@moltin/sdk":         {"moltin.test.js"},
+	"@moltin/request":     {"request.test.js"},
 }
 
 // The published REST clients run as they are, with another base URL and
@@ -43,13 +44,15 @@ func TestPublishedClients(t *testing.T) {
 		server := serving(t, "--demo", "--database-url", url, "--seal-key", key)
 		limited := serving(t, "--demo", "--database-url", url, "--seal-key", key, "--token-rate-address", "1")
 		id, secret := newClient(t, []string{"--database-url", url})
-		for name, file := range published {
-			t.Run(name, func(t *testing.T) {
-				runNode(t, folder, file,
-					"PORTICO_TEST_URL="+server.held(t), "PORTICO_TEST_LIMITED_URL="+limited.held(t),
-					"PORTICO_TEST_CLIENT_ID="+id, "PORTICO_TEST_CLIENT_SECRET="+secret,
-					"PORTICO_TEST_COMMAND="+command, "PORTICO_SEAL_KEY="+key, "PORTICO_DATABASE_URL="+url)
-			})
+		for name, files := range published {
+			for _, file := range files {
+				t.Run(name+" "+file, func(t *testing.T) {
+					runNode(t, folder, file,
+						"PORTICO_TEST_URL="+server.held(t), "PORTICO_TEST_LIMITED_URL="+limited.held(t),
+						"PORTICO_TEST_CLIENT_ID="+id, "PORTICO_TEST_CLIENT_SECRET="+secret,
+						"PORTICO_TEST_COMMAND="+command, "PORTICO_SEAL_KEY="+key, "PORTICO_DATABASE_URL="+url)
+				})
+			}
 		}
 	})
 }

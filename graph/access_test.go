@@ -25,6 +25,10 @@ func rootFields() map[string]string {
 		"Query.products":     `{ products { totalCount } }`,
 		"Query.node":         `{ node(id: ` + global("Product", "anvil") + `) { id } }`,
 		"Query.nodes":        `{ nodes(ids: [` + global("Product", "anvil") + `]) { id } }`,
+		"Query.file":         `{ file(id: "photo-1") { href } }`,
+		"Query.files":        `{ files { totalCount } }`,
+		"Query.currency":     `{ currency(code: "USD") { format } }`,
+		"Query.currencies":   `{ currencies { code } }`,
 		"Query.stock":        `{ stock(productId: "anvil") { total } }`,
 		"Query.stocks":       `{ stocks { totalCount } }`,
 		"Query.stocksById":   `{ stocksById(productIds: ["anvil"]) { total } }`,
@@ -44,6 +48,9 @@ func rootFields() map[string]string {
 		"Mutation.promotionDelete":      `mutation { promotionCreate(input: {id: "gone", name: "Gone", promotionType: PERCENT_DISCOUNT, start: "2024-01-01", end: "2024-12-31", schema: {percent: 5}}) { userErrors { message } } promotionDelete(input: {id: "gone"}) { deletedId userErrors { message } } }`,
 		"Mutation.promotionCodesCreate": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{}]}) { codes { id } userErrors { message } } }`,
 		"Mutation.promotionCodesDelete": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{code: "GONE"}]}) { userErrors { message } } promotionCodesDelete(input: {promotionId: "ten-off", codes: ["GONE"]}) { deleted userErrors { message } } }`,
+
+		"Query.productConfigured": `{ productConfigured(id: "kit", selectedOptions: [{component: "wood", options: [{id: "frame", quantity: 1}]}]) { product { uuid } } }`,
+		"Query.stockLocations":    `{ stockLocations { uuid } }`,
 
 		"Query.catalogReleases": `{ catalogReleases(catalogId: "main") { uuid } }`,
 		"Query.job":             `{ job(id: "job-1") { uuid } }`,
@@ -92,7 +99,7 @@ func rootFields() map[string]string {
 		"Mutation.stockCreate":        `mutation { stockCreate(input: {productId: "glue", quantity: 7}) { stock { total } userErrors { message } } }`,
 		"Mutation.shopperTokenCreate": `mutation { shopperTokenCreate(input: {accountId: "a1", accountTags: ["gold"], customerId: "u1", expiresIn: 60}) { token expiresAt scopes userErrors { message } } }`,
 
-		"Mutation.stockTransact":  `mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 7}]}) { transactions { id } userErrors { message } } }`,
+		"Mutation.stockTransact":  `mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 7}]}) { transactions { uuid } userErrors { message } } }`,
 		"Mutation.settingsUpdate": `mutation { settingsUpdate(input: {pageLength: 25}) { settings { pageLength } userErrors { message } } }`,
 	}
 }
@@ -208,13 +215,21 @@ func TestAnEdgeIntoAnotherScopeIsNullAndTheRestIsAnswered(t *testing.T) {
 			{"a stock by its global id", `{ node(id: ` + global("Stock", "anvil") + `) { id } settings { pageLength } }`, []string{"catalog:read", "settings:read"},
 				`{"node":null,"settings":{"pageLength":25}}`, forbidden, []any{"node"}},
 			{"a stock among others", `{ nodes(ids: [` + global("Product", "anvil") + `, ` + global("Stock", "anvil") + `]) { id } }`, []string{"catalog:read"},
-				`null`, forbidden, []any{"nodes"}},
+				`{"nodes":null}`, forbidden, []any{"nodes"}},
 			{"a stock by its global id, without the catalog", `{ node(id: ` + global("Stock", "anvil") + `) { id } }`, []string{"inventory:read"},
 				`{"node":null}`, forbidden, []any{"node"}},
 			{"a ledger by way of a write", `mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 7}]}) { transactions { quantity stock { available product { sku } } } } }`, []string{"inventory:write"},
 				`{"stockTransact":{"transactions":[{"quantity":7,"stock":{"available":7,"product":null}}]}}`, forbidden, []any{"stockTransact", "transactions", 0.0, "stock", "product"}},
 			{"two fields, one allowed", `{ a: settings { pageLength } product(id: "anvil") { uuid } }`, []string{"catalog:read"},
-				`null`, forbidden, []any{"a"}},
+				`{"a":null,"product":{"uuid":"anvil"}}`, forbidden, []any{"a"}},
+			{"a ledger, which tells who did what", `{ stock(productId: "anvil") { total transactions { reference } } }`, []string{"inventory:read"},
+				`{"stock":{"total":9,"transactions":null}}`, forbidden, []any{"stock", "transactions"}},
+			{"a ledger on its own", `{ stockTransactions(productId: "anvil") { totalCount } stock(productId: "anvil") { total } }`, []string{"inventory:read"},
+				`{"stockTransactions":null,"stock":{"total":9}}`, forbidden, []any{"stockTransactions"}},
+			{"a ledger's numbers", `{ stockTransaction(productId: "anvil", id: "ledger-1") { reference stock { total } } }`, []string{"inventory:write"},
+				`{"stockTransaction":{"reference":"sheet 1","stock":null}}`, forbidden, []any{"stockTransaction", "stock"}},
+			{"mutations side by side", `mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 7}]}) { userErrors { code } } settingsUpdate(input: {pageLength: 25}) { userErrors { code } } }`, []string{"inventory:write"},
+				`{"stockTransact":{"userErrors":[]},"settingsUpdate":null}`, forbidden, []any{"settingsUpdate"}},
 			{"nullable fields side by side", `{ stock(productId: "anvil") { total } product(id: "anvil") { uuid } }`, []string{"catalog:read"},
 				`{"stock":null,"product":{"uuid":"anvil"}}`, forbidden, []any{"stock"}},
 		} {

@@ -14,7 +14,7 @@ import (
 
 const (
 	mended     = ` userErrors { field code message } }`
-	theCatalog = ` catalog { uuid name hierarchyIds pricebooks { id priority } locale currency createdAt published }` + mended
+	theCatalog = ` catalog { uuid name hierarchyIds pricebooks { uuid priority } locale currency createdAt published }` + mended
 	theRule    = ` catalogRule { uuid name catalogId accountIds accountTagIds customerIds channels tags schedules { validFrom validTo } createdAt }` + mended
 	theNode    = ` node { uuid hierarchyId parentId name slug description curatedProductIds productCount productIds updatedAt }` + mended
 )
@@ -22,13 +22,13 @@ const (
 func TestCatalogsAreAuthored(t *testing.T) {
 	t.Parallel()
 	onTheHandmadeShop(t, []scenario{
-		{name: "as imported", query: `{ catalog(id: "outlet") { uuid name hierarchyIds pricebooks { id priority } locale currency createdAt published } }`,
-			data: `{"catalog":{"uuid":"outlet","name":"Outlet","hierarchyIds":["seasons"],"pricebooks":[{"id":"standard","priority":1}],"locale":"fr","currency":"EUR","createdAt":"2023-02-02T00:00:00.000Z","published":true}}`},
+		{name: "as imported", query: `{ catalog(id: "outlet") { uuid name hierarchyIds pricebooks { uuid priority } locale currency createdAt published } }`,
+			data: `{"catalog":{"uuid":"outlet","name":"Outlet","hierarchyIds":["seasons"],"pricebooks":[{"uuid":"standard","priority":1}],"locale":"fr","currency":"EUR","createdAt":"2023-02-02T00:00:00.000Z","published":true}}`},
 		{name: "an unknown one", query: `{ catalog(id: "nowhere") { uuid } }`, data: `{"catalog":null}`},
 		{name: "made", query: `mutation { catalogCreate(input: {id: "new", name: "New", hierarchyIds: ["attic", ` + global("AuthoredHierarchy", "seasons") + `], pricebooks: [{id: "vip", priority: 2}]}) {` + theCatalog + ` }`,
-			data: `{"catalogCreate":{"catalog":{"uuid":"new","name":"New","hierarchyIds":["attic","seasons"],"pricebooks":[{"id":"vip","priority":2}],"locale":"","currency":"","createdAt":"2024-05-30T12:00:00.000Z","published":false},"userErrors":[]}}`},
+			data: `{"catalogCreate":{"catalog":{"uuid":"new","name":"New","hierarchyIds":["attic","seasons"],"pricebooks":[{"uuid":"vip","priority":2}],"locale":"","currency":"","createdAt":"2024-05-30T12:00:00.000Z","published":false},"userErrors":[]}}`},
 		{name: "changed, but for what is left out", query: `mutation { catalogUpdate(input: {id: ` + global("Catalog", "new") + `, locale: "de", hierarchyIds: []}) {` + theCatalog + ` }`,
-			data: `{"catalogUpdate":{"catalog":{"uuid":"new","name":"New","hierarchyIds":[],"pricebooks":[{"id":"vip","priority":2}],"locale":"de","currency":"","createdAt":"2024-05-30T12:00:00.000Z","published":false},"userErrors":[]}}`},
+			data: `{"catalogUpdate":{"catalog":{"uuid":"new","name":"New","hierarchyIds":[],"pricebooks":[{"uuid":"vip","priority":2}],"locale":"de","currency":"","createdAt":"2024-05-30T12:00:00.000Z","published":false},"userErrors":[]}}`},
 		{name: "listed", query: `{ catalogs(first: 2) { totalCount nodes { uuid } pageInfo { hasNextPage } } }`, data: `{"catalogs":{"totalCount":3,"nodes":[{"uuid":"main"},{"uuid":"new"}],"pageInfo":{"hasNextPage":true}}}`},
 		{name: "found by its id over all types", query: `{ node(id: ` + global("Catalog", "new") + `) { id ... on Catalog { name } } }`, data: `{"node":{"id":` + global("Catalog", "new") + `,"name":"New"}}`},
 		{name: "every fault is named", query: `mutation { catalogUpdate(input: {id: "new", name: "", hierarchyIds: ["attic", "a b"], currency: "euro"}) {` + theCatalog + ` }`,
@@ -137,7 +137,7 @@ func TestTheCostOfWhatIsAuthoredDoesNotDependOnThePage(t *testing.T) {
 		s := open(t, e, handmade()+"\n"+strings.Join(lines, "\n"))
 		for _, query := range []string{
 			`query($n: Int) { authoredNodes(hierarchyId: "attic", first: $n) { totalCount nodes { name productCount productIds(first: 2) } } }`,
-			`query($n: Int) { catalogs(first: $n) { totalCount nodes { name pricebooks { id } } } catalogRules(first: $n) { nodes { channels } } authoredHierarchies(first: $n) { nodes { name } } }`,
+			`query($n: Int) { catalogs(first: $n) { totalCount nodes { name pricebooks { uuid } } } catalogRules(first: $n) { nodes { channels } } authoredHierarchies(first: $n) { nodes { name } } }`,
 		} {
 			require.Equal(t, s.cost(t, query, variables{"n": 1}), s.cost(t, query, variables{"n": 100}), query)
 		}

@@ -61,6 +61,9 @@ func (d *documents) read(query string) (*ast.QueryDocument, gqlerror.List) {
 	if fault := (bound{"is %d bytes long", len(query), d.bounds.Bytes, "send values as variables"}).check(); fault != nil {
 		return nil, listed(fault)
 	}
+	if fault := checkLiterals(query); fault != nil {
+		return nil, listed(fault)
+	}
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, d.bounds.Tokens)
 	var malformed *gqlerror.Error
 	switch {

@@ -104,7 +104,7 @@ func TestEachBoundIsHeldAsItIs(t *testing.T) {
 func TestListsOfUnknownLengthArePaidAsTheyCome(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, family(40))
+		s := open(t, e, documentFamily(40))
 		const query = `{ product(sku: "mother") { children { parent { children { parent { children { uuid } } } } } } }`
 		a := s.post(t, query, nil)
 		require.NotEmpty(t, a.Errors, "%.300s", a.Body)
@@ -118,8 +118,8 @@ func TestListsOfUnknownLengthArePaidAsTheyCome(t *testing.T) {
 	})
 }
 
-// family is a shop with one product that has so many children.
-func family(n int) string {
+// documentFamily is a shop with one product that has so many children.
+func documentFamily(n int) string {
 	lines := []string{
 		`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`,
 		`{"type":"catalog","id":"c","attributes":{"name":"C","hierarchies":["h"],"pricebook_ids":[]}}`,

@@ -200,7 +200,7 @@ func TestAnUnknownEnumValueIsInvalid(t *testing.T) {
 		"lower case": newPost(t, `{ stocks(orderBy: {field: id}) { totalCount } }`, nil),
 		"variable":   newPost(t, `query($f: ListOrderField!) { stocks(orderBy: {field: $f}) { totalCount } }`, variables{"f": "NAME"}),
 		"text":       newPost(t, `{ stocks(orderBy: {field: "ID"}) { totalCount } }`, nil),
-		"a mutation": newPost(t, `mutation { stockTransact(input: {changes: [{productId: "a", action: set, quantity: 1}]}) { transactions { id } } }`, nil),
+		"a mutation": newPost(t, `mutation { stockTransact(input: {changes: [{productId: "a", action: set, quantity: 1}]}) { transactions { uuid } } }`, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, []store.Code{store.Invalid}, s.send(t, by(r, admin())).codes())

@@ -85,6 +85,9 @@ func TestAPanicIsOurOwnAffair(t *testing.T) {
 func TestEveryRootFieldSurvivesAPanic(t *testing.T) {
 	t.Parallel()
 	for name, query := range rootFields() {
+		if name == "Query.stockLocations" {
+			continue // which asks no store: there is the one
+		}
 		t.Run(name, func(t *testing.T) {
 			s := serve(nil)
 			requireDiscreet(t, s.post(t, query, nil), query)

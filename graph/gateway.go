@@ -30,6 +30,7 @@ func (r queryResolver) Gateways(ctx context.Context) ([]*model.Gateway, error) {
 }
 
 func (r mutationResolver) GatewayUpdate(ctx context.Context, input generated.GatewayUpdateInput) (*generated.GatewayUpdatePayload, error) {
+	input.Password = input.Password.Given()
 	asked := input // by which another use of an idempotency key is told; it shows no password
 	asked.IdempotencyKey = nil
 	ctx, err := begin(ctx, "Mutation.gatewayUpdate", input.IdempotencyKey, []any{asked, r.store.SecretMark(input.Password)})

@@ -19,7 +19,7 @@ func outOfBounds(member string, n, least, most int) error {
 }
 
 func notGlobal(id string, path ...string) error {
-	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("is not a global id: %q; take it from the id of a type that implements Node", id)}
+	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("is not a global id: %q; take the id of a type that implements Node, or, with an own id, which does not tell its type, ask that type's field: product(id:), for instance", id)}
 }
 
 // nodesByGlobalID finds things of any type, each type in one batch, in the
@@ -78,7 +78,7 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 		gather(model.NewProducts(pick(ids, byID)), into)
 		return err
 	case store.TypeFile:
-		byID, err := v.FilesByID(ctx, ids)
+		byID, err := r.filesFor(ctx, ids)
 		gather(pick(ids, byID), into)
 		return err
 	}

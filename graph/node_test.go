@@ -23,18 +23,18 @@ func nodesByID() []scenario {
 			"hierarchy":{"uuid":"workshop","id":"SGllcmFyY2h5OndvcmtzaG9w"},"parent":null,"breadcrumbs":[{"uuid":"workshop","name":"Workshop","slug":"workshop"}],"children":{"nodes":[{"uuid":"hand-tools"}]}}}`},
 		{name: "the way to an inner node", query: `{ catalogNode(id: "hand-tools") { slug description hasChildren parent { uuid parent { uuid } } breadcrumbs { uuid } } }`,
 			data: `{"catalogNode":{"slug":"","description":"","hasChildren":false,"parent":{"uuid":"tools","parent":null},"breadcrumbs":[{"uuid":"workshop"},{"uuid":"tools"}]}}`},
-		{name: "curated products first, as the merchant has it", query: `{ catalogNode(id: "tools") { products { totalCount nodes { uuid curatedProduct } } } }`,
-			data: `{"catalogNode":{"products":{"totalCount":5,"nodes":[{"uuid":"chalk","curatedProduct":true},{"uuid":"anvil","curatedProduct":true},
-			{"uuid":"kit","curatedProduct":false},{"uuid":"brush","curatedProduct":false},{"uuid":"jar","curatedProduct":false}]}}}`},
+		{name: "curated products first, as the merchant has it", query: `{ catalogNode(id: "tools") { products { totalCount edges { curated node { uuid } } } } }`,
+			data: `{"catalogNode":{"products":{"totalCount":5,"edges":[{"curated":true,"node":{"uuid":"chalk"}},{"curated":true,"node":{"uuid":"anvil"}},
+			{"curated":false,"node":{"uuid":"kit"}},{"curated":false,"node":{"uuid":"brush"}},{"curated":false,"node":{"uuid":"jar"}}]}}}`},
 		{name: "sorting replaces curation", query: `{ catalogNode(id: "tools") { products(orderBy: {field: ID}) { nodes { uuid } } } }`,
 			data: `{"catalogNode":{"products":{"nodes":[{"uuid":"anvil"},{"uuid":"brush"},{"uuid":"chalk"},{"uuid":"jar"},{"uuid":"kit"}]}}}`},
 		{name: "ids come by last update, curated or not", query: `{ catalogNode(id: "tools") { products(filter: {id: {in: ["jar", "chalk", "kit", "glue"]}}) { nodes { uuid } } } }`,
 			data: `{"catalogNode":{"products":{"nodes":[{"uuid":"kit"},{"uuid":"chalk"},{"uuid":"jar"}]}}}`},
 		{name: "a node without products", query: `{ catalogNode(id: "empty") { products { totalCount nodes { uuid } } } }`, data: `{"catalogNode":{"products":{"totalCount":0,"nodes":[]}}}`},
-		{name: "one product in two lists of one answer is curated in one of them", query: `{ tools: catalogNode(id: "tools") { products(filter: {sku: {eq: "ANVIL"}}) { nodes { curatedProduct } } } sale: catalogNode(id: "sale") { products(filter: {sku: {eq: "ANVIL"}}) { nodes { curatedProduct } } } }`,
-			data: `{"tools":{"products":{"nodes":[{"curatedProduct":true}]}},"sale":{"products":{"nodes":[{"curatedProduct":false}]}}}`},
-		{name: "so with nodes side by side", query: `{ catalogNodes(filter: {ids: ["tools", "sale"]}) { nodes { uuid products(filter: {sku: {eq: "ANVIL"}}) { nodes { curatedProduct } } } } }`,
-			holds: []string{`{"uuid":"sale","products":{"nodes":[{"curatedProduct":false}]}}`, `{"uuid":"tools","products":{"nodes":[{"curatedProduct":true}]}}`}},
+		{name: "one product in two lists of one answer is curated in one of them", query: `{ tools: catalogNode(id: "tools") { products(filter: {sku: {eq: "ANVIL"}}) { edges { curated } } } sale: catalogNode(id: "sale") { products(filter: {sku: {eq: "ANVIL"}}) { edges { curated } } } }`,
+			data: `{"tools":{"products":{"edges":[{"curated":true}]}},"sale":{"products":{"edges":[{"curated":false}]}}}`},
+		{name: "so with nodes side by side", query: `{ catalogNodes(filter: {ids: ["tools", "sale"]}) { nodes { uuid products(filter: {sku: {eq: "ANVIL"}}) { edges { curated } } } } }`,
+			holds: []string{`{"uuid":"sale","products":{"edges":[{"curated":false}]}}`, `{"uuid":"tools","products":{"edges":[{"curated":true}]}}`}},
 		{name: "unknown", query: `{ catalogNode(id: "nowhere") { uuid } }`, data: `{"catalogNode":null}`},
 		{name: "of another catalog", query: `{ catalogNode(id: "box") { uuid } }`, data: `{"catalogNode":null}`},
 		{name: "a product's id", query: `{ catalogNode(id: "anvil") { uuid } }`, data: `{"catalogNode":null}`},
@@ -58,7 +58,7 @@ func nodeLists() []scenario {
 			data: `{"catalogNodes":{"totalCount":3,"nodes":[{"uuid":"seasons","hasChildren":true,"breadcrumbs":[],"products":{"totalCount":3}},{"uuid":"tools","hasChildren":true,"breadcrumbs":[{"uuid":"workshop"}],"products":{"totalCount":5}},{"uuid":"workshop","hasChildren":true,"breadcrumbs":[],"products":{"totalCount":7}}]}}`},
 		{name: "these, below that", query: list(`filter: {ids: ["tools", "sale"], parentId: "seasons"}`), data: `{"catalogNodes":{"nodes":[{"uuid":"sale"}]}}`},
 		{name: "none of them", query: list(`filter: {ids: []}`), data: `{"catalogNodes":{"nodes":[]}}`},
-		{name: "below an unknown one", query: list(`filter: {parentId: "nowhere"}`), codes: notFound, data: "null"},
+		{name: "below an unknown one", query: list(`filter: {parentId: "nowhere"}`), codes: notFound, data: `{"catalogNodes":null}`},
 		{name: "by id, descending", query: list(`orderBy: {field: ID, direction: DESC}, first: 2`), data: `{"catalogNodes":{"nodes":[{"uuid":"tools"},{"uuid":"sale"}]}}`},
 		{name: "by name, descending", query: list(`orderBy: {field: NAME, direction: DESC}, first: 2`), data: `{"catalogNodes":{"nodes":[{"uuid":"tools"},{"uuid":"sale"}]}}`},
 		{name: "of these names, within bounds", query: list(`filter: {name: {in: ["Tools", "Sale", "Paints"]}, bounds: {id: {gt: "paints"}, updatedAt: {ge: "2024-01-01"}}}`), data: `{"catalogNodes":{"nodes":[{"uuid":"sale"},{"uuid":"tools"}]}}`},
@@ -71,8 +71,8 @@ func nodeLists() []scenario {
 		{name: "a node is no hierarchy", query: `{ hierarchy(id: "tools") { name } }`, data: `{"hierarchy":null}`},
 		{name: "children of another parent", query: `{ hierarchy(id: "workshop") { children(filter: {parentId: "tools"}) { totalCount } } }`, data: `{"hierarchy":{"children":{"totalCount":0}}}`},
 		{name: "hierarchies by name", query: `{ hierarchies(filter: {name: {eq: "Seasons"}}) { nodes { uuid allNodes(filter: {ids: ["seasons", "sale"]}) { nodes { uuid } } } } }`, data: `{"hierarchies":{"nodes":[{"uuid":"seasons","allNodes":{"nodes":[{"uuid":"sale"}]}}]}}`},
-		{name: "curated products", query: `{ catalogNodes(filter: {ids: ["tools", "sale", "workshop"]}) { nodes { uuid language curatedProducts { uuid curatedProduct } } } }`,
-			data: `{"catalogNodes":{"nodes":[{"uuid":"sale","language":"en","curatedProducts":[]},{"uuid":"tools","language":"en","curatedProducts":[{"uuid":"chalk","curatedProduct":true},{"uuid":"anvil","curatedProduct":true}]},{"uuid":"workshop","language":"en","curatedProducts":[]}]}}`},
+		{name: "curated products", query: `{ catalogNodes(filter: {ids: ["tools", "sale", "workshop"]}) { nodes { uuid language curatedProducts { uuid } } } }`,
+			data: `{"catalogNodes":{"nodes":[{"uuid":"sale","language":"en","curatedProducts":[]},{"uuid":"tools","language":"en","curatedProducts":[{"uuid":"chalk"},{"uuid":"anvil"}]},{"uuid":"workshop","language":"en","curatedProducts":[]}]}}`},
 		{name: "too few", query: list(`first: 0`), codes: unprocessable, argument: "first"},
 		{name: "children", query: `{ hierarchies { totalCount nodes { id uuid name slug description updatedAt children { totalCount nodes { uuid children { nodes { uuid } } } } products(first: 1) { totalCount nodes { uuid } } } } }`,
 			data: `{"hierarchies":{"totalCount":2,"nodes":[
@@ -88,7 +88,7 @@ func nodeLists() []scenario {
 func anythingByGlobalID() []scenario {
 	product, node, hierarchy, file, stock := global("Product", "anvil"), global("CatalogNode", "tools"), global("Hierarchy", "workshop"), global("File", "photo-1"), global("Stock", "anvil")
 	members := `{ __typename id ... on Product { sku mainImage { id } } ... on CatalogNode { name } ... on Hierarchy { name } ... on File { fileName } ... on Stock { total } }`
-	garbage := []string{"is not a global id", "take it from the id of a type that implements Node"}
+	garbage := []string{"is not a global id", "take the id of a type that implements Node", "ask that type's field: product(id:), for instance"}
 	return []scenario{
 		{name: "a product", query: `{ node(id: ` + product + `) ` + members + ` }`, data: `{"node":{"__typename":"Product","id":` + product + `,"sku":"ANVIL","mainImage":{"id":` + file + `}}}`},
 		{name: "a node", query: `{ node(id: ` + node + `) ` + members + ` }`, data: `{"node":{"__typename":"CatalogNode","id":` + node + `,"name":"Tools"}}`},
@@ -109,7 +109,7 @@ func anythingByGlobalID() []scenario {
 		{name: "garbage", query: `{ node(id: "!") { id } }`, codes: invalid, argument: "id", holds: garbage},
 		{name: "nothing", query: `{ node(id: "") { id } }`, codes: invalid, argument: "id", holds: garbage},
 		{name: "an unknown type", query: `{ node(id: ` + global("Order", "1") + `) { id } }`, codes: invalid, argument: "id", holds: garbage},
-		{name: "garbage among good ones", query: `{ nodes(ids: [` + product + `, "!"]) { id } }`, codes: invalid, argument: "ids.1", data: "null", holds: garbage},
+		{name: "garbage among good ones", query: `{ nodes(ids: [` + product + `, "!"]) { id } }`, codes: invalid, argument: "ids.1", data: `{"nodes":null}`, holds: garbage},
 		{name: "101", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": repeated(store.GlobalID("Product", "anvil"), 101)}, codes: unprocessable, argument: "ids", holds: []string{"at most 100, not 101"}},
 		{name: "100", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": repeated(store.GlobalID("Product", "anvil"), 100)}},
 		{name: "a null among them", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": []any{nil}}, codes: invalid},

@@ -33,18 +33,19 @@ func (r queryResolver) Product(ctx context.Context, id, sku, slug *string) (*mod
 	return orNull(single(product, err, model.NewProducts))
 }
 
-func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
 	if err := auth.Require(ctx, "Query.products"); err != nil {
 		return nil, err
 	}
-	return r.productsOf(ctx, "", productQuery{filter, orderBy, page(first, after, last, before, offset)})
+	return r.productsOf(ctx, "", productQuery{filter, orderBy, page(first, after, last, before, offset), includeChildren != nil && *includeChildren})
 }
 
 // productQuery are the arguments of a list of products.
 type productQuery struct {
-	filter *model.ProductFilter
-	order  *model.ListOrder
-	page   store.Page
+	filter   *model.ProductFilter
+	order    *model.ListOrder
+	page     store.Page
+	unlisted bool // of all products: those that no node lists too
 }
 
 // key is the same for siblings that were asked alike.
@@ -61,7 +62,7 @@ func argumentsKey(arguments ...any) string {
 // query is the list in the store's words.
 func (q productQuery) query(nodeID string) (store.ProductQuery, error) {
 	filter, err := q.filter.Filter()
-	return store.ProductQuery{NodeID: nodeID, Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
+	return store.ProductQuery{NodeID: nodeID, Unlisted: q.unlisted, Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
 }
 
 // productsOf lists the products of a node, or all for none.
@@ -79,7 +80,10 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 		return nil, err
 	}
 	pages := map[string]*model.Connection[*model.Product]{nodeID: model.NewConnection(slice, dressed(slice.Items, model.NewProducts))}
-	return model.NewProductConnections(pages, q.filter, q.page, v.FacetOfNodes)[nodeID], nil
+	return model.NewProductConnections(pages, q.filter, q.page, func(ctx context.Context, ids []string, query store.FacetQuery) (map[string][]store.FacetValue, error) {
+		query.List.Unlisted = q.unlisted
+		return v.FacetOfNodes(ctx, ids, query)
+	})[nodeID], nil
 }
 
 // productsOfNodes lists the products of sibling nodes.
@@ -197,11 +201,11 @@ func (r productResolver) ComponentProducts(ctx context.Context, obj *model.Produ
 }
 
 func (r productResolver) ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOfEdge(ctx, obj, store.EdgeChildren, productQuery{filter, orderBy, page(first, after, last, before, offset)})
+	return r.productsOfEdge(ctx, obj, store.EdgeChildren, productQuery{filter, orderBy, page(first, after, last, before, offset), false})
 }
 
 func (r productResolver) ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOfEdge(ctx, obj, store.EdgeComponents, productQuery{filter, orderBy, page(first, after, last, before, offset)})
+	return r.productsOfEdge(ctx, obj, store.EdgeComponents, productQuery{filter, orderBy, page(first, after, last, before, offset), false})
 }
 
 func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*store.File, error) {

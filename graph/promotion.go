@@ -33,12 +33,12 @@ func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFi
 	return model.NewConnection(slice, same), nil
 }
 
-func (r mutationResolver) PromotionCreate(ctx context.Context, input generated.PromotionCreateInput) (*generated.PromotionCreatePayload, error) {
+func (r mutationResolver) PromotionCreate(ctx context.Context, input model.PromotionCreateInput) (*generated.PromotionCreatePayload, error) {
 	ctx, err := begin(ctx, "Mutation.promotionCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	change := store.PromotionChange{Name: &input.Name, Description: &input.Description, Type: &input.PromotionType,
+	change := store.PromotionChange{Name: &input.Name, Description: input.Description, Type: &input.PromotionType,
 		Enabled: &input.Enabled, Automatic: &input.Automatic, Start: &input.Start, End: &input.End,
 		MaxApplicationsPerCart: input.MaxApplicationsPerCart, Schema: input.Schema,
 		Currencies: input.Currencies, TargetCatalogs: targets(input.TargetCatalogs), Conditions: input.Conditions}
@@ -67,7 +67,13 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input generated.P
 		update = &store.PromotionUpdate{}
 	}
 	faults, err := userErrors(err)
-	return &generated.PromotionUpdatePayload{Promotion: update.Promotion, CodesDeleted: update.CodesDeleted, UserErrors: faults}, err
+	payload := &generated.PromotionUpdatePayload{CodesDeleted: update.CodesDeleted, UserErrors: faults}
+	if input.DryRun {
+		payload.Preview = update.Promotion
+	} else {
+		payload.Promotion = update.Promotion
+	}
+	return payload, err
 }
 
 func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.PromotionDeleteInput) (*generated.PromotionDeletePayload, error) {
@@ -80,29 +86,32 @@ func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.P
 	return &generated.PromotionDeletePayload{DeletedID: gone, UserErrors: faults}, err
 }
 
-// setAmounts reads the amounts of an input, each of which is digits.
-func setAmounts(change *store.PromotionChange, minCart, maxDiscount []*generated.PromotionAmountInput) (err error) {
-	if change.MinCartValue, err = amounts("minCartValue", minCart); err != nil {
-		return err
+// setAmounts reads the amounts of an input, each of which is digits, and tells
+// every one that is not.
+func setAmounts(change *store.PromotionChange, minCart, maxDiscount []*model.PromotionAmountInput) error {
+	var faults store.Errors
+	change.MinCartValue = amounts("minCartValue", minCart, &faults)
+	change.MaxDiscountValue = amounts("maxDiscountValue", maxDiscount, &faults)
+	if len(faults) > 0 {
+		return faults
 	}
-	change.MaxDiscountValue, err = amounts("maxDiscountValue", maxDiscount)
-	return err
+	return nil
 }
 
 // amounts are those of an input; nil stays nil.
-func amounts(member string, list []*generated.PromotionAmountInput) ([]store.CurrencyAmount, error) {
+func amounts(member string, list []*model.PromotionAmountInput, faults *store.Errors) []store.CurrencyAmount {
 	if list == nil {
-		return nil, nil
+		return nil
 	}
 	values := make([]store.CurrencyAmount, len(list))
 	for i, amount := range list {
 		minor, err := store.ParseMinor(amount.Amount)
 		if err != nil {
-			return nil, err.At(member, fmt.Sprint(i), "amount")
+			*faults = append(*faults, err.At(member, fmt.Sprint(i), "amount"))
 		}
 		values[i] = store.CurrencyAmount{Currency: amount.Currency, Minor: minor}
 	}
-	return values, nil
+	return values
 }
 
 // targets are the catalogs of an input as the schema has them; nil stays nil.

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"encoding/json"
 
 	"portico/graph/generated"
 	"portico/graph/model"
@@ -39,10 +38,7 @@ func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input genera
 	}
 	codes := make([]store.NewCode, len(input.Codes))
 	for i, c := range input.Codes {
-		codes[i] = store.NewCode{Code: deref(c.Code), MaxUses: c.Uses, Users: users(c.User)}
-		if c.ConsumeUnit != nil {
-			codes[i].ConsumeUnit = *c.ConsumeUnit
-		}
+		codes[i] = c.NewCode()
 	}
 	promotion, made, err := r.store.CreatePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), codes, input.ConsumeUnit)
 	faults, err := userErrors(err)
@@ -60,21 +56,4 @@ func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input genera
 	deleted, err := r.store.DeletePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), input.Codes)
 	faults, err := userErrors(err)
 	return &generated.PromotionCodesDeletePayload{Deleted: deleted, UserErrors: faults}, err
-}
-
-// users are who may use a code, as the store keeps them: one as a string,
-// several as an array.
-func users(list []string) json.RawMessage {
-	var value any = list
-	switch len(list) {
-	case 0:
-		return nil
-	case 1:
-		value = list[0]
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // strings always marshal
-	}
-	return text
 }

@@ -42,9 +42,11 @@ type (
 	queryResolver       struct{ *Resolver }
 	mutationResolver    struct{ *Resolver }
 	productResolver     struct{ *Resolver }
+	configuredResolver  struct{ *Resolver }
 	catalogNodeResolver struct{ *Resolver }
 	hierarchyResolver   struct{ *Resolver }
 	stockResolver       struct{ *Resolver }
+	transactionResolver struct{ *Resolver }
 	releaseResolver     struct{ *Resolver }
 	jobResolver         struct{ *Resolver }
 
@@ -60,6 +62,11 @@ func (r *Resolver) Mutation() generated.MutationResolver { return mutationResolv
 // Product implements generated.ResolverRoot.
 func (r *Resolver) Product() generated.ProductResolver { return productResolver{r} }
 
+// ConfiguredProduct implements generated.ResolverRoot.
+func (r *Resolver) ConfiguredProduct() generated.ConfiguredProductResolver {
+	return configuredResolver{r}
+}
+
 // CatalogNode implements generated.ResolverRoot.
 func (r *Resolver) CatalogNode() generated.CatalogNodeResolver { return catalogNodeResolver{r} }
 
@@ -68,6 +75,11 @@ func (r *Resolver) Hierarchy() generated.HierarchyResolver { return hierarchyRes
 
 // Stock implements generated.ResolverRoot.
 func (r *Resolver) Stock() generated.StockResolver { return stockResolver{r} }
+
+// StockTransaction implements generated.ResolverRoot.
+func (r *Resolver) StockTransaction() generated.StockTransactionResolver {
+	return transactionResolver{r}
+}
 
 // CatalogRelease implements generated.ResolverRoot.
 func (r *Resolver) CatalogRelease() generated.CatalogReleaseResolver { return releaseResolver{r} }

@@ -135,6 +135,38 @@ func TestEveryRootFieldHasAScope(t *testing.T) {
 	}
 }
 
+// What can be refused is null by itself, with its error, and takes nothing
+// else of the answer with it (DESIGN 8).
+func TestWhatCanBeRefusedIsNullable(t *testing.T) {
+	for _, root := range []*ast.Definition{schema().Query, schema().Mutation} {
+		for _, field := range root.Fields {
+			if !strings.HasPrefix(field.Name, "__") {
+				require.False(t, field.Type.NonNull, "%s.%s is %s", root.Name, field.Name, field.Type)
+			}
+		}
+	}
+	for _, coordinate := range auth.Coordinates() {
+		kind, name, _ := strings.Cut(coordinate, ".")
+		if definition := schema().Types[kind]; definition != nil && definition.Kind == ast.Object && !strings.Contains(name, "(") {
+			require.False(t, definition.Fields.ForName(name).Type.NonNull, "%s needs a scope of its own, and is %s", coordinate, definition.Fields.ForName(name).Type)
+		}
+	}
+}
+
+// Whoever reads the schema knows what null says.
+func TestWhatCanBeNullSaysWhatThatMeans(t *testing.T) {
+	for _, definition := range ownTypes() {
+		if definition.Kind != ast.Object && definition.Kind != ast.Interface {
+			continue
+		}
+		for _, field := range definition.Fields {
+			if !field.Type.NonNull && !strings.HasPrefix(field.Name, "__") {
+				require.Regexp(t, `(?i)\bnull\b`, field.Description, "%s.%s is %s, and does not say what null means", definition.Name, field.Name, field.Type)
+			}
+		}
+	}
+}
+
 // Every mutation takes one input and answers with userErrors (DESIGN 4).
 func TestMutationsHaveOneShape(t *testing.T) {
 	t.Parallel()
@@ -143,7 +175,7 @@ func TestMutationsHaveOneShape(t *testing.T) {
 		name := strings.ToUpper(field.Name[:1]) + field.Name[1:]
 		require.Equal(t, "input", field.Arguments[0].Name, field.Name)
 		require.Equal(t, name+"Input!", field.Arguments[0].Type.String())
-		require.Equal(t, name+"Payload!", field.Type.String())
+		require.Equal(t, name+"Payload", field.Type.String(), "nullable: one that is refused leaves the answers of the others")
 		faults := schema().Types[name+"Payload"].Fields.ForName("userErrors")
 		require.NotNil(t, faults, field.Name)
 		require.Equal(t, "[UserError!]!", faults.Type.String())

@@ -79,7 +79,7 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 	lines, err := model.Load(ctx, obj.Group, edge, obj.ProductID, func(ctx context.Context, all []*model.Stock) (map[string][]*store.StockTransaction, error) {
 		return r.store.StockTransactionsByProduct(ctx, idsOf(all, func(s *model.Stock) []string { return one(s.ProductID) }), first)
 	})
-	return ledger(lines), err
+	return model.NewStockTransactions(lines), err
 }
 
 func (r mutationResolver) StockCreate(ctx context.Context, input generated.StockCreateInput) (*generated.StockCreatePayload, error) {
@@ -108,23 +108,7 @@ func (r mutationResolver) StockTransact(ctx context.Context, input generated.Sto
 	}
 	made, err := r.store.TransactStock(ctx, auth.From(ctx).Actor(), changes)
 	faults, err := userErrors(err)
-	return &generated.StockTransactPayload{Transactions: ledger(made), UserErrors: faults}, err
-}
-
-// ledger dresses lines; the balances they left are siblings.
-func ledger(lines []*store.StockTransaction) []*model.StockTransaction {
-	list := make([]*model.StockTransaction, len(lines))
-	var balances []*store.Stock
-	for i, line := range lines {
-		list[i] = &model.StockTransaction{StockTransaction: line}
-		if line.Stock != nil {
-			balances = append(balances, line.Stock)
-		}
-	}
-	for i, stock := range model.NewStocks(balances) {
-		list[i].Stock = stock
-	}
-	return list
+	return &generated.StockTransactPayload{Transactions: written(made), UserErrors: faults}, err
 }
 
 func deref(text *string) string {
@@ -132,4 +116,11 @@ func deref(text *string) string {
 		return ""
 	}
 	return *text
+}
+
+func (r queryResolver) StockLocations(ctx context.Context) ([]*store.StockLocation, error) {
+	if err := auth.Require(ctx, "Query.stockLocations"); err != nil {
+		return nil, err
+	}
+	return r.store.StockLocations(), nil
 }

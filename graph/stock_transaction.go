@@ -17,7 +17,7 @@ func (r queryResolver) StockTransactions(ctx context.Context, productID string, 
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, dressed(slice.Items, ledger)), nil
+	return model.NewConnection(slice, dressed(slice.Items, model.NewStockTransactions)), nil
 }
 
 func (r queryResolver) StockTransaction(ctx context.Context, productID, id string) (*model.StockTransaction, error) {
@@ -25,5 +25,48 @@ func (r queryResolver) StockTransaction(ctx context.Context, productID, id strin
 		return nil, err
 	}
 	line, err := r.store.StockTransaction(ctx, store.LocalID(productID), id)
-	return orNull(single(line, err, ledger))
+	return orNull(single(line, err, model.NewStockTransactions))
+}
+
+// Stock is one record for all lines of a product, however they were read: what
+// a cache keeps under its id never differs within an answer.
+func (r transactionResolver) Stock(ctx context.Context, obj *model.StockTransaction) (*model.Stock, error) {
+	if obj.Stock != nil {
+		return obj.Stock, nil
+	}
+	if err := auth.Require(ctx, "StockTransaction.stock"); err != nil {
+		return nil, err
+	}
+	return model.Load(ctx, obj.Group, "stock", obj.ID, func(ctx context.Context, all []*model.StockTransaction) (map[string]*model.Stock, error) {
+		ids := idsOf(all, func(l *model.StockTransaction) []string { return one(l.ProductID) })
+		byProduct, err := r.store.StocksByID(ctx, ids)
+		stocks := make(map[string]*model.Stock, len(all))
+		byID := map[string]*model.Stock{}
+		for _, stock := range model.NewStocks(pick(ids, byProduct)) {
+			byID[stock.ProductID] = stock
+		}
+		for _, line := range all {
+			stocks[line.ID] = byID[line.ProductID]
+		}
+		return stocks, err
+	})
+}
+
+// written are the lines that a mutation wrote, with the balances that all its
+// changes left: each product's is that of its last line.
+func written(made []*store.StockTransaction) []*model.StockTransaction {
+	last := map[string]*store.Stock{}
+	for _, line := range made {
+		last[line.ProductID] = line.Stock
+	}
+	ids := idsOf(made, func(l *store.StockTransaction) []string { return one(l.ProductID) })
+	stocks := map[string]*model.Stock{}
+	for _, stock := range model.NewStocks(pick(ids, last)) {
+		stocks[stock.ProductID] = stock
+	}
+	lines := model.NewStockTransactions(made)
+	for _, line := range lines {
+		line.Stock = stocks[line.ProductID]
+	}
+	return lines
 }

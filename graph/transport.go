@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -127,12 +128,12 @@ func (getTransport) Supports(r *http.Request) bool {
 }
 
 func (t getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
-	start := graphql.Now()
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		(&fault{http.StatusBadRequest, "", store.Invalid, "The query string is not URL-encoded: a % must be followed by two hexadecimal digits, and a ; be encoded."}).write(w)
 		return
 	}
+	start := graphql.Now()
 	request := request{Query: values.Get("query"), OperationName: values.Get("operationName")}
 	for member, into := range map[string]*map[string]any{"variables": &request.Variables, "extensions": &request.Extensions} {
 		text := values.Get(member)
@@ -173,13 +174,6 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, exec graphql.Grap
 	w.Header().Add("Vary", "Accept, "+Vary)
 	if isHashAlone(params) { // clients then send the document itself, if the status is no failure
 		writeResponse(w, exec.DispatchError(r.Context(), gqlerror.List{{Message: notPersisted}}))
-		return
-	}
-	if err := checkLiterals(params.Query); err != nil {
-		if modern {
-			w.WriteHeader(http.StatusBadRequest)
-		}
-		writeResponse(w, &graphql.Response{Errors: gqlerror.List{err}})
 		return
 	}
 	operation, faults := &graphql.OperationContext{}, d.documents.prepare(r.Context(), params)
@@ -232,8 +226,18 @@ func isHashAlone(params *graphql.RawParams) bool {
 // asked too much: proxies and clients heed the status then. How long to wait
 // is in Retry-After.
 func refusedByLimit(response *graphql.Response) bool {
-	return len(response.Errors) > 0 && (len(response.Data) == 0 || string(response.Data) == "null") &&
-		!slices.ContainsFunc(response.Errors, func(e *gqlerror.Error) bool { return e.Extensions["code"] != store.RateLimited })
+	return len(response.Errors) > 0 &&
+		!slices.ContainsFunc(response.Errors, func(e *gqlerror.Error) bool { return e.Extensions["code"] != store.RateLimited }) &&
+		isEmpty(response.Data)
+}
+
+// isEmpty tells whether data is null, or all of its members are.
+func isEmpty(data json.RawMessage) bool {
+	var fields map[string]any
+	if len(data) > 0 && json.Unmarshal(data, &fields) != nil {
+		return false
+	}
+	return !slices.ContainsFunc(slices.Collect(maps.Values(fields)), func(value any) bool { return value != nil })
 }
 
 // writeResponse writes the data as it is: it is JSON already.

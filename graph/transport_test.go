@@ -216,7 +216,7 @@ func TestMistakesSuggestWhatWasMeant(t *testing.T) {
 	s := serve(nil)
 	for query, suggestion := range map[string]string{
 		`{ prodcts { totalCount } }`:                            `Did you mean \"products\"`,
-		`{ settings { pageLenght } }`:                           `Did you mean \"pageLength\"?`,
+		`{ settings { pageLenght } }`:                           `Did you mean \"pageLength\"`,
 		`{ products(frist: 1) { totalCount } }`:                 `Did you mean \"first\"`,
 		`{ products(filter: {tag: {eq: "a"}}) { totalCount } }`: `Did you mean`,
 		`{ stocks(orderBy: {field: CREATED}) { totalCount } }`:  `Did you mean`,

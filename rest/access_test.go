@@ -28,6 +28,7 @@ func documented() (coordinates []string) {
 func requestOf(coordinate string) (method, path string) {
 	method, path, _ = strings.Cut(coordinate, " ")
 	return method, strings.NewReplacer("hierarchies/:id", "hierarchies/workshop", "products/:id", "products/anvil", "inventories/:id", "inventories/anvil",
+		"files/:id", "files/photo-1", "currencies/:id", "currencies/USD",
 		":transaction", "ledger-5", ":id", "tools", ":slug", "manual").Replace(path)
 }
 

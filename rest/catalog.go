@@ -47,7 +47,7 @@ type releaseMeta struct {
 	ReleaseStatus   string      `json:"release_status"`
 	IsFullPublish   bool        `json:"is_full_publish"`
 	IsFullDelta     bool        `json:"is_full_delta"`
-	TotalProducts   int         `json:"total_products"` // that nodes list
+	TotalProducts   int         `json:"total_products"` // that /catalog/products lists
 	TotalNodes      int         `json:"total_nodes"`
 	PercentComplete int         `json:"percent_completed"`
 	Owner           string      `json:"owner"`
@@ -58,7 +58,7 @@ type releaseMeta struct {
 
 // catalog returns the release that this shopper sees.
 func (a *API) catalog(w http.ResponseWriter, r *http.Request) error {
-	ctx, query, most, least := r.Context(), a.resolver.Query(), store.MaxPageLength, store.MinPageLength
+	ctx, query, most, least, every := r.Context(), a.resolver.Query(), store.MaxPageLength, store.MinPageLength, true
 	tell(w, r)
 	hierarchies, err := query.Hierarchies(ctx, nil, nil, &most, nil, nil, nil, nil)
 	if err != nil {
@@ -68,7 +68,7 @@ func (a *API) catalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	products, err := query.Products(ctx, nil, nil, &least, nil, nil, nil, nil)
+	products, err := query.Products(ctx, nil, &every, nil, &least, nil, nil, nil, nil)
 	if err != nil {
 		return err
 	}

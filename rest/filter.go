@@ -20,12 +20,15 @@ const maxFilterBytes = 64 << 10
 
 // parseFilter reads the filter grammar, decoded from the URL:
 //
-//	filter    = condition *( ":" condition )           all must hold; at most 10
+//	filter    = condition *( ( ":" | "," ) condition ) all must hold; at most 10
 //	condition = operator "(" attribute "," value *( "," value ) ")"
 //	value     = text without , ( ) " : | `"` text with \" and \\ `"`
 //
-// Space around the parts counts for nothing. The error is INVALID, and says
-// where the text stops to make sense.
+// Space around the parts counts for nothing, that behind a comma included,
+// where people put some. All else of a value is compared as it was sent, the
+// space within and at its end too; one that begins with space, or is nothing
+// else, takes quotes. The error is INVALID, and says where the text stops to
+// make sense.
 func parseFilter(text string) ([]condition, error) {
 	if len(text) > maxFilterBytes {
 		return nil, badFilter("is %d bytes long; at most %d are read", len(text), maxFilterBytes)
@@ -44,7 +47,9 @@ func parseFilter(text string) ([]condition, error) {
 		if p.done() {
 			return list, nil
 		}
-		if err := p.expect(':', "between two conditions, or the filter's end"); err != nil {
+		if p.text[p.at] == ',' { // as storefronts join them
+			p.at++
+		} else if err := p.expect(':', "between two conditions, or the filter's end"); err != nil {
 			return nil, err
 		}
 	}
@@ -128,11 +133,10 @@ func (p *filterParser) value() (string, error) {
 	for !p.done() && !strings.ContainsRune(`,()"`, rune(p.text[p.at])) {
 		p.at++
 	}
-	value := strings.TrimRight(p.text[start:p.at], " \t")
-	if value == "" {
+	if p.at == start {
 		return "", badFilter(`has no value at byte %d; write "" for an empty one`, start)
 	}
-	return value, nil
+	return p.text[start:p.at], nil
 }
 
 func (p *filterParser) quoted() (string, error) {
@@ -266,7 +270,7 @@ func (c condition) addTo(bounds *model.ListBounds) error {
 	if len(c.values) != 1 {
 		return badFilter("gives %s(%s,…) %d values; it takes one", c.operator, c.attribute, len(c.values))
 	}
-	r, err := store.NewRange(c.attribute, c.operator, c.values[0])
+	r, err := store.NewRange(c.attribute, c.operator, strings.TrimSpace(c.values[0])) // neither ids nor times hold space
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func render(conditions []condition) string {
 //	go test ./rest -run - -fuzz FuzzParseFilter
 func FuzzParseFilter(f *testing.F) {
 	for _, seed := range []string{
-		``, `eq(sku,A1)`, `in(sku,A1,B2)`, `eq(sku,A):in(tags,b,"c d")`, ` eq ( sku , A ) : gt(id,x)`, `eq(name,"a \"b\" \\ c")`, `eq(name,"")`,
+		``, `eq(sku,A1)`, `in(sku,A1,B2)`, `eq(sku,A):in(tags,b,"c d")`, `eq(sku,A),in(tags,b,c),eq(name,d)`, ` eq ( sku , A ) : gt(id,x)`, `eq(name,"a \"b\" \\ c")`, `eq(name,"")`,
 		`gt(updated_at,2024-01-01T00:00:00.000)`, `eq(sku,A`, `eq(sku,"A`, `eq(sku,"A\`, `eq(sku,A))`, `eq(,)`, `((((`, `:::`, "eq(name,\xff\x00)", `like(sku,*A*)`,
 		`eq(name,筆刷)`, strings.Repeat(`eq(sku,A):`, 11), `in(id,` + strings.Repeat(`x,`, 1001) + `x)`,
 	} {

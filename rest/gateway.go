@@ -22,13 +22,10 @@ type gatewayBody struct {
 	MerchantID string `json:"merchant_id"`
 }
 
-// passwordMask stands where a password would; its length tells nothing.
-const passwordMask = "********"
-
 func newGatewayBody(g *model.Gateway) gatewayBody {
 	body := gatewayBody{Enabled: g.Enabled, Login: g.Login, Name: g.Name, Type: "gateway", Slug: g.Slug(), Test: g.Test, MerchantID: g.MerchantID}
 	if g.PasswordSet {
-		body.Password = passwordMask
+		body.Password = store.SecretMask
 	}
 	return body
 }
@@ -54,13 +51,15 @@ func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if gateway == nil {
-		return &store.Error{Code: store.NotFound, Detail: "There is no such gateway; there are card_processor and manual."}
+		return store.UnknownGateway(r.PathValue("slug"))
 	}
 	return writeData(w, http.StatusOK, newGatewayBody(gateway))
 }
 
 // updateGateway changes the members that are there (spec: Update card
-// gateway); an empty name or slug is none, as clients send them.
+// gateway); an empty name or slug is none, as clients send them. What GET
+// gave can be sent back whole: login and signature, which nothing is changed
+// by, are passed over.
 func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 	var change struct {
 		Type       *string       `json:"type"`

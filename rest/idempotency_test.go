@@ -39,7 +39,7 @@ func writes() map[string]write {
 		"POST /v2/inventories/:id": {"/v2/inventories/new", `{"data":{"quantity":5}}`, "/v2/inventories/new", `{"data":{"quantity":6}}`,
 			`mutation { stockCreate(input: {productId: "new", quantity: 5}) { stock { total } userErrors { message } } }`},
 		"POST /v2/inventories/:id/transactions": {"/v2/inventories/anvil/transactions", `{"data":{"action":"decrement","quantity":5}}`, "/v2/inventories/anvil/transactions", `{"data":{"action":"decrement","quantity":1}}`,
-			`mutation { stockTransact(input: {changes: [{productId: "anvil", action: DECREMENT, quantity: 5}]}) { transactions { id } userErrors { message } } }`},
+			`mutation { stockTransact(input: {changes: [{productId: "anvil", action: DECREMENT, quantity: 5}]}) { transactions { uuid } userErrors { message } } }`},
 		"PUT /v2/settings": {"/v2/settings", `{"data":{"page_length":7}}`, "/v2/settings", `{"data":{"page_length":8}}`,
 			`mutation { settingsUpdate(input: {pageLength: 7}) { settings { pageLength } userErrors { message } } }`},
 		"POST /v2/shopper-tokens": {"/v2/shopper-tokens", `{"data":{"type":"shopper_token","customer_id":"u1"}}`, "/v2/shopper-tokens", `{"data":{"customer_id":"u2"}}`,
@@ -50,7 +50,7 @@ func writes() map[string]write {
 		"PUT /v2/promotions/:id":          {spring, `{"data":{"name":"A"}}`, spring, `{"data":{"name":"B"}}`, ""},
 		"DELETE /v2/promotions/:id":       {spring, "", "/v2/promotions/none", "", `mutation { promotionDelete(input: {id: "spring"}) { deletedId userErrors { message } } }`},
 		"POST /v2/promotions/:id/codes":   {spring + "/codes", codes("NEW"), spring + "/codes", codes("NEWER"), ""},
-		"DELETE /v2/promotions/:id/codes": {spring + "/codes", `{"data":{"type":"promotion_codes","codes":[{"code":"HI"}]}}`, spring + "/codes", `{"data":{"type":"promotion_codes","codes":[{"code":"A/B ü"}]}}`, ""},
+		"DELETE /v2/promotions/:id/codes": {spring + "/codes", `{"data":{"type":"promotion_codes","codes":[{"code":"HI"}]}}`, spring + "/codes", `{"data":{"type":"promotion_codes","codes":[{"code":"A+B ü"}]}}`, ""},
 		"DELETE /v2/promotions/:id/codes/:code": {spring + "/codes/HI", "", spring + "/codes/NONE", "",
 			`mutation { promotionCodesDelete(input: {promotionId: "spring", codes: ["HI"]}) { deleted userErrors { message } } }`},
 	}
@@ -61,7 +61,7 @@ func TestEveryRouteThatWritesHeedsTheIdempotencyKey(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		for _, coordinate := range rest.Routes {
 			method, _, _ := strings.Cut(coordinate, " ")
-			if scope, _ := auth.Scope(coordinate); strings.HasSuffix(scope, ":read") {
+			if scope, _ := auth.Scope(coordinate); method == "GET" || strings.HasSuffix(scope, ":read") {
 				continue
 			}
 			t.Run(coordinate, func(t *testing.T) {

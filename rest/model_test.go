@@ -29,7 +29,7 @@ type model struct {
 	stock   []row // by id
 
 	hierarchies []string
-	all         []row // the live products of all nodes, by last update
+	all         []row // the live products of all nodes, and all that they are related to, by last update
 }
 
 // line is as much of a line of the file as the model wants.
@@ -46,6 +46,11 @@ type line struct {
 		Curated      []string `json:"curated_products"`
 		CreatedAt    string   `json:"created_at"`
 		UpdatedAt    string   `json:"updated_at"`
+		Components   map[string]struct {
+			Options []struct {
+				ID string `json:"id"`
+			} `json:"options"`
+		} `json:"components"`
 	} `json:"attributes"`
 	Relationships struct {
 		Hierarchy struct {
@@ -58,13 +63,18 @@ type line struct {
 				ID string `json:"id"`
 			} `json:"data"`
 		} `json:"products"`
+		Parent struct {
+			Data struct {
+				ID string `json:"id"`
+			} `json:"data"`
+		} `json:"parent"`
 	} `json:"relationships"`
 }
 
 func newModel(t require.TestingT, shop string) *model {
 	m := &model{listed: map[string][]row{}, curated: map[string][]string{}}
-	live := map[string]row{}
-	attached := map[[2]string]bool{} // of list and product
+	live, ties := map[string]row{}, map[string][]string{} // ties are parents, children and components
+	attached := map[[2]string]bool{}                      // of list and product
 	attach := func(list string, r row) {
 		if at := [2]string{list, r.id}; !attached[at] {
 			attached[at] = true
@@ -79,6 +89,13 @@ func newModel(t require.TestingT, shop string) *model {
 		switch {
 		case l.Type == "product" && a.Status == "live":
 			live[l.ID] = row{l.ID, a.SKU, a.CreatedAt, a.UpdatedAt, a.Tags, a.ProductTypes}
+			parent := l.Relationships.Parent.Data.ID
+			ties[l.ID], ties[parent] = append(ties[l.ID], parent), append(ties[parent], l.ID)
+			for _, component := range a.Components {
+				for _, option := range component.Options {
+					ties[l.ID] = append(ties[l.ID], option.ID)
+				}
+			}
 		case l.Type == "stock":
 			m.stock = append(m.stock, row{id: l.ID, created: l.CreatedAt, updated: l.UpdatedAt})
 		case l.Type == "node":
@@ -101,6 +118,16 @@ func newModel(t require.TestingT, shop string) *model {
 		if !slices.Contains(m.hierarchies, hierarchy) {
 			m.hierarchies = append(m.hierarchies, hierarchy)
 			m.all = append(m.all, m.listed[hierarchy]...)
+		}
+	}
+	delete(ties, "") // the children of nobody
+	seen := map[string]bool{}
+	for at := 0; at < len(m.all); at++ {
+		for _, id := range ties[m.all[at].id] {
+			if r, ok := live[id]; ok && !seen[id] {
+				seen[id] = true
+				m.all = append(m.all, r)
+			}
 		}
 	}
 	slices.SortFunc(m.all, byUpdate)

@@ -36,7 +36,7 @@ type nodeAttributes struct {
 }
 
 type nodeRelationships struct {
-	Parent    linked `json:"parent"` // null right below the hierarchy
+	Parent    linked `json:"parent"` // null for a hierarchy alone
 	Hierarchy linked `json:"hierarchy"`
 	Children  linked `json:"children"`
 	Products  linked `json:"products"`
@@ -129,7 +129,7 @@ func newNodeBody(n *model.CatalogNode, crumbs []*model.Breadcrumb, curated []*mo
 		},
 		Meta: nodeMeta{Language: n.Language, BreadCrumb: make([]string, len(crumbs)), Breadcrumbs: make([]breadcrumb, len(crumbs)), HasChildren: n.HasChildren()},
 	}
-	if n.ParentID != "" && n.ParentID != n.HierarchyID {
+	if n.ParentID != "" { // right below the hierarchy it is that, which storefronts read as a node
 		body.Relationships.Parent = linked{reference{"node", n.ParentID}, related("/catalog/nodes/" + url.PathEscape(n.ParentID))}
 	}
 	for i, product := range curated {

@@ -137,8 +137,11 @@ func spell(v reflect.Value) any {
 	}
 	switch value := v.Interface().(type) {
 	case store.Secret:
-		if value.Empty() {
+		switch {
+		case value.Empty():
 			return ""
+		case value.Given() == nil: // no secret, but word that there is one
+			return store.SecretMask
 		}
 		return secretPlaceholder
 	case time.Time:
@@ -167,6 +170,9 @@ func spell(v reflect.Value) any {
 		members := map[string]any{}
 		for i := range v.NumField() {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			if name == "-" { // which GraphQL cannot say
+				continue
+			}
 			if value := spell(v.Field(i)); value != nil {
 				members[name] = value
 			}

@@ -131,8 +131,11 @@ func parseSort(text string, keys []store.SortBy) (*model.ListOrder, error) {
 	if descending {
 		order.Direction = model.Descending
 	}
-	if slices.Contains(keys, order.Field) {
+	switch {
+	case slices.Contains(keys, order.Field):
 		return order, nil
+	case len(keys) == 0:
+		return nil, badParameter("sort", "must be left out, not %q; this list has one order", text)
 	}
 	return nil, badParameter("sort", "must be %s, with a leading - to descend, not %q", either(keys), text)
 }

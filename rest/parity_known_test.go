@@ -14,6 +14,8 @@ import (
 // known is what a shop's file holds, for requests that find something.
 type known struct {
 	nodes, products []string
+	files           []string
+	components      map[string]map[string][]string // of bundles: options by component
 	hierarchies     []string
 	live            []string            // products that everyone sees, listed or not
 	texts           []string            // names and slugs of nodes
@@ -22,7 +24,7 @@ type known struct {
 }
 
 func knownOf(t *testing.T, shop string) known {
-	k := known{values: map[string][]string{}}
+	k := known{values: map[string][]string{}, components: map[string]map[string][]string{}}
 	var served []string // hierarchies of the oldest catalog, which everyone sees
 	inHierarchy := map[string]string{}
 	for line := range strings.Lines(shop) {
@@ -37,6 +39,7 @@ func knownOf(t *testing.T, shop string) known {
 				CreatedAt           string `json:"created_at"`
 				UpdatedAt           string `json:"updated_at"`
 				Hierarchies         []string
+				Components          map[string]struct{ Options []struct{ ID string } }
 			}
 			Relationships struct {
 				Hierarchy struct{ Data struct{ ID string } }
@@ -45,6 +48,8 @@ func knownOf(t *testing.T, shop string) known {
 		require.NoError(t, json.Unmarshal([]byte(line), &resource))
 		a := resource.Attributes
 		switch resource.Type {
+		case "file":
+			k.files = append(k.files, resource.ID)
 		case "hierarchy":
 			inHierarchy[resource.ID] = resource.ID
 			k.texts = append(k.texts, a.Name, a.Slug)
@@ -58,6 +63,14 @@ func knownOf(t *testing.T, shop string) known {
 		case "product":
 			k.products = append(k.products, resource.ID)
 			k.times = append(k.times, a.CreatedAt, a.UpdatedAt)
+			for key, component := range a.Components {
+				if k.components[resource.ID] == nil {
+					k.components[resource.ID] = map[string][]string{}
+				}
+				for _, option := range component.Options {
+					k.components[resource.ID][key] = append(k.components[resource.ID][key], option.ID)
+				}
+			}
 			for attribute, values := range map[string][]string{"name": {a.Name}, "sku": {a.SKU}, "slug": {a.Slug}, "manufacturer_part_num": {a.ManufacturerPartNum},
 				"upc_ean": {a.UPCEAN}, "product_types": a.ProductTypes, "tags": a.Tags, "id": {resource.ID}} {
 				k.values[attribute] = append(k.values[attribute], values...)

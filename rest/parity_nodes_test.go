@@ -180,7 +180,7 @@ func (d *dice) one(path, kind string, known []string, field, members string, wir
 // drawCatalog asks what the shopper's catalog is.
 func drawCatalog(d *dice) *twin {
 	q := &twin{method: "GET", target: "/catalog" + pick(d, "", "/"), headers: d.catalog(),
-		document: `{ catalogResolution { catalogId catalogName releaseId publishedAt } hierarchies(first: 100) { nodes { uuid name language } } catalogNodes(first: 1) { totalCount } products(first: 1) { totalCount } }`}
+		document: `{ catalogResolution { catalogId catalogName releaseId publishedAt } hierarchies(first: 100) { nodes { uuid name language } } catalogNodes(first: 1) { totalCount } products(first: 1, includeChildren: true) { totalCount } }`}
 	if d.chance(10) {
 		q.who = d.stranger()
 	}
@@ -224,7 +224,11 @@ func wireNode(n map[string]any) any {
 		kind = "hierarchy"
 	}
 	parent := map[string]any{"data": nil, "links": map[string]any{"related": nil}}
-	if p, ok := n["parent"].(map[string]any); ok {
+	p, ok := n["parent"].(map[string]any)
+	if !ok && kind == "node" { // right below its hierarchy it is that
+		p, ok = n["hierarchy"].(map[string]any)
+	}
+	if ok {
 		parent = map[string]any{"data": map[string]any{"type": "node", "id": p["uuid"]}, "links": map[string]any{"related": "/catalog/nodes/" + p["uuid"].(string)}}
 	}
 	path := "/catalog/nodes/" + id + "/relationships/"

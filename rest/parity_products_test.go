@@ -108,20 +108,23 @@ func drawProducts(of source) func(*dice) *twin {
 		include := l.includes(fault == "include")
 		if of.id != nil {
 			l.declared, l.variables["id"] = append(l.declared, "$id: ID!"), id
+		} else {
+			l.arguments = append(l.arguments, "includeChildren: true")
 		}
 		q.target = l.address(of.path(id))
-		q.document = l.document("%s " + of.field("totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor } nodes { "+productMembers(include)+" }"))
+		q.document = l.document("%s " + of.field("totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor curated node { "+productMembers(include)+" } }"))
 		q.variables = l.variables
 		q.same = func(t require.TestingT, rest, data map[string]any) {
 			list := of.list(data)
 			l.samePage(t, rest, list, again)
-			rows, products := rest["data"].([]any), list["nodes"].([]any)
+			rows, edges := rest["data"].([]any), list["edges"].([]any)
+			products := rowsOf(list)
 			for i := range products {
 				if strings.HasSuffix(of.coordinate, "/component_products") {
 					require.Equal(t, map[string]any{"type": "product", "id": products[i].(map[string]any)["uuid"]}, rows[i])
 					continue
 				}
-				require.Equal(t, wireProduct(products[i].(map[string]any)), withoutRESTOnly(rows[i].(map[string]any)))
+				require.Equal(t, wireListed(edges[i].(map[string]any)), withoutRESTOnly(rows[i].(map[string]any)))
 			}
 			sameIncluded(t, rest, products, include)
 		}
@@ -189,7 +192,7 @@ func (l *drawn) productFilter() {
 		condition, input := l.productCondition()
 		conditions, inputs = append(conditions, condition), append(inputs, input)
 	}
-	separator := pick(l.dice, ":", " : ")
+	separator := pick(l.dice, ":", " : ", ",", ", ")
 	l.query.Set("filter", strings.Join(conditions, separator))
 	l.argument("filter", "ProductFilter", literal(map[string]any{"and": inputs}), map[string]any{"and": inputs})
 	l.where += " where " + fmt.Sprintf("%q", inputs)
@@ -264,6 +267,7 @@ func (l *drawn) badProductFilter() {
 		[2]string{"eq(sku,)", `{sku: {eq: }}`},
 		[2]string{`eq(sku,"A)`, `{sku: {eq: "A}}`},
 		[2]string{"eq sku A", `{sku}`},
+		[2]string{"eq(sku,A),", `{sku: {eq: "A"}, and: }`},
 		[2]string{"eq(sku,A):", `{sku: {eq: "A"}, and: }`},
 		[2]string{"eq(sku,A)|eq(sku,B)", `{or: []}`},
 		[2]string{"eq(colour,red)", `{colour: {eq: "red"}}`},
@@ -298,6 +302,14 @@ func (l *drawn) includes(bad bool) (names []string) {
 	return names
 }
 
+// rowsOf are the rows of a connection, bare or with their edges.
+func rowsOf(list map[string]any) []any {
+	if rows, bare := list["nodes"].([]any); bare {
+		return rows
+	}
+	return each(list["edges"], func(e map[string]any) any { return e["node"] })
+}
+
 // samePage holds rows, totals and links against each other, and keeps the
 // cursors for later.
 func (l *drawn) samePage(t require.TestingT, rest, list map[string]any, again func(*drawn)) {
@@ -306,7 +318,7 @@ func (l *drawn) samePage(t require.TestingT, rest, list map[string]any, again fu
 		ids = append(ids, row.(map[string]any)["id"].(string))
 	}
 	var uuids []string
-	for _, node := range list["nodes"].([]any) {
+	for _, node := range rowsOf(list) {
 		uuids = append(uuids, node.(map[string]any)["uuid"].(string))
 	}
 	require.Equal(t, uuids, ids, "the same rows in the same order")
@@ -320,8 +332,8 @@ func (l *drawn) samePage(t require.TestingT, rest, list map[string]any, again fu
 	if len(ids) == 0 {
 		return
 	}
-	edges, drawn := list["edges"].([]any)
-	if !drawn { // the route's own operation has no edges
+	edges, _ := list["edges"].([]any)
+	if len(edges) == 0 || edges[0].(map[string]any)["cursor"] == nil { // the route's own operation has no cursors
 		return
 	}
 	var places []place

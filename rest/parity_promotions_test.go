@@ -58,7 +58,8 @@ func drawPromotions(d *dice) *twin {
 		f := pick(d, [][2]string{
 			{"eq(promotion_type,fixed_discount)", `{promotionType: [FIXED_DISCOUNT]}`}, {"in(state,active,expired)", `{state: [ACTIVE, EXPIRED]}`},
 			{"eq(enabled,true):eq(automatic,false)", `{enabled: true, automatic: false}`}, {"eq(name,Ten off)", `{name: {eq: "Ten off"}}`},
-			{"in(id,auto,ten-off)", `{id: {in: ["auto", "ten-off"]}}`}, {"like(name,*off*)", `{search: "off"}`},
+			{"in(id,auto,ten-off)", `{id: {in: ["auto", "ten-off"]}}`}, {"like(name,*off*)", `{nameLike: "*off*"}`}, {"like(name,*OFF)", `{nameLike: "*OFF"}`}, {"like(name,t*)", `{nameLike: "t*"}`},
+			{"like(name,ten off)", `{nameLike: "ten off"}`}, {"like(name,a*b)", `{nameLike: "a*b"}`},
 			{"gt(id,b):le(created_at,2030-01-01)", `{bounds: {id: {gt: "b"}, createdAt: {le: "2030-01-01"}}}`},
 			{"eq(colour,red)", `{colour: "red"}`}, {"gt(name,a)", `{name: {gt: "a"}}`}, {"eq(state,gone)", `{state: GONE}`}, {"eq(enabled,yes)", `{enabled: "yes"}`},
 		}...)
@@ -98,16 +99,17 @@ func (d *dice) promotionChange(create bool) (body, input map[string]any) {
 	body, input = map[string]any{}, map[string]any{}
 	set := func(name string, value any) { body[name], input[member(name)] = value, value }
 	set("name", pick(d, "A promotion", "Étude off", "Two words"))
+	set("description", pick(d, "", "Something off."))
 	set("start", pick(d, "2024-01-01", "2024-05-30T11:00", "2024-05-30T14:00:00+02:00"))
 	set("end", pick(d, "2025-01-01", "2024-05-30T23:30:00Z"))
 	kinds := map[string]any{"percent_discount": map[string]any{"percent": 12.5}, "x_for_y": map[string]any{"x": 3, "y": 2, "targets": []any{"A"}, "odd": true},
-		"fixed_discount": map[string]any{"currencies": []any{map[string]any{"currency": "USD", "amount": 500}}}}
-	kind := pick(d, "percent_discount", "x_for_y", "fixed_discount")
+		"fixed_discount": map[string]any{"currencies": []any{map[string]any{"currency": "USD", "amount": 500}}},
+		"bundle_gift":    map[string]any{"gifts": []any{"G"}, "requirements": []any{map[string]any{"targets": "all", "quantity": 2}}, "targets": pick[any](d, "all", nil)}}
+	kind := pick(d, "percent_discount", "x_for_y", "fixed_discount", "bundle_gift")
 	body["promotion_type"], input["promotionType"] = kind, strings.ToUpper(kind)
 	set("schema", kinds[kind])
 	if d.chance(50) {
 		set("enabled", d.chance(50))
-		set("description", "Something off.")
 		body["min_cart_value"] = []any{map[string]any{"currency": "USD", "amount": 5000}}
 		input["minCartValue"] = []any{map[string]any{"currency": "USD", "amount": "5000"}}
 		set("max_applications_per_cart", pick(d, 0, 3))
@@ -155,19 +157,27 @@ func drawPromotionUpdate(d *dice) *twin {
 	id := d.promotionID()
 	input["id"] = id
 	q := &twin{method: "PUT", target: "/v2/promotions/" + id, variables: map[string]any{"input": input},
-		document: `mutation($input: PromotionUpdateInput!) { promotionUpdate(input: $input) { promotion { ` + promotionMembers + ` } codesDeleted userErrors { field code message } } }`}
+		document: `mutation($input: PromotionUpdateInput!) { promotionUpdate(input: $input) { promotion { ` + promotionMembers + ` } preview { ...preview } codesDeleted userErrors { field code message } } }`}
 	if d.chance(40) {
 		q.target, input["dryRun"] = q.target+"?dry_run=true", true
 	}
 	q.send(d, body)
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		payload := data["promotionUpdate"].(map[string]any)
-		require.Equal(t, wirePromotion(payload["promotion"].(map[string]any)), rest["data"])
+		require.Equal(t, wirePromotion(updated(payload)), rest["data"])
 		if input["dryRun"] == true {
 			require.Equal(t, payload["codesDeleted"], rest["meta"].(map[string]any)["codes_deleted"])
 		}
 	}
 	return q
+}
+
+// updated is the promotion as it is after an update, or would be.
+func updated(payload map[string]any) map[string]any {
+	if preview, dry := payload["preview"].(map[string]any); dry {
+		return preview
+	}
+	return payload["promotion"].(map[string]any)
 }
 
 // drawPromotionDelete removes two promotions that were made, one by each
@@ -205,13 +215,22 @@ func (q *twin) send(d *dice, body map[string]any) {
 
 const codeMembers = `...code`
 
+// wireCode is GraphQL's code in REST's shape; who may use it is a list there,
+// see listUsers.
 func wireCode(c map[string]any) any {
-	users := c["users"]
-	if list, ok := users.([]any); ok && len(list) == 1 {
-		users = list[0]
-	}
 	return map[string]any{"type": "promotion_code", "id": c["uuid"], "promotion_id": c["promotion"].(map[string]any)["uuid"], "code": c["code"], "uses": c["uses"],
-		"max_uses": c["maxUses"], "consume_unit": strings.ToLower(c["consumeUnit"].(string)), "user": users, "valid": c["valid"], "created_at": c["createdAt"]}
+		"max_uses": c["maxUses"], "consume_unit": strings.ToLower(c["consumeUnit"].(string)), "user": c["users"], "valid": c["valid"], "created_at": c["createdAt"]}
+}
+
+// listUsers makes a list of the user of each of REST's codes, which keep the
+// form in which they were sent.
+func listUsers(codes any) any {
+	for _, code := range codes.([]any) {
+		if user, ok := code.(map[string]any)["user"].(string); ok {
+			code.(map[string]any)["user"] = []any{user}
+		}
+	}
+	return codes
 }
 
 func drawCodes(d *dice) *twin {
@@ -238,7 +257,7 @@ func drawCodes(d *dice) *twin {
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["promotionCodes"].(map[string]any)
 		l.samePage(t, rest, list, func(*drawn) {})
-		require.Equal(t, each(list["nodes"], wireCode), rest["data"])
+		require.Equal(t, each(list["nodes"], wireCode), listUsers(rest["data"]))
 	}
 	return q
 }
@@ -266,7 +285,7 @@ func drawCodesCreate(d *dice) *twin {
 			row["consume_unit"], input["consumeUnit"] = unit, strings.ToUpper(unit)
 		}
 		if d.chance(30) {
-			row["user"] = pick[any](d, "u1", []any{"u1", "u2"}, []any{})
+			row["user"] = pick[any](d, "u1", []any{"u1"}, []any{"u1", "u2"}, []any{}, []any{"u1", ""})
 			input["user"] = row["user"]
 		}
 		rows, inputs = append(rows, row), append(inputs, input)
@@ -287,6 +306,7 @@ func drawCodesCreate(d *dice) *twin {
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		payload := data["promotionCodesCreate"].(map[string]any)
 		got := rest["data"].(map[string]any)
+		listUsers(got["codes"])
 		want := wirePromotion(payload["promotion"].(map[string]any)).(map[string]any)
 		want["codes"] = each(payload["codes"], wireCode)
 		for i, code := range want["codes"].([]any) {

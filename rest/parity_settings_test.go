@@ -18,11 +18,10 @@ func drawSettings(d *dice) *twin {
 	return q
 }
 
-// wireSettings are GraphQL's settings in REST's shape; the limits are the
-// same everywhere.
+// wireSettings are GraphQL's settings in REST's shape.
 func wireSettings(s map[string]any) map[string]any {
 	return map[string]any{"type": "settings", "id": "settings", "page_length": s["pageLength"], "currency": s["currency"], "locale": s["locale"],
-		"page_length_max": json.Number("100"), "page_offset_limit": json.Number("10000")}
+		"page_length_max": s["pageLengthMax"], "page_offset_limit": s["pageOffsetLimit"]}
 }
 
 // drawSettingsUpdate changes some settings, to good values or bad ones.

@@ -36,6 +36,12 @@ func parities() []parity {
 	list := []parity{
 		{"GET /catalog", 3, drawCatalog},
 		{"GET /catalog/products/:id", 10, drawProduct},
+		{"POST /catalog/products/:id/configure", 12, drawConfigured},
+		{"GET /v2/files", 12, drawFiles},
+		{"GET /v2/files/:id", 4, drawFile},
+		{"GET /v2/currencies", 3, drawCurrencies},
+		{"GET /v2/currencies/:id", 3, drawCurrency},
+		{"GET /v2/inventories/locations", 2, drawLocations},
 		{"GET /catalog/nodes/:id", 6, drawNode},
 		{"GET /catalog/hierarchies/:id", 6, drawHierarchy},
 		{"GET /v2/inventories", 30, drawStocks},

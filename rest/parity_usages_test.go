@@ -16,12 +16,12 @@ func redeemed(t testing.TB, s *surface) {
 	load(t, s.store, strings.Join([]string{
 		`{"type":"promotion","id":"spring","name":"Spring","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`,
 		`{"type":"promotion_code","id":"spring-1","promotion_id":"spring","code":"HI"}`,
-		`{"type":"promotion_code","id":"spring-2","promotion_id":"spring","code":"A/B ü","consume_unit":"per_item"}`,
+		`{"type":"promotion_code","id":"spring-2","promotion_id":"spring","code":"A+B ü","consume_unit":"per_item"}`,
 	}, "\n"))
 	for i := range 40 {
 		use := store.CodeUse{Code: "HI", User: "u1", Units: 1 + i, Reference: fmt.Sprint("order-", i)}
 		if i%3 == 0 {
-			use.Code = "A/B ü"
+			use.Code = "A+B ü"
 		}
 		_, err := s.store.RedeemCode(t.Context(), "client:till", use)
 		require.NoError(t, err)
@@ -41,7 +41,7 @@ func drawUsages(coordinate string) func(*dice) *twin {
 		path := "/v2/promotions/" + strings.ReplaceAll(promotion, " ", "%20")
 		of := fmt.Sprintf("promotionId: %q", promotion)
 		if strings.Contains(coordinate, ":code") {
-			code := pick(d, "HI", "HI", "A/B ü", "hi")
+			code := pick(d, "HI", "HI", "A+B ü", "hi")
 			path += "/codes/" + strings.NewReplacer("/", "%2F", " ", "%20", "ü", "%C3%BC").Replace(code)
 			of += fmt.Sprintf(", code: %q", code)
 		}

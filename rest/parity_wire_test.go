@@ -35,6 +35,15 @@ func withoutRESTOnly(product map[string]any) map[string]any {
 	return product
 }
 
+// wireListed is an edge of a list of products in REST's shape.
+func wireListed(e map[string]any) map[string]any {
+	product := wireProduct(e["node"].(map[string]any))
+	if e["curated"] == true {
+		product["attributes"].(map[string]any)["curated_product"] = true
+	}
+	return product
+}
+
 // wireProduct is a product of GraphQL in REST's shape, member by member.
 func wireProduct(p map[string]any) map[string]any {
 	id := p["uuid"].(string)
@@ -42,13 +51,16 @@ func wireProduct(p map[string]any) map[string]any {
 		"name": p["name"], "description": p["description"], "sku": p["sku"], "slug": p["slug"], "status": p["status"],
 		"commodity_type": p["commodityType"], "upc_ean": p["upcEan"], "manufacturer_part_num": p["manufacturerPartNum"],
 		"external_ref": p["externalRef"], "tags": p["tags"], "price_modifiers": p["priceModifiers"],
-		"base_product": p["baseProduct"], "base_product_id": orEmpty(p["baseProductId"]),
-		"created_at": bare(p["createdAt"]), "updated_at": bare(p["updatedAt"]), "published_at": bare(p["publishedAt"]),
+		"base_product": p["baseProduct"],
+		"created_at":   bare(p["createdAt"]), "updated_at": bare(p["updatedAt"]), "published_at": bare(p["publishedAt"]),
 		"custom_inputs": p["customInputs"], "extensions": p["extensions"], "shopper_attributes": p["shopperAttributes"], "tiers": wireTiers(p["tiers"], "price", wirePrice),
-		"components": wireComponents(p["components"].([]any)), "price": map[string]any{},
+		"price": map[string]any{},
 	}
-	if p["curatedProduct"] == true {
-		attributes["curated_product"] = true
+	if p["baseProductId"] != nil {
+		attributes["base_product_id"] = p["baseProductId"]
+	}
+	if components := p["components"].([]any); len(components) > 0 {
+		attributes["components"] = wireComponents(components)
 	}
 	if price := wirePrice(p["price"]); price != nil {
 		attributes["price"] = price
@@ -62,19 +74,21 @@ func wireProduct(p map[string]any) map[string]any {
 	self := func(edge string) any {
 		return map[string]any{"self": "/catalog/products/" + id + "/relationships/" + edge}
 	}
+	relationships := map[string]any{
+		"children": map[string]any{"data": each(p["children"], product), "links": self("children")},
+		"files": map[string]any{"data": each(p["files"], func(f map[string]any) any {
+			return map[string]any{"type": "file", "id": f["file"].(map[string]any)["uuid"], "created_at": bare(f["attachedAt"])}
+		})},
+		"main_image": map[string]any{"data": orNull(p["mainImage"], func(f map[string]any) any {
+			return map[string]any{"id": f["uuid"], "type": "main_image"}
+		})},
+		"component_products": map[string]any{"data": each(p["componentProducts"], product), "links": self("component_products")},
+	}
+	if p["parent"] != nil {
+		relationships["parent"] = map[string]any{"data": product(p["parent"].(map[string]any))}
+	}
 	return map[string]any{
-		"id": id, "type": "product", "attributes": attributes,
-		"relationships": map[string]any{
-			"parent":   map[string]any{"data": orNull(p["parent"], product)},
-			"children": map[string]any{"data": each(p["children"], product), "links": self("children")},
-			"files": map[string]any{"data": each(p["files"], func(f map[string]any) any {
-				return map[string]any{"type": "file", "id": f["file"].(map[string]any)["uuid"], "created_at": bare(f["attachedAt"])}
-			})},
-			"main_image": map[string]any{"data": orNull(p["mainImage"], func(f map[string]any) any {
-				return map[string]any{"id": f["uuid"], "type": "main_image"}
-			})},
-			"component_products": map[string]any{"data": each(p["componentProducts"], product), "links": self("component_products")},
-		},
+		"id": id, "type": "product", "attributes": attributes, "relationships": relationships,
 		"meta": map[string]any{
 			"language": p["language"], "catalog_id": p["catalogId"], "catalog_source": p["catalogSource"], "pricebook_id": orEmpty(p["pricebookId"]),
 			"product_types": p["productTypes"], "sale_id": orEmpty(p["saleId"]), "sale_expires": bare(p["saleExpires"]),
@@ -92,16 +106,20 @@ func wireComponents(list []any) map[string]any {
 	components := map[string]any{}
 	for _, item := range list {
 		c := item.(map[string]any)
-		components[c["key"].(string)] = map[string]any{"name": c["name"], "min": c["min"], "max": c["max"], "sort_order": c["sortOrder"], "options": c["options"]}
+		components[c["key"].(string)] = map[string]any{"name": c["name"], "min": c["min"], "max": c["max"], "sort_order": c["sortOrder"], "options": each(c["options"], wireOption)}
 	}
 	return components
 }
 
+func wireOption(o map[string]any) any {
+	return map[string]any{"id": o["uuid"], "type": o["type"], "quantity": o["quantity"]}
+}
+
 func wireVariation(v map[string]any) any {
 	option := func(o map[string]any) any {
-		return map[string]any{"id": o["id"], "name": o["name"], "description": o["description"], "sort_order": o["sortOrder"]}
+		return map[string]any{"id": o["uuid"], "name": o["name"], "description": o["description"], "sort_order": o["sortOrder"]}
 	}
-	return map[string]any{"id": v["id"], "name": v["name"], "sort_order": v["sortOrder"], "option": orNull(v["option"], option), "options": each(v["options"], option)}
+	return map[string]any{"id": v["uuid"], "name": v["name"], "sort_order": v["sortOrder"], "option": orNull(v["option"], option), "options": each(v["options"], option)}
 }
 
 // wirePrice is a price by currency, with a number for an amount.

@@ -39,10 +39,12 @@ func (a *API) hierarchyProducts(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// products lists every product that a node lists.
+// products lists every live product of the catalog, children too: those that
+// no node lists are told by relationships.parent and base_product_id.
 func (a *API) products(w http.ResponseWriter, r *http.Request) error {
 	return a.writeProducts(w, r, appendProduct, func(p *params, filter *model.ProductFilter) (*model.ProductConnection, error) {
-		return a.resolver.Query().Products(r.Context(), filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+		every := true
+		return a.resolver.Query().Products(r.Context(), filter, &every, p.order, p.first, p.after, p.last, p.before, p.offset)
 	})
 }
 
@@ -90,6 +92,11 @@ func (a *API) product(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	return a.writeProduct(w, r, p, product)
+}
+
+// writeProduct answers with one product and what was asked to be included.
+func (a *API) writeProduct(w http.ResponseWriter, r *http.Request, p *params, product *model.Product) error {
 	one := []*model.Product{product}
 	included, err := a.included(r, p, one)
 	if err != nil {
@@ -115,9 +122,14 @@ func (a *API) findProduct(r *http.Request) (*model.Product, error) {
 	id := r.PathValue("id")
 	product, err := a.resolver.Query().Product(r.Context(), &id, nil, nil)
 	if err == nil && product == nil {
-		err = &store.Error{Code: store.NotFound, Detail: "There is no product " + strconv.Quote(id) + " in this shopper's catalog."}
+		err = noProduct(r)
 	}
 	return product, err
+}
+
+// noProduct says that there is none at the path.
+func noProduct(r *http.Request) error {
+	return &store.Error{Code: store.NotFound, Detail: "There is no product " + strconv.Quote(r.PathValue("id")) + " in this shopper's catalog."}
 }
 
 // writeProducts answers with a page of products, each written by row.

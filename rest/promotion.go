@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -34,17 +35,20 @@ type promotionBody struct {
 
 type amountBody struct {
 	Currency string `json:"currency"`
-	Amount   int    `json:"amount"` // minor units
+	Amount   *int   `json:"amount"` // minor units
 }
 
 // amounts are those of a body; nil stays nil.
-func amounts(list []amountBody) []*generated.PromotionAmountInput {
+func amounts(list []amountBody) []*model.PromotionAmountInput {
 	if list == nil {
 		return nil
 	}
-	inputs := make([]*generated.PromotionAmountInput, len(list))
+	inputs := make([]*model.PromotionAmountInput, len(list))
 	for i, a := range list {
-		inputs[i] = &generated.PromotionAmountInput{Currency: a.Currency, Amount: strconv.Itoa(a.Amount)}
+		inputs[i] = &model.PromotionAmountInput{Currency: a.Currency}
+		if a.Amount != nil {
+			inputs[i].Amount = strconv.Itoa(*a.Amount)
+		}
 	}
 	return inputs
 }
@@ -96,8 +100,8 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}
-	input := generated.PromotionCreateInput{
-		ID: b.ID, Name: deref(b.Name), Description: deref(b.Description), PromotionType: store.PromotionType(deref(b.PromotionType)),
+	input := model.PromotionCreateInput{
+		ID: b.ID, Name: deref(b.Name), Description: b.Description, PromotionType: store.PromotionType(deref(b.PromotionType)),
 		Enabled: deref(b.Enabled), Automatic: deref(b.Automatic), Start: deref(b.Start), End: deref(b.End),
 		MinCartValue: amounts(b.MinCartValue), MaxDiscountValue: amounts(b.MaxDiscountValue), MaxApplicationsPerCart: b.MaxApplicationsPerCart,
 		Schema: b.Schema, Currencies: b.Currencies, TargetCatalogs: b.TargetCatalogs, Conditions: b.Conditions}
@@ -137,7 +141,7 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	dst := append(appendPromotion([]byte(`{"data":`), payload.Promotion), `,"meta":{"codes_deleted":`...)
+	dst := append(appendPromotion([]byte(`{"data":`), cmp.Or(payload.Promotion, payload.Preview)), `,"meta":{"codes_deleted":`...)
 	writeJSON(w, http.StatusOK, append(strconv.AppendInt(dst, int64(payload.CodesDeleted), 10), "}}"...))
 	return nil
 }
@@ -219,8 +223,7 @@ func promotionFilter(text string) (*model.PromotionFilter, error) {
 func (c condition) addToPromotions(filter *model.PromotionFilter) error {
 	switch {
 	case c.operator == "like" && c.attribute == "name" && len(c.values) == 1:
-		search := strings.ReplaceAll(c.values[0], "*", " ")
-		filter.Search = &search
+		filter.NameLike = &c.values[0]
 		return nil
 	case c.operator != "eq" && c.operator != "in":
 		return badFilter("uses the operator %q on %s; known are eq and in, like on name, and gt, ge, lt and le on id, created_at and updated_at", c.operator, c.attribute)
@@ -250,6 +253,7 @@ func (c condition) addToPromotions(filter *model.PromotionFilter) error {
 // words are values of a closed set.
 func words[T ~string](c condition, known []T) (list []T, err error) {
 	for _, value := range c.values {
+		value = strings.TrimSpace(value)
 		if !slices.Contains(known, T(value)) {
 			return nil, badFilter("compares %s with %q, which is none of its values", c.attribute, value)
 		}
@@ -259,8 +263,9 @@ func words[T ~string](c condition, known []T) (list []T, err error) {
 }
 
 func boolean(c condition) (*bool, error) {
-	value := c.values[0] == "true"
-	if len(c.values) != 1 || !value && c.values[0] != "false" {
+	text := strings.TrimSpace(c.values[0])
+	value := text == "true"
+	if len(c.values) != 1 || !value && text != "false" {
 		return nil, badFilter("compares %s with what is neither true nor false", c.attribute)
 	}
 	return &value, nil

@@ -30,42 +30,15 @@ func (b codesBody) check() error {
 
 // codeBody is one code (spec: Promotion code).
 type codeBody struct {
-	Code        *string  `json:"code"`
-	ConsumeUnit *string  `json:"consume_unit"`
-	Uses        *int     `json:"uses"`
-	User        userBody `json:"user"`
+	Code        *string        `json:"code"`
+	ConsumeUnit *string        `json:"consume_unit"`
+	Uses        *int           `json:"uses"`
+	User        store.CodeUser `json:"user"`
 }
-
-// userBody is a string or an array of strings.
-type userBody []string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (u *userBody) UnmarshalJSON(text []byte) error {
-	var one *string
-	if json.Unmarshal(text, &one) == nil {
-		if one != nil && *one != "" {
-			*u = userBody{*one}
-		}
-		return nil
-	}
-	var several []*string
-	if json.Unmarshal(text, &several) != nil {
-		return errBadUser
-	}
-	for _, user := range several {
-		if user == nil {
-			return errBadUser
-		}
-		*u = append(*u, *user)
-	}
-	return nil
-}
-
-var errBadUser = errors.New("must be a string or an array of strings")
 
 // inputs reads each row by itself, so that every malformed one is told.
-func (b codesBody) inputs() (list []*generated.PromotionCodeInput, err error) {
-	list = make([]*generated.PromotionCodeInput, 0, len(b.Codes))
+func (b codesBody) inputs() (list []*model.PromotionCodeInput, err error) {
+	list = make([]*model.PromotionCodeInput, 0, len(b.Codes))
 	var faults store.Errors
 	for i, row := range b.Codes {
 		var c codeBody
@@ -73,12 +46,11 @@ func (b codesBody) inputs() (list []*generated.PromotionCodeInput, err error) {
 			faults = append(faults, fault.At("codes", strconv.Itoa(i)))
 			continue
 		}
-		input := &generated.PromotionCodeInput{Code: c.Code, Uses: c.Uses, User: c.User}
-		input.ConsumeUnit = (*store.ConsumeUnit)(c.ConsumeUnit)
-		list = append(list, input)
+		list = append(list, &model.PromotionCodeInput{Code: c.Code, Uses: c.Uses, ConsumeUnit: (*store.ConsumeUnit)(c.ConsumeUnit),
+			User: c.User.Names(), OneUser: c.User.IsOne()})
 	}
 	if len(faults) > 0 {
-		return nil, faults
+		return nil, faults.Bounded()
 	}
 	return list, nil
 }
@@ -86,13 +58,14 @@ func (b codesBody) inputs() (list []*generated.PromotionCodeInput, err error) {
 // rowFault says what is wrong with a row of a body; nil when it is fine.
 func rowFault(row json.RawMessage, err error) *store.Error {
 	var mistyped *json.UnmarshalTypeError
+	var user *store.Error // the one member that has a form of its own
 	switch {
 	case !bytes.HasPrefix(row, []byte("{")):
 		return &store.Error{Code: store.Invalid, Detail: "must be an object"}
 	case errors.As(err, &mistyped):
 		return mistypedMember(mistyped)
-	case errors.Is(err, errBadUser):
-		return &store.Error{Code: store.Invalid, Path: []string{"user"}, Detail: err.Error()}
+	case errors.As(err, &user):
+		return user.At("user")
 	case err != nil:
 		return &store.Error{Code: store.Invalid, Detail: "is not the JSON that is expected"}
 	}
@@ -223,7 +196,7 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 		codes = append(codes, code)
 	}
 	if len(faults) > 0 {
-		return faults
+		return faults.Bounded()
 	}
 	return a.dropCodes(w, r, codes)
 }
@@ -250,7 +223,7 @@ func appendCode(dst []byte, c *store.PromotionCode) []byte {
 	dst = appendCount(append(dst, `,"uses":`...), c.Uses())
 	dst = appendCount(append(dst, `,"max_uses":`...), c.MaxUses)
 	dst = store.AppendString(append(dst, `,"consume_unit":`...), string(c.ConsumeUnit))
-	dst = append(append(dst, `,"user":`...), c.UserJSON()...)
+	dst = c.User.AppendJSON(append(dst, `,"user":`...))
 	dst = strconv.AppendBool(append(dst, `,"valid":`...), c.Valid())
 	dst = appendTime(append(dst, `,"created_at":`...), c.CreatedAt)
 	return append(dst, '}')

@@ -51,8 +51,8 @@ func TestTheErrorsOfPromotions(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
-		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", `{"id":"applies","name":"A","promotion_type":"percent_discount","automatic":true,"start":"2024-01-01","end":"2025-01-01","schema":{"percent":5}}`).Code)
-		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", `{"id":"ended","name":"A","promotion_type":"percent_discount","start":"2023-01-01","end":"2024-01-01","schema":{"percent":5}}`).Code)
+		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", `{"id":"applies","name":"A","description":"","promotion_type":"percent_discount","automatic":true,"start":"2024-01-01","end":"2025-01-01","schema":{"percent":5}}`).Code)
+		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", `{"id":"ended","name":"A","description":"","promotion_type":"percent_discount","start":"2023-01-01","end":"2024-01-01","schema":{"percent":5}}`).Code)
 		one := `{"data":{"type":"promotion_codes","codes":[{"code":"TEN-OFF"}]}}`
 		for _, g := range []golden{
 			{"error_codes_404", "POST", "/v2/promotions/nowhere/codes", one, nil, 404},
@@ -72,8 +72,11 @@ func TestTheErrorsOfPromotions(t *testing.T) {
 			{"error_codes_400_sort", "GET", codesPath + "?sort=updated_at", "", nil, 400},
 			{"error_code_delete_404", "DELETE", codesPath + "/none", "", nil, 404},
 			{"error_promotion_404", "GET", "/v2/promotions/nowhere", "", nil, 404},
-			{"error_promotion_422", "POST", "/v2/promotions", `{"data":{"name":"New","promotion_type":"x_for_y","start":"2024-06-01","end":"2024-05-01","schema":{"x":2,"y":2,"targets":["A"]},"min_cart_value":[{"currency":"USD","amount":-1}]}}`, nil, 422},
-			{"error_promotion_400", "POST", "/v2/promotions", `{"data":{"start":"soon","schema":[]}}`, nil, 400},
+			{"error_promotion_422", "POST", "/v2/promotions", `{"data":{"name":"New","description":"","promotion_type":"x_for_y","start":"2024-06-01","end":"2024-05-01","schema":{"x":2,"y":2,"targets":["A"]},"min_cart_value":[{"currency":"USD","amount":-1}]}}`, nil, 422},
+			{"error_promotion_400", "POST", "/v2/promotions", `{"data":{"name":"New","description":"","promotion_type":"x_for_y","end":"2024-06-01","start":"soon","schema":[]}}`, nil, 400},
+			{"error_promotion_422_missing", "POST", "/v2/promotions", `{"data":{"min_cart_value":[{"amount":5}]}}`, nil, 422},
+			{"error_promotion_422_amounts", "PUT", "/v2/promotions/ended", `{"data":{"min_cart_value":[{"currency":"USD"},null]}}`, nil, 422},
+			{"error_promotion_422_maximum", "POST", "/v2/promotions", `{"data":{"name":"New","description":"","promotion_type":"fixed_discount","start":"2024-05-01","end":"2024-06-01","schema":{"currencies":[{"currency":"USD","amount":1000}]},"max_discount_value":[{"currency":"USD","amount":900}]}}`, nil, 422},
 		} {
 			g.run(t, s)
 		}
@@ -84,9 +87,13 @@ func TestCodesAreDeletedOneAndMany(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
-		require.Equal(t, 201, s.send(t, "POST", codesPath, `{"codes":[{"code":"A"},{"code":"B"},{"code":"C"},{"code":"a b/c"}]}`).Code)
+		require.Equal(t, 201, s.send(t, "POST", codesPath, `{"codes":[{"code":"A"},{"code":"B"},{"code":"C"},{"code":"a b?c"},{"code":"old"}]}`).Code)
+		for _, table := range []string{"promotion_code", "code_claim"} { // as a code could be once
+			_, err := e.SQL(t).Exec(`UPDATE ` + table + ` SET code = 'old/code' WHERE code = 'old'`)
+			require.NoError(t, err)
+		}
 		for _, c := range []struct{ path, body string }{
-			{codesPath + "/A", ""}, {codesPath + "/B", `{"data":{"type":"promotion_codes"}}`}, {codesPath + "/a%20b%2Fc", ""},
+			{codesPath + "/A", ""}, {codesPath + "/B", `{"data":{"type":"promotion_codes"}}`}, {codesPath + "/a%20b%3Fc", ""}, {codesPath + "/old%2Fcode", ""},
 			{codesPath, `{"data":{"codes":["C",{"code":"TEN-OFF"}]}}`},
 		} {
 			w := s.send(t, http.MethodDelete, c.path, c.body)
@@ -121,5 +128,85 @@ func TestTenThousandCodesAreOneRequest(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &list))
 		require.Equal(t, 2*store.MaxCodes+2, list.Meta.Results.Total)
+	})
+}
+
+// A code's user is shown in the form in which it was sent; GraphQL shows a
+// list. What names nobody is refused, so that no code is open to everybody by
+// mistake.
+func TestTheUserOfACodeKeepsItsForm(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		for i, c := range []struct{ sent, shown, listed string }{
+			{"", "null", "null"}, {`,"user":null`, "null", "null"}, {`,"user":"one"`, `"one"`, `["one"]`}, {`,"user":["one"]`, `["one"]`, `["one"]`}, {`,"user":["one","two"]`, `["one","two"]`, `["one","two"]`},
+		} {
+			code := fmt.Sprint("CODE-", i)
+			made := s.send(t, "POST", codesPath, `{"data":{"codes":[{"code":"`+code+`"`+c.sent+`}]}}`)
+			require.Equal(t, http.StatusCreated, made.Code, "%s", made.Body)
+			read := s.send(t, "GET", codesPath+"?filter=eq(code,"+code+")", "")
+			for _, body := range []string{made.Body.String(), read.Body.String()} {
+				require.Contains(t, body, `"user":`+c.shown+`,`)
+			}
+			w := s.send(t, "POST", "/graphql", `{"query":"{ promotionCode(code: \"`+code+`\") { users } }"}`)
+			require.JSONEq(t, `{"data":{"promotionCode":{"users":`+c.listed+`}}}`, w.Body.String())
+		}
+		for _, c := range []struct {
+			sent, holds string
+			status      int
+		}{
+			{`""`, "codes.0.user must not be empty", 422}, {`[]`, "codes.0.user must name somebody", 422}, {`[""]`, "codes.0.user.0 must not be empty", 422}, {`["one",""]`, "codes.0.user.1 must not be empty", 422},
+			{`5`, "codes.0.user must be a string or an array of strings", 400}, {`[5]`, "codes.0.user must be a string", 400}, {`{}`, "codes.0.user must be a string", 400}, {`[null]`, "codes.0.user must be a string", 400},
+		} {
+			w := s.send(t, "POST", codesPath, `{"data":{"codes":[{"code":"BAD","user":`+c.sent+`}]}}`)
+			require.Equal(t, c.status, w.Code, "%s: %s", c.sent, w.Body)
+			require.Contains(t, w.Body.String(), c.holds)
+		}
+		w := s.send(t, "POST", "/graphql", `{"query":"mutation { promotionCodesCreate(input: {promotionId: \"ten-off\", codes: [{code: \"G\", user: \"one\"}, {code: \"H\", user: null}, {code: \"I\"}]}) { codes { users } userErrors { message } } }"}`)
+		require.JSONEq(t, `{"data":{"promotionCodesCreate":{"codes":[{"users":["one"]},{"users":null},{"users":null}],"userErrors":[]}}}`, w.Body.String())
+		require.Contains(t, s.send(t, "GET", codesPath+"?filter=eq(code,G)", "").Body.String(), `"user":["one"]`)
+	})
+}
+
+// A code that no path can name is refused on both surfaces.
+func TestACodeIsTextThatAPathCanName(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		for _, code := range []string{".", "..", "a/b", " a", "a\u202eb", "a\tb", strings.Repeat("x", 65)} {
+			text, err := json.Marshal(code)
+			require.NoError(t, err)
+			w := s.send(t, "POST", codesPath, `{"data":{"codes":[{"code":`+string(text)+`}]}}`)
+			require.Equal(t, http.StatusUnprocessableEntity, w.Code, "%q: %s", code, w.Body)
+			require.Contains(t, w.Body.String(), "codes.0.code must")
+			w = s.send(t, "POST", "/graphql", `{"query":"mutation($code: String!) { promotionCodesCreate(input: {promotionId: \"ten-off\", codes: [{code: $code}]}) { userErrors { field code } } }","variables":{"code":`+string(text)+`}}`)
+			require.JSONEq(t, `{"data":{"promotionCodesCreate":{"userErrors":[{"field":["input","codes","0","code"],"code":"UNPROCESSABLE"}]}}}`, w.Body.String(), "%q", code)
+		}
+	})
+}
+
+// The bundles that published clients send; a schema is shown as it was sent.
+func TestAPromotionIsShownAsItWasSent(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		for _, c := range []struct{ kind, schema string }{
+			{"bundle_fixed_discount", `{"currencies":[{"currency":"USD","amount":1000}],"requirements":[{"targets":["A","B"],"quantity":2},{"targets":"all","quantity":1}]}`},
+			{"bundle_fixed_discount", `{"currencies":[{"currency":"USD","amount":1000}],"requirements":[{"targets":["A"],"quantity":2.0}],"targets":"all"}`},
+			{"bundle_gift", `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":2}]}`},
+			{"item_percent_discount", `{"percent":5.50,"targets":"all"}`},
+			{"item_fixed_discount", `{"currencies":[{"currency":"USD","amount":1000.0}],"targets":"all"}`},
+			{"x_for_y", `{"x":3,"y":2,"targets":["A"],"odd":{"b":1,"a":2}}`},
+		} {
+			w := s.send(t, "POST", "/v2/promotions", `{"data":{"type":"promotion","name":"New","description":"","promotion_type":"`+c.kind+`","start":"2024-05-01","end":"2024-06-01","schema":`+c.schema+`}}`)
+			require.Equal(t, http.StatusCreated, w.Code, "%s", w.Body)
+			require.Contains(t, w.Body.String(), `"schema":`+c.schema+`,`)
+		}
+		for _, id := range read(t, s.send(t, "GET", "/v2/promotions", "")).ids() {
+			before := s.send(t, "GET", "/v2/promotions/"+id, "")
+			after := s.send(t, "PUT", "/v2/promotions/"+id, before.Body.String(), "Prefer", "graphql")
+			require.Equal(t, http.StatusOK, after.Code, "%s", after.Body)
+			require.JSONEq(t, before.Body.String(), s.send(t, "GET", "/v2/promotions/"+id, "").Body.String(), "what was read and sent back whole changes nothing")
+		}
 	})
 }

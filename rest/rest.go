@@ -49,11 +49,17 @@ func routes() []route {
 		{"GET", "/catalog/nodes/:id/relationships/products", (*API).nodeProducts, "NodeProducts"},
 		{"GET", "/catalog/products", (*API).products, "Products"},
 		{"GET", "/catalog/products/:id", (*API).product, "Product"},
+		{"POST", "/catalog/products/:id/configure", (*API).configureProduct, "ProductConfigured"},
 		{"GET", "/catalog/products/:id/relationships/children", (*API).productChildren, "ProductChildren"},
 		{"GET", "/catalog/products/:id/relationships/component_products", (*API).componentProducts, "ComponentProducts"},
+		{"GET", "/v2/files", (*API).files, "Files"},
+		{"GET", "/v2/files/:id", (*API).file, "File"},
+		{"GET", "/v2/currencies", (*API).currencies, "Currencies"},
+		{"GET", "/v2/currencies/:id", (*API).currency, "Currency"},
 		{"GET", "/v2/inventories", (*API).stocks, "Stocks"},
 		{"POST", "/v2/inventories", (*API).createStock, "StockCreate"},
 		{"POST", "/v2/inventories/multiple", (*API).stocksByID, "StocksById"},
+		{"GET", "/v2/inventories/locations", (*API).stockLocations, "StockLocations"},
 		{"GET", "/v2/inventories/:id", (*API).stock, "Stock"},
 		{"POST", "/v2/inventories/:id", (*API).createStock, "ProductStockCreate"},
 		{"GET", "/v2/inventories/:id/transactions", (*API).stockTransactions, "StockTransactions"},
@@ -131,7 +137,7 @@ func (a *API) methods(methods map[string]route) http.Handler {
 			return
 		}
 		switch {
-		case strings.HasPrefix(found.path, "/catalog"):
+		case strings.HasPrefix(found.path, "/catalog"), strings.HasPrefix(found.path, "/v2/files"), strings.HasPrefix(found.path, "/v2/currencies"):
 			w.Header().Add("Vary", graph.Vary)
 		case strings.HasPrefix(found.path, "/v2/inventories"):
 			w.Header().Add("Vary", multiLocationHeader)
@@ -140,6 +146,9 @@ func (a *API) methods(methods map[string]route) http.Handler {
 		if err == nil {
 			err = a.explain(w, r)
 		}
+		if err == nil && found.method == http.MethodPost {
+			err = refuseResourceNames(found, r)
+		}
 		if err == nil {
 			err = found.handle(a, w, askingFor(r, found.operation))
 		}
@@ -147,6 +156,19 @@ func (a *API) methods(methods map[string]route) http.Handler {
 			a.WriteError(w, r, err)
 		}
 	})
+}
+
+// refuseResourceNames is NOT_FOUND for a POST to a path that has the name of a
+// resource where an id stands: it was meant for what there is not, and would be
+// done to something of that name.
+func refuseResourceNames(found route, r *http.Request) error {
+	for _, segment := range strings.Split(found.path, "/") {
+		name, isParameter := strings.CutPrefix(segment, ":")
+		if value := r.PathValue(name); isParameter && store.ResourceName(value) {
+			return &store.Error{Code: store.NotFound, Detail: "There is nothing to POST to at " + strconv.Quote(r.URL.Path) + ": " + strconv.Quote(value) + " is the name of a resource, not an id."}
+		}
+	}
+	return nil
 }
 
 func allowed(methods map[string]route) string {

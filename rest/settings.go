@@ -53,7 +53,7 @@ func (a *API) updateSettings(w http.ResponseWriter, r *http.Request) error {
 }
 
 func writeSettings(w http.ResponseWriter, s *store.Settings) error {
-	return writeData(w, http.StatusOK, settingsBody{"settings", "settings", s.PageLength, s.Currency, s.Locale, store.MaxPageLength, store.MaxOffset})
+	return writeData(w, http.StatusOK, settingsBody{"settings", "settings", s.PageLength, s.Currency, s.Locale, s.PageLengthMax(), s.PageOffsetLimit()})
 }
 
 // asError turns a payload's errors back into one; nil when there are none.

@@ -45,7 +45,7 @@ func (a *API) stocks(w http.ResponseWriter, r *http.Request) error {
 // which holds everything.
 const (
 	multiLocationHeader = "EP-Inventories-Multi-Location"
-	onlyLocation        = "default"
+	onlyLocation        = store.DefaultLocation
 )
 
 // byLocation tells whether stock is asked for in the shape with locations.

@@ -35,6 +35,7 @@ const (
 	cachedPrices  = '$' // *currencyPrices by -1, *priceOrder by epoch; by currency
 	cachedWords   = 'w' // wordChunk by chunk, wordDirectory by -1
 	cachedFacet   = 'v' // *facet, by attribute
+	cachedTexts   = 'x' // texts, by what they are: listFiles, listCurrencies
 	cachedMarks   = 'm' // landmarks of a live list, by its table and length
 )
 

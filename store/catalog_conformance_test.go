@@ -30,6 +30,7 @@ func TestEveryEngineKeepsThePromisesOfCatalogs(t *testing.T) {
 		{"the members of a product", storetest.ProductMembers("testdata/product_members.golden")},
 		{"rules", storetest.Rules},
 		{"authoring", storetest.Authoring},
+		{"storefronts", storetest.Storefronts},
 		{"generated shops", storetest.Generate},
 	} {
 		t.Run(suite.name, func(t *testing.T) {

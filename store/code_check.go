@@ -120,11 +120,15 @@ func codeOfferOf(ctx context.Context, in session, code string, at time.Time) (o 
 	return o, err
 }
 
+func refusal(reason CodeReason, member, format string, args ...any) CodeRefusal {
+	return CodeRefusal{reason, unprocessable([]string{member}, format, args...)}
+}
+
 // refusals are all reasons why the code is not good for a use at a time.
 func (o codeOffer) refusals(use CodeUse, at time.Time) (list []CodeRefusal) {
 	refuse := func(when bool, reason CodeReason, member, format string, args ...any) {
 		if when {
-			list = append(list, CodeRefusal{reason, unprocessable([]string{member}, format, args...)})
+			list = append(list, refusal(reason, member, format, args...))
 		}
 	}
 	c, p := o.code, o.promotion
@@ -134,12 +138,9 @@ func (o codeOffer) refusals(use CodeUse, at time.Time) (list []CodeRefusal) {
 	refuse(!at.Before(p.End), CodeExpired, "code", "was good until %s, when its promotion ended", formatTime(p.End))
 	refuse(at.Before(p.Start), CodeNotStarted, "code", "is good from %s on, when its promotion starts", formatTime(p.Start))
 	refuse(!p.Enabled, CodeDisabled, "code", "is of a promotion that is not enabled")
-	refuse(c.MaxUses != nil && c.Used >= *c.MaxUses, CodeUsedUp, "code", "is used up: all of its %d uses are taken", orZero(c.MaxUses))
-	refuse(c.Users != nil && !slices.Contains(c.Users, use.User), CodeWrongUser, "user", "may not use this code, which is for others")
-	if c.ConsumeUnit == PerItem {
-		refuse(use.Units < 1, CodeNoUnits, "units", "must be at least 1 for a code that counts per item, not %d", use.Units)
-		refuse(p.Automatic, CodeNotPerItem, "code", "counts per item, which an automatic promotion's cannot")
-	}
+	list = append(list, c.standing(p)...)
+	refuse(!c.User.includes(use.User), CodeWrongUser, "user", "may not use this code, which is for others")
+	refuse(c.ConsumeUnit == PerItem && use.Units < 1, CodeNoUnits, "units", "must be at least 1 for a code that counts per item, not %d", use.Units)
 	if use.Currency != "" {
 		least, asked := amountIn(p.MinCartValue, use.Currency)
 		refuse(asked && use.Amount < least, CodeCartTooLow, "amount", "must be at least %d minor units of %s, not %d", least, use.Currency, use.Amount)
@@ -160,13 +161,6 @@ func (o codeOffer) units(asked int) int {
 		return min(asked, *left)
 	}
 	return asked
-}
-
-func orZero(n *int) int {
-	if n == nil {
-		return 0
-	}
-	return *n
 }
 
 // MaxCodeUnits bounds the units of a use.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // EachPromotionCode calls do with every code of a promotion, by code; codes
@@ -45,7 +46,7 @@ type CodeFormat string
 
 // The formats.
 const (
-	CodesCSV    CodeFormat = "csv"    // with a header; the members of the NDJSON but type, id and promotion_id
+	CodesCSV    CodeFormat = "csv"    // with a header; the members of the NDJSON but type, id and promotion_id; no text is a formula
 	CodesNDJSON CodeFormat = "ndjson" // the resources that an import takes
 )
 
@@ -70,12 +71,9 @@ func (s *Store) ExportCodes(ctx context.Context, to io.Writer, promotionID strin
 func ndjsonCodes(to io.Writer) (write func(*PromotionCode) error, flush func() error) {
 	return func(c *PromotionCode) error {
 		line := &codeSource{Type: "promotion_code", ID: c.ID, PromotionID: c.PromotionID, Code: c.Code, MaxUses: c.MaxUses, Uses: c.Uses(),
-			ConsumeUnit: string(c.ConsumeUnit)}
+			ConsumeUnit: string(c.ConsumeUnit), User: c.User}
 		if c.MaxUses == nil {
 			line.Used = c.Used
-		}
-		if c.Users != nil {
-			line.User = c.UserJSON()
 		}
 		if c.CreatedAt != nil {
 			line.CreatedAt = formatTime(*c.CreatedAt)
@@ -99,9 +97,18 @@ func csvCodes(to io.Writer) (write func(*PromotionCode) error, flush func() erro
 			if c.CreatedAt != nil {
 				created = formatTime(*c.CreatedAt)
 			}
-			return w.Write([]string{c.Code, number(c.MaxUses), number(c.Uses()), fmt.Sprint(c.Used), string(c.ConsumeUnit), strings.Join(c.Users, " "), created})
+			return w.Write([]string{textCell(c.Code), number(c.MaxUses), number(c.Uses()), fmt.Sprint(c.Used), string(c.ConsumeUnit), textCell(strings.Join(c.Users(), " ")), created})
 		}, func() error {
 			w.Flush()
 			return w.Error()
 		}
+}
+
+// textCell is a text that a spreadsheet does not take for a formula: one that
+// begins like one has an apostrophe before it. Numbers are cells as they are.
+func textCell(text string) string {
+	if first, _ := utf8.DecodeRuneInString(text); strings.ContainsRune("=+-@＝＋－＠\t\r\n", first) {
+		return "'" + text
+	}
+	return text
 }

@@ -72,7 +72,7 @@ func (s *Store) GenerateCodes(ctx context.Context, actor Actor, g CodeGeneration
 	}
 	input := &generateInput{CodeGeneration: g, Nonce: newID()}
 	job, err = s.enqueue(ctx, actor, JobGenerateCodes, input, func(ctx context.Context, t *tx) error {
-		p, err := t.lockPromotion(ctx, g.PromotionID)
+		p, err := t.lockPromotion(ctx, "promotionId", g.PromotionID)
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 // same state.
 func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInput, pattern codePattern, from generateState) (to generateState, err error) {
 	err = s.update(ctx, job.Actor, func(ctx context.Context, t *tx) error {
-		p, err := t.lockPromotion(ctx, input.PromotionID)
+		p, err := t.lockPromotion(ctx, "promotionId", input.PromotionID)
 		if err != nil {
 			return err
 		}

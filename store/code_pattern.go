@@ -5,8 +5,6 @@ import (
 	"math/big"
 	random "math/rand/v2"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // codeSlot is where a pattern has a character drawn from the alphabet.
@@ -33,7 +31,6 @@ type codePattern struct {
 // newCodePattern reads a pattern and its alphabet; empty texts are
 // DefaultCodePattern and Crockford's base 32.
 func newCodePattern(text, alphabet string) (codePattern, Errors) {
-	var faults Errors
 	if text == "" {
 		text = DefaultCodePattern
 	}
@@ -41,26 +38,24 @@ func newCodePattern(text, alphabet string) (codePattern, Errors) {
 		alphabet = crockford
 	}
 	p := codePattern{text, []rune(alphabet)}
-	wide := 1
+	f := &faults{}
 	for i, c := range p.alphabet {
-		wide = max(wide, utf8.RuneLen(c))
-		if !unicode.IsGraphic(c) || unicode.IsSpace(c) || strings.ContainsRune(string(p.alphabet[:i]), c) || c == utf8.RuneError {
-			faults = append(faults, unprocessable([]string{"alphabet"}, "must have visible characters, each once, not %q", short(alphabet)))
+		if !inCode(c) || c == ' ' || strings.ContainsRune(string(p.alphabet[:i]), c) {
+			f.rule("alphabet", "must have visible characters, each once, and no slash, not %q", short(alphabet))
 			break
 		}
 	}
 	if n := len(p.alphabet); n < 2 || n > maxAlphabet {
-		faults = append(faults, unprocessable([]string{"alphabet"}, "must have 2 to %d characters, not %d", maxAlphabet, n))
+		f.rule("alphabet", "must have 2 to %d characters, not %d", maxAlphabet, n)
 	}
-	switch longest := len(text) + p.slots()*(wide-1); {
-	case !cleanText(text):
-		faults = append(faults, invalid([]string{"pattern"}, "must be UTF-8 text without NUL"))
-	case longest > MaxCodeLength:
-		faults = append(faults, unprocessable([]string{"pattern"}, "must give codes of at most %d bytes, not %d", MaxCodeLength, longest))
-	case p.slots() == 0:
-		faults = append(faults, unprocessable([]string{"pattern"}, "must have a # for each character to draw, such as SUMMER-####-####, not %q", short(text)))
+	f.codeText("pattern", text)
+	if p.slots() == 0 {
+		f.rule("pattern", "must have a # for each character to draw, such as SUMMER-####-####, not %q", short(text))
 	}
-	return p, faults
+	if dots := strings.ContainsRune(alphabet, '.') && strings.Trim(text, ".#") == ""; dots && len(text) <= len("..") {
+		f.rule("pattern", "must not make the codes . and .., which no path can name; make it longer")
+	}
+	return p, f.list
 }
 
 func (p codePattern) slots() int { return strings.Count(p.text, codeSlot) }

@@ -65,6 +65,7 @@ func (t *tx) redeem(ctx context.Context, use CodeUse) (*CodeUsage, error) {
 			      SELECT 1 FROM promotion
 			      JOIN code_claim ON code_claim.promotion_number = promotion.number AND code_claim.epoch = promotion.epoch
 			      WHERE promotion.number = $1 AND promotion.epoch = $2 AND code_claim.code = $3
+			        AND (promotion_code.consume_unit <> $6 OR NOT automatic)
 			        AND enabled AND start_at <= $7 AND end_at > $7)`,
 			o.promotion.number, o.promotion.epoch, use.Code, units, use.Units, string(PerItem), micros(t.now))
 		if err != nil {

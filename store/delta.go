@@ -26,9 +26,16 @@ type delta struct {
 	idKeys  []int64 // sort keys, by handle
 }
 
-// releaseFormat is what documents, sort keys and indexes are made like. Raise
-// it with every change of those: a release of another format is no base.
-const releaseFormat = 1
+// releaseFormat is what documents, lists, sort keys and indexes are made like.
+// Raise it with every change of those: a release of another format is no base,
+// and is published anew, even where nothing else changed. Until then it is read
+// as it is.
+const releaseFormat = 2
+
+const (
+	formatAbsent      = 2 // from which on documents leave out what is empty by its presence (withoutEmpty), and releases list every product (listEvery)
+	formatOfSyllables = 2 // from which on runs are indexed by syllables (search_run.go)
+)
 
 // deltaShare and deltaLeast say when a release is whole again: when more than
 // that part of its products, and more than so many, are not as in the base.
@@ -150,8 +157,8 @@ func (p *plan) basePlaces(ctx context.Context) error {
 		err := rows.Scan(&r.id, &r.place)
 		return []any{r.id}, r, err
 	}
-	table := `(SELECT product_id, ordinal FROM release_place WHERE release_id = ` + d.base.UUID() + `) AS base_place`
-	err = pages(ctx, p.in, table, "product_id, ordinal", []string{"product_id"}, scan, func(rows []row) error {
+	of := []within{{"release_id = ?", []any{d.base.ID}}}
+	err = pagesOf(ctx, p.in, "release_place", of, "product_id, ordinal", []string{"product_id"}, scan, func(rows []row) error {
 		for _, r := range rows {
 			between(func(id string) bool { return id < r.id })
 			last = ids.at(uint32(r.place))

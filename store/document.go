@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"slices"
@@ -11,7 +12,9 @@ import (
 // A document is a product in one language, in the contract's shape, but for
 // the members that depend on the release, the node, the currency or the
 // clock. Those go where the line break stands (in attributes) and at the end
-// (in meta); see released.assemble.
+// (in meta); see released.assemble. What storefronts tell bundles and children
+// by is there only where it says something: components, base_product_id and
+// relationships.parent.
 //
 // Documents are kept under the hash of their bytes, so that releases and
 // catalogs share what did not change.
@@ -82,14 +85,14 @@ func (p *ProductSource) appendAttributes(dst []byte, name, description string, l
 	dst = appendStrings(dst, "tags", a.Tags)
 	dst = appendStrings(dst, "price_modifiers", a.PriceModifiers)
 	dst = append(appendName(dst, "base_product"), boolean(a.BaseProduct)...)
-	base := ""
 	if l.parent != "" {
-		base = a.BaseProductID
+		dst = appendMember(dst, "base_product_id", cmp.Or(a.BaseProductID, l.parent))
 	}
-	dst = appendMember(dst, "base_product_id", base)
 	dst = appendMember(dst, "created_at", formatTimeBare(p.createdAt()))
 	dst = appendMember(dst, "updated_at", formatTimeBare(p.updatedAt()))
-	dst = append(appendName(dst, "components"), encode(a.liveComponents(l.components))...)
+	if components := a.liveComponents(l.components); len(components) > 0 {
+		dst = append(appendName(dst, "components"), encode(components)...)
+	}
 	dst = appendObject(dst, "custom_inputs", a.CustomInputs)
 	dst = appendObject(dst, "extensions", a.Extensions)
 	return appendObject(dst, "shopper_attributes", a.ShopperAttributes)
@@ -115,8 +118,10 @@ func (a *ProductAttributes) liveComponents(live map[string]bool) map[string]Comp
 }
 
 func (p *ProductSource) appendRelationships(dst []byte, l links) []byte {
-	dst = append(appendName(dst, "parent"), `{"data":`...)
-	dst = append(appendReference(dst, "product", l.parent), '}')
+	if l.parent != "" {
+		dst = append(appendName(dst, "parent"), `{"data":`...)
+		dst = append(appendReference(dst, "product", l.parent), '}')
+	}
 	dst = append(appendName(dst, "children"), `{"data":`...)
 	dst = appendReferences(dst, l.children)
 	dst = append(appendSelf(dst, p.ID, "children"), '}')
@@ -233,6 +238,18 @@ func breadcrumbs(nodes []*CatalogNode) []byte {
 		ids[i] = node.ID
 	}
 	return appendStrings(dst, "bread_crumb_nodes", ids)
+}
+
+// withoutEmpty is a document of the releases of format 1, which had components,
+// base_product_id and relationships.parent where they say nothing, too, without
+// those. custom_inputs is the first member that is the merchant's own JSON.
+func withoutEmpty(attributes, rest string) (string, string) {
+	own, open, _ := strings.Cut(attributes, `,"custom_inputs":`)
+	own = strings.TrimSuffix(strings.Replace(own, `,"base_product_id":"",`, ",", 1), `,"components":{}`)
+	if after, without := strings.CutPrefix(rest, `,"relationships":{"parent":{"data":null},`); without {
+		rest = `,"relationships":{` + after
+	}
+	return own + `,"custom_inputs":` + open, rest
 }
 
 // documentHash is the name of a document's content.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -49,7 +51,20 @@ type Error struct {
 	// Documented is set where the contract or its clients give the detail word
 	// for word: it is shown as it stands, whatever the path is.
 	Documented bool
+
+	// Reason tells apart failures of one code that are mended in different
+	// ways; empty where the code says all.
+	Reason Reason
 }
+
+// Reason is the closed set of what a code is told apart by.
+type Reason string
+
+// The reasons, all of them UNPROCESSABLE.
+const (
+	DuplicateCode   Reason = "DUPLICATE_CODE"    // a promotion that has not ended holds the code
+	CodesNotAllowed Reason = "CODES_NOT_ALLOWED" // the promotion takes no codes
+)
 
 // Error is the member and the detail in one sentence.
 func (e *Error) Error() string { return e.Sentence(strings.Join(e.Path, ".")) }
@@ -85,6 +100,41 @@ func (list Errors) Error() string {
 		sentences[i] = e.Error()
 	}
 	return strings.Join(sentences, "; ")
+}
+
+// maxFaults bounds the faults of a batch that are named.
+const maxFaults = 20
+
+// Bounded are at most maxFaults of the failures, and how many more there are.
+func (list Errors) Bounded() Errors {
+	if len(list) <= maxFaults {
+		return list
+	}
+	more := &Error{Code: list[0].Code, Detail: fmt.Sprintf("%d more faults like these are not named; mend the first %d, and send it again.", len(list)-maxFaults, maxFaults)}
+	return append(slices.Clone(list[:maxFaults]), more)
+}
+
+// refusedRows is the error of a batch with these faults, in the order of its
+// rows; nil for none.
+func refusedRows(faults Errors) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	return faults.byIndex().Bounded()
+}
+
+// byIndex sorts failures by the index of the row that each is of, those of no
+// row first.
+func (list Errors) byIndex() Errors {
+	index := func(e *Error) int {
+		if len(e.Path) < 2 {
+			return -1
+		}
+		n, _ := strconv.Atoi(e.Path[1]) // which was a number
+		return n
+	}
+	slices.SortStableFunc(list, func(a, b *Error) int { return index(a) - index(b) })
+	return list
 }
 
 // AsErrors is what err says to a caller: its own *Error or Errors, or one

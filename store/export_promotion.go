@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 )
 
 // promotions exports promotions as they are kept.
@@ -14,29 +13,29 @@ func (e *exporter) promotions(ctx context.Context) error {
 // codes exports the codes of each promotion, by code; those that were done
 // away with are gone.
 func (e *exporter) codes(ctx context.Context) error {
-	key := []string{"promotion_number", "code"}
+	key := []string{"promotion_number", "epoch", "code"} // as the primary key has it
 	scan := func(rows *sql.Rows) ([]any, *codeSource, error) {
 		c := &codeSource{Type: "promotion_code"}
-		var number, used, created int64
+		var number, epoch, used, created int64
 		var maxUses sql.NullInt64
 		var users string
-		err := rows.Scan(&number, &c.Code, &c.PromotionID, &c.ID, &maxUses, &used, &c.ConsumeUnit, &users, &created)
+		err := rows.Scan(&number, &epoch, &c.Code, &c.PromotionID, &c.ID, &maxUses, &used, &c.ConsumeUnit, &users, &created)
 		if maxUses.Valid {
 			most, remain := int(maxUses.Int64), int(maxUses.Int64-used)
 			c.MaxUses, c.Uses = &most, &remain
 		} else {
 			c.Used = int(used)
 		}
-		c.User = json.RawMessage(users)
+		c.User = storedCodeUser(users)
 		if created != 0 {
 			c.CreatedAt = formatTime(fromMicros(created))
 		}
-		return []any{number, c.Code}, c, err
+		return []any{number, epoch, c.Code}, c, err
 	}
 	const live = `(
-		SELECT promotion_code.promotion_number, promotion_code.code, promotion.id AS promotion_id, promotion_code.id, max_uses, used, consume_unit, users, promotion_code.created_at
+		SELECT promotion_code.promotion_number, promotion_code.epoch, promotion_code.code, promotion.id AS promotion_id, promotion_code.id, max_uses, used, consume_unit, users, promotion_code.created_at
 		FROM promotion JOIN promotion_code ON promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch) AS live`
-	return pages(ctx, e.in, live, "promotion_number, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, writeAll[*codeSource](e))
+	return pages(ctx, e.in, live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, writeAll[*codeSource](e))
 }
 
 // usages exports the uses of codes whose promotion is there.

@@ -100,7 +100,7 @@ func (v *View) arrangementsOf(ctx context.Context, ids []string, query ProductQu
 	if query.Edge != "" {
 		return v.arrangementsOfEdge(ctx, ids, query)
 	}
-	return v.arrangements(ctx, ids, query.Filter, query.Sort)
+	return v.arrangements(ctx, ids, query)
 }
 
 // count adds, by value, the products of the layer among those at some places.

@@ -28,7 +28,8 @@ type Term struct {
 }
 
 // MaxFilterTerms bounds the terms and ranges of a filter, and MaxFilterValues
-// the values of one.
+// the values of one, but for ids: of those a term takes as many as a request
+// holds (spec: Filtering operators).
 const (
 	MaxFilterTerms  = 10
 	MaxFilterValues = 1000
@@ -53,6 +54,9 @@ func newTerm(known []string, attribute, operator string, values []string) (Term,
 		return term, invalid(path, "compares id by eq, which takes every attribute but id; write in(id,…)")
 	case operator == "eq" && len(values) != 1:
 		return term, invalid(path, "gives eq(%s,…) %d values; it takes one, and in(%s,…) several", attribute, len(values), attribute)
+	case len(values) == 0 && attribute == "id":
+		return term, invalid(path, "gives in(id,…) no values; it takes at least one")
+	case attribute == "id":
 	case len(values) == 0 || len(values) > MaxFilterValues:
 		return term, invalid(path, "gives in(%s,…) %d values; it takes 1 to %d", attribute, len(values), MaxFilterValues)
 	}
@@ -191,35 +195,69 @@ func (v *View) indexed(ctx context.Context, attribute string, values ...string) 
 	return append(below.without(dead), own...), err
 }
 
-// indexedHere is indexed in the view's own layer.
-func (v *View) indexedHere(ctx context.Context, attribute string, values []string) (ordinals, error) {
-	directories, err := v.indexChunks(ctx, attribute, []int{directoryChunk})
+// has tells which values some product of the release has in the attribute, in
+// as many statements as for one value.
+func (v *View) has(ctx context.Context, attribute string, values []string) (map[string]bool, error) {
+	dead, err := v.dead(ctx)
 	if err != nil {
 		return nil, err
 	}
-	directory := directories[directoryChunk]
-	var numbers []int
-	hashes := make([][indexHash]byte, len(values))
-	for i, value := range values {
-		hashes[i] = hashValue(value)
-		// The run of a hash begins in the last chunk that starts below it, and
-		// goes on through the chunks that start at it.
-		for n := max(0, directory.starts(hashes[i], false)-1); n < directory.starts(hashes[i], true); n++ {
-			numbers = append(numbers, n)
+	found := make(map[string]bool, len(values))
+	for _, layer := range []*View{v, v.base()} {
+		if layer == nil {
+			break
+		}
+		chunks, numbers, err := layer.indexOf(ctx, attribute, values)
+		if err != nil {
+			return nil, err
+		}
+		for _, value := range values {
+			hash := hashValue(value)
+			for _, number := range numbers {
+				places := chunks[number].find(hash)
+				found[value] = found[value] || len(places) > 0 && (layer == v || len(ordinals.without(places, dead)) > 0)
+			}
 		}
 	}
-	chunks, err := v.indexChunks(ctx, attribute, unique(numbers))
+	return found, nil
+}
+
+// indexedHere is indexed in the view's own layer.
+func (v *View) indexedHere(ctx context.Context, attribute string, values []string) (ordinals, error) {
+	chunks, numbers, err := v.indexOf(ctx, attribute, values)
 	if err != nil {
 		return nil, err
 	}
 	found := ordinals{}
-	for _, number := range unique(numbers) {
-		for _, hash := range hashes {
-			found = append(found, chunks[number].find(hash)...)
+	for _, number := range numbers {
+		for _, value := range values {
+			found = append(found, chunks[number].find(hashValue(value))...)
 		}
 	}
 	slices.Sort(found)
 	return slices.Compact(found), nil
+}
+
+// indexOf reads the chunks of the own layer that values stand in, and names
+// them.
+func (v *View) indexOf(ctx context.Context, attribute string, values []string) (map[int]packedHashes, []int, error) {
+	directories, err := v.indexChunks(ctx, attribute, []int{directoryChunk})
+	if err != nil {
+		return nil, nil, err
+	}
+	directory := directories[directoryChunk]
+	var numbers []int
+	for _, value := range values {
+		hash := hashValue(value)
+		// The run of a hash begins in the last chunk that starts below it, and
+		// goes on through the chunks that start at it.
+		for n := max(0, directory.starts(hash, false)-1); n < directory.starts(hash, true); n++ {
+			numbers = append(numbers, n)
+		}
+	}
+	numbers = unique(numbers)
+	chunks, err := v.indexChunks(ctx, attribute, numbers)
+	return chunks, numbers, err
 }
 
 // find returns the ordinals under a hash in a chunk.

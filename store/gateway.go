@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -46,7 +47,7 @@ type GatewayChange struct {
 	Test       *bool
 	MerchantID *string
 	Username   *string
-	Password   *Secret
+	Password   *Secret // SecretMask leaves it, too
 }
 
 // defaultNames are the names of gateways that were given none.
@@ -86,7 +87,16 @@ func (s *Store) Gateway(ctx context.Context, slug string) (*Gateway, error) {
 			return g, nil
 		}
 	}
-	return nil, notFound([]string{"slug"}, "names no gateway; there are card_processor and manual")
+	return nil, UnknownGateway(slug)
+}
+
+// UnknownGateway is NOT_FOUND, and names the slugs that there are.
+func UnknownGateway(slug string) error {
+	var names []string
+	for _, slug := range GatewaySlugs() {
+		names = append(names, string(slug))
+	}
+	return notFound([]string{"slug"}, "names no gateway: %q; there are %s", short(slug), strings.Join(names, " and "))
 }
 
 const gatewayColumns = `slug, body, sealed, changed_at, changed_by`
@@ -140,6 +150,7 @@ func (s *Store) UpdateGateway(ctx context.Context, actor Actor, slug string, cha
 	if _, err := s.Gateway(ctx, slug); err != nil {
 		return nil, err
 	}
+	change = change.meant(GatewaySlug(slug))
 	if faults := change.check(GatewaySlug(slug)); len(faults) > 0 {
 		return nil, faults
 	}
@@ -179,12 +190,31 @@ func (s *Store) UpdateGateway(ctx context.Context, actor Actor, slug string, cha
 }
 
 // SecretMark tells one secret from another, and nothing else of it; empty for
-// none.
+// none, and for SecretMask.
 func (s *Store) SecretMark(secret *Secret) string {
-	if secret == nil || s.config.Sealer == nil {
+	if secret = secret.Given(); secret == nil || s.config.Sealer == nil {
 		return ""
 	}
 	return s.config.Sealer.preferred().fingerprint("mark", []byte(secret.Reveal()))
+}
+
+// meant is the change without what only says how things are: the mask in
+// place of the password, and the empty credentials of a gateway that takes
+// none. Clients send back whole what they read.
+func (c GatewayChange) meant(slug GatewaySlug) GatewayChange {
+	c.Password = c.Password.Given()
+	if slug != GatewayManual {
+		return c
+	}
+	if c.Password != nil && c.Password.Empty() {
+		c.Password = nil
+	}
+	for _, text := range []**string{&c.MerchantID, &c.Username} {
+		if *text != nil && **text == "" {
+			*text = nil
+		}
+	}
+	return c
 }
 
 // check finds what is wrong with a change whatever is there.

@@ -13,13 +13,10 @@ type gatewaySource struct {
 	Login      string `json:"login,omitempty"`
 }
 
-// gatewaySlugs are the gateways there are (DESIGN 7).
-var gatewaySlugs = []string{"card_processor", "manual"}
-
 func (g *gatewaySource) key() string { return g.Slug }
 
 func (g *gatewaySource) check(f *faults) {
-	f.oneOf("slug", g.Slug, gatewaySlugs...)
+	f.oneOf("slug", g.Slug, string(GatewayCardProcessor), string(GatewayManual))
 	f.text("name", g.Name, maxName)
 	f.text("merchant_id", g.MerchantID, maxName)
 	f.text("login", g.Login, maxName)

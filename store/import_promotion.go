@@ -56,7 +56,7 @@ func (w *importWriter) codes(ctx context.Context, sources []source) (int, error)
 		if c.CreatedAt != "" {
 			created = micros(checkedTime(c.CreatedAt))
 		}
-		rows = append(rows, []any{p.number, p.epoch, c.Code, c.ID, maxUses, used, c.ConsumeUnit, string(c.User), created})
+		rows = append(rows, []any{p.number, p.epoch, c.Code, c.ID, maxUses, used, c.ConsumeUnit, c.User.stored(), created})
 	}
 	if err := w.importClaims(ctx, sources, promotions); err != nil {
 		return 0, err

@@ -308,6 +308,10 @@ func jobPublishes(e storetest.Engine) func(*testing.T) {
 				_, err = s.DetachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
 				require.NoError(t, err)
 			}, true},
+			{"an earlier format", func() {
+				_, err := e.SQL(t).ExecContext(t.Context(), `UPDATE release SET format = format - 1`)
+				require.NoError(t, err)
+			}, true},
 			{"the language of base texts", func() {
 				locale := "de"
 				_, err := s.UpdateSettings(t.Context(), actor, store.SettingsChange{Locale: &locale})

@@ -35,6 +35,7 @@ type CatalogNode struct {
 	PublishedAt time.Time // of the release
 	Language    string    // of the texts, which is the release's base language
 
+	place    int // in the tree
 	children []*CatalogNode
 	curated  []string // while publishing
 }
@@ -72,7 +73,7 @@ func newTree(nodes []*CatalogNode) *tree {
 			delete(t.byID, node.ID)
 			continue
 		}
-		node.Ancestors = ancestors
+		node.Ancestors, node.place = ancestors, len(t.nodes)
 		t.nodes = append(t.nodes, node)
 	}
 	for _, node := range t.nodes {
@@ -226,9 +227,28 @@ func (q NodeQuery) check() error {
 	return nil
 }
 
-// keeps tells whether a node is in the list.
+// among are the nodes that the filter's ids and parent name: looked up one by
+// one, so that the time does not grow by ids times nodes. They are in the
+// order of the tree, but for those named by ids.
+func (f NodeFilter) among(t *tree) []*CatalogNode {
+	switch {
+	case f.IDs != nil:
+		nodes := make([]*CatalogNode, 0, len(f.IDs))
+		for _, id := range unique(f.IDs) {
+			if node := t.byID[id]; node != nil && (f.ParentID == "" || node.ParentID == f.ParentID) {
+				nodes = append(nodes, node)
+			}
+		}
+		return nodes
+	case f.ParentID != "":
+		return slices.Clone(t.byID[f.ParentID].children)
+	}
+	return slices.Clone(t.nodes)
+}
+
+// keeps tells whether one of those is in the list.
 func (f NodeFilter) keeps(n *CatalogNode) bool {
-	if f.Kind != "" && n.Kind != f.Kind || f.IDs != nil && !slices.Contains(f.IDs, n.ID) || f.HierarchyID != "" && n.HierarchyID != f.HierarchyID {
+	if f.Kind != "" && n.Kind != f.Kind || f.HierarchyID != "" && n.HierarchyID != f.HierarchyID {
 		return false
 	}
 	for _, term := range f.Terms {
@@ -256,13 +276,16 @@ func (n *CatalogNode) within(r Range) bool {
 	return order <= 0
 }
 
-// sort puts nodes that are by name into the query's order.
+// sort puts nodes into the query's order; they are by name already, unless
+// the filter names them by their ids.
 func (q NodeQuery) sort(nodes []*CatalogNode) {
 	switch {
 	case q.Sort.By == SortDefault && q.Filter.IDs != nil:
 		slices.SortFunc(nodes, func(a, b *CatalogNode) int {
 			return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ID, b.ID))
 		})
+	case q.Sort.By == SortName && q.Filter.IDs != nil:
+		slices.SortFunc(nodes, func(a, b *CatalogNode) int { return cmp.Compare(a.place, b.place) })
 	case q.Sort.By == SortID:
 		slices.SortFunc(nodes, func(a, b *CatalogNode) int { return cmp.Compare(a.ID, b.ID) })
 	case q.Sort.By == SortUpdatedAt:
@@ -301,13 +324,9 @@ func (v *View) Nodes(ctx context.Context, query NodeQuery) (*Slice[*CatalogNode]
 	if err != nil {
 		return nil, err
 	}
-	filter, nodes := &query.Filter, t.nodes
-	if filter.ParentID != "" {
-		parent := t.byID[filter.ParentID]
-		if parent == nil {
-			return nil, noNode(filter.ParentID)
-		}
-		nodes = parent.children
+	filter := &query.Filter
+	if filter.ParentID != "" && t.byID[filter.ParentID] == nil {
+		return nil, noNode(filter.ParentID)
 	}
 	if root := t.byID[filter.HierarchyID]; filter.HierarchyID != "" && (root == nil || root.Kind != KindHierarchy) {
 		return nil, noNode(filter.HierarchyID)
@@ -315,7 +334,7 @@ func (v *View) Nodes(ctx context.Context, query NodeQuery) (*Slice[*CatalogNode]
 	if filter.Kind == "" && filter.IDs == nil {
 		filter.Kind = KindNode
 	}
-	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n *CatalogNode) bool { return !filter.keeps(n) })
+	nodes := slices.DeleteFunc(filter.among(t), func(n *CatalogNode) bool { return !filter.keeps(n) })
 	query.sort(nodes)
 	return positioned(v, cursor{List: query.name()}, query.Page, len(nodes), func(start, end int) ([]*CatalogNode, error) {
 		return nodes[start:end], nil

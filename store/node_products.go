@@ -18,7 +18,7 @@ func (s *Store) AttachProducts(ctx context.Context, actor Actor, id string, prod
 		if err != nil {
 			return err
 		}
-		if err := eachProduct(productIDs, func(id string) bool { return known[id] }, "names no product: %q"); err != nil {
+		if err := refusedRows(eachProduct(productIDs, func(id string) bool { return known[id] }, "names no product: %q")); err != nil {
 			return err
 		}
 		attached, err := w.attached(ctx, id, productIDs)
@@ -63,15 +63,14 @@ func (s *Store) CurateProducts(ctx context.Context, actor Actor, id string, prod
 		if err != nil {
 			return err
 		}
-		if err := eachProduct(productIDs, func(id string) bool { return attached[id] }, "is not attached to the node: %q; attach it first"); err != nil {
-			return err
-		}
+		loose := eachProduct(productIDs, func(id string) bool { return attached[id] }, "is not attached to the node: %q; attach it first")
 		seen := map[string]bool{}
-		return eachProduct(productIDs, func(id string) bool {
+		again := eachProduct(productIDs, func(id string) bool {
 			twice := seen[id]
 			seen[id] = true
 			return !twice
 		}, "is there twice: %q")
+		return refusedRows(append(loose, again...))
 	})
 }
 
@@ -84,18 +83,14 @@ func (s *Store) changeAttached(ctx context.Context, actor Actor, id string, prod
 	return s.changeNode(ctx, actor, id, change)
 }
 
-// eachProduct refuses every product that is not as it should be.
-func eachProduct(ids []string, good func(id string) bool, format string) error {
-	var faults Errors
+// eachProduct finds every product that is not as it should be.
+func eachProduct(ids []string, good func(id string) bool, format string) (faults Errors) {
 	for i, id := range ids {
 		if !good(id) {
 			faults = append(faults, unprocessable([]string{"productIds", itoa(i)}, format, short(id)))
 		}
 	}
-	if len(faults) > 0 {
-		return faults
-	}
-	return nil
+	return faults
 }
 
 // attached tells which of some products are attached to a node.

@@ -2,6 +2,9 @@ package store_test
 
 import (
 	"database/sql"
+	"io"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -59,6 +62,50 @@ func TestNoListReadsOrSortsAWholeTable(t *testing.T) {
 				})
 			}
 		}
+	})
+}
+
+// Whatever is gone through from end to end is read a page at a time. Each page
+// must begin where an index says: one that sorts for it, or passes over the
+// pages before, makes the whole cost its square.
+func TestNoPageOfAPublicationSortsAllThePages(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		if e.Name != "sqlite" {
+			t.Skip("PostgreSQL plans by how many rows there are, and has the same indexes")
+		}
+		db := e.SQL(t)
+		ctx, counter := store.CountStatements(t.Context())
+		for _, whole := range []bool{false, true, true} {
+			s := e.Open(t, func(config *store.Config) { config.WholeReleases = whole })
+			_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) {
+				return io.NopCloser(strings.NewReader(strings.ReplaceAll(strings.Join(storetest.Shop(), "\n"), "Anvil", "Anvil "+strconv.Itoa(counter.Count())))), nil
+			}, store.ImportOptions{})
+			require.NoError(t, err)
+			_, err = s.Publish(ctx, "test", "main", nil)
+			require.NoError(t, err)
+			_, err = s.Export(ctx, io.Discard, store.ExportOptions{WithClients: true})
+			require.NoError(t, err)
+			run(t, db, `UPDATE counter SET value = 0 WHERE name = 'documents_due'`)
+			require.NoError(t, s.Sweep(ctx, "test"))
+		}
+		places, seen := regexp.MustCompile(`\$\d+`), map[string]bool{}
+		for _, query := range counter.Queries() {
+			if !strings.Contains(query, "LIMIT 1000") || seen[query] {
+				continue
+			}
+			seen[query] = true
+			rows, err := db.Query("EXPLAIN QUERY PLAN "+query, make([]any, len(places.FindAllString(query, -1)))...)
+			require.NoError(t, err, query)
+			for rows.Next() {
+				var id, parent, unused int
+				var step string
+				require.NoError(t, rows.Scan(&id, &parent, &unused, &step))
+				require.NotContains(t, step, "TEMP B-TREE", query)
+			}
+			require.NoError(t, rows.Close())
+		}
+		require.Greater(t, len(seen), 10, "there are such pages")
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"database/sql"
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -141,13 +142,54 @@ func (o *offer) at(at int64, currency string, locale language.Tag) *pricing {
 	}
 	p.price, p.display = o.shown(current, currency, locale)
 	if current != nil {
-		for _, t := range current.Tiers {
+		for _, t := range o.tiers(holding) {
 			shown := PriceTier{Name: t.Name, MinimumQuantity: t.MinimumQuantity}
 			shown.Price, shown.DisplayPrice = o.shown(&asked{Minor: t.Minor, IncludesTax: current.IncludesTax}, currency, locale)
 			p.tiers = append(p.tiers, shown)
 		}
 	}
 	return p
+}
+
+// tiers are what more units cost while a sale holds, or outside all of them
+// for nil. The base price's hold in a sale too where they are lower than what
+// the sale asks for so many units, so that nobody pays more for a box because
+// its pieces are on sale; and one of the sale's own is left out where they are
+// lower already. Amounts with tax and without do not compare: there the sale's
+// own stand alone. A name that both have is the sale's.
+func (o *offer) tiers(holding *sale) []tier {
+	switch {
+	case holding == nil:
+		return o.Base.Tiers
+	case o.Base == nil || len(o.Base.Tiers) == 0 || o.Base.IncludesTax != holding.IncludesTax:
+		return holding.Tiers
+	}
+	names := map[string]bool{}
+	for _, t := range holding.Tiers {
+		names[t.Name] = true
+	}
+	var list []tier
+	own, base := holding.Tiers, o.Base.Tiers
+	asked, floor := holding.Minor, int64(math.MaxInt64) // floor: of the base's tiers that hold
+	for len(own)+len(base) > 0 {
+		if len(base) == 0 || len(own) > 0 && (own[0].MinimumQuantity < base[0].MinimumQuantity ||
+			own[0].MinimumQuantity == base[0].MinimumQuantity && own[0].Minor <= base[0].Minor) {
+			if own[0].Minor < floor {
+				list, asked = append(list, own[0]), min(asked, own[0].Minor)
+			}
+			own = own[1:]
+			continue
+		}
+		if t := base[0]; t.Minor < asked {
+			for names[t.Name] {
+				t.Name += "_" + strconv.Itoa(t.MinimumQuantity)
+			}
+			names[t.Name] = true
+			list, asked, floor = append(list, t), t.Minor, t.Minor
+		}
+		base = base[1:]
+	}
+	return list
 }
 
 // shown is an amount as readers get it; nil for none.

@@ -58,6 +58,9 @@ func (r *released) assemble(document, crumbs string, v *View) error {
 	if !ok {
 		return fmt.Errorf("the document of the product %s is damaged", r.id)
 	}
+	if v.Release.format < formatAbsent {
+		attributes, rest = withoutEmpty(attributes, rest)
+	}
 	dst := make([]byte, 0, len(document)+len(crumbs)+640)
 	dst = append(dst, attributes...)
 	dst = appendMember(dst, "published_at", formatTimeBare(v.Release.PublishedAt))

@@ -9,12 +9,13 @@ import (
 // ProductQuery asks for products: those that the filter keeps, sorted, a page
 // of them.
 type ProductQuery struct {
-	NodeID string // of one node or hierarchy; empty is every listed product
-	Edge   Edge   // in place of a node: the products that one product refers to
-	Of     string // that product's id
-	Filter ProductFilter
-	Sort   Sort // the default: curated first, then by last update, newest first, then id
-	Page   Page
+	NodeID   string // of one node or hierarchy; empty is every listed product
+	Unlisted bool   // without a node: every product of the release, those that no node lists too
+	Edge     Edge   // in place of a node: the products that one product refers to
+	Of       string // that product's id
+	Filter   ProductFilter
+	Sort     Sort // the default: curated first, then by last update, newest first, then id
+	Page     Page
 }
 
 // Products lists live products. NOT_FOUND for an unknown node.
@@ -57,17 +58,21 @@ func (v *View) arrangement(ctx context.Context, query ProductQuery) (*arrangemen
 			return nil, err
 		}
 	}
-	list := listOfProducts(query.NodeID)
+	list := v.listOfProducts(query, query.NodeID)
 	head, err := v.listHead(ctx, list)
 	return &arrangement{View: v, list: list, head: head, filter: query.Filter}, err
 }
 
-// listOfProducts is the list of a node or, without one, of all products.
-func listOfProducts(nodeID string) string {
-	if nodeID == "" {
-		return listAll
+// listOfProducts is the list of a node or, without one, of all products. A
+// release of an early format has but those that nodes list.
+func (v *View) listOfProducts(query ProductQuery, nodeID string) string {
+	switch {
+	case nodeID != "":
+		return listOfNode(nodeID)
+	case query.Unlisted && v.Release.format >= formatAbsent:
+		return listEvery
 	}
-	return listOfNode(nodeID)
+	return listAll
 }
 
 // ProductsOfNodes lists the products of several nodes by one query, whose own
@@ -120,7 +125,7 @@ func (v *View) fetchAhead(ctx context.Context, nodeIDs []string, query ProductQu
 	if err != nil {
 		return err
 	}
-	lists, err := v.arrangements(ctx, nodeIDs, query.Filter, query.Sort)
+	lists, err := v.arrangements(ctx, nodeIDs, query)
 	if err != nil {
 		return err
 	}
@@ -178,16 +183,17 @@ func (v *View) chunksAhead(ctx context.Context, lists map[string]*arrangement, b
 // arrangements are the lists of several nodes as a query wants them. Those
 // that must be gone through from end to end, to filter them or to find where
 // bounds fall, are read at once.
-func (v *View) arrangements(ctx context.Context, nodeIDs []string, filter ProductFilter, sort Sort) (map[string]*arrangement, error) {
+func (v *View) arrangements(ctx context.Context, nodeIDs []string, query ProductQuery) (map[string]*arrangement, error) {
 	names := make([]string, len(nodeIDs))
 	for i, id := range nodeIDs {
-		names[i] = listOfProducts(id)
+		names[i] = v.listOfProducts(query, id)
 	}
 	heads, err := v.listHeads(ctx, names)
 	if err != nil {
 		return nil, err
 	}
-	sort, epoch, err := v.sorting(ctx, sort, Page{})
+	filter := query.Filter
+	sort, epoch, err := v.sorting(ctx, query.Sort, Page{})
 	if err != nil {
 		return nil, err
 	}

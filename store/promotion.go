@@ -86,10 +86,13 @@ type CurrencyAmount struct {
 func (a CurrencyAmount) Amount() string { return strconv.FormatInt(a.Minor, 10) }
 
 // ParseMinor reads minor units in digits; INVALID, without a path, when they
-// are none.
+// are none, and UNPROCESSABLE when there are none.
 func ParseMinor(digits string) (int64, *Error) {
 	minor, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
+		if digits == "" {
+			return 0, unprocessable(nil, "is required, in minor units")
+		}
 		return 0, invalid(nil, "must be minor units in digits, such as 5000 for 50.00 USD, not %q", short(digits))
 	}
 	return minor, nil
@@ -141,14 +144,15 @@ func (p *Promotion) StateAt(at time.Time) PromotionState {
 func newPromotion(source *promotionSource, at time.Time) *Promotion {
 	schema := decodePromotionSchema(source.Schema)
 	p := &Promotion{
-		ID: source.ID, Name: source.Name, Description: source.Description, Type: PromotionType(source.PromotionType),
+		ID: source.ID, Name: source.Name, Type: PromotionType(source.PromotionType),
 		Enabled: source.Enabled, Automatic: source.Automatic, Start: checkedTime(source.Start), End: checkedTime(source.End),
-		MinCartValue: source.MinCartValue, MaxDiscountValue: source.MaxDiscountValue,
+		MinCartValue: checkedAmounts(source.MinCartValue), MaxDiscountValue: checkedAmounts(source.MaxDiscountValue),
 		Schema: source.Schema, TargetCatalogs: schema.TargetCatalogs, epoch: int64(source.Epoch),
 	}
 	if n := source.MaxApplicationsPerCart; n > 0 {
 		p.MaxApplicationsPerCart = &n
 	}
+	assign(&p.Description, source.Description)
 	for _, c := range schema.Currencies {
 		p.Currencies = append(p.Currencies, PromotionCurrency{c.Currency, c.Amount, c.Percentage})
 	}

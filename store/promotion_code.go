@@ -1,12 +1,9 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"encoding/json"
-	"errors"
 	"time"
 )
 
@@ -19,12 +16,8 @@ const (
 	PerItem ConsumeUnit = "per_item" // an item of the cart that the promotion applies to
 )
 
-// The bounds of codes.
-const (
-	MaxCodeLength = 255    // bytes
-	MaxCodes      = 10_000 // in one request
-	maxCodeUsers  = 1000
-)
+// MaxCodes bounds the codes of one request.
+const MaxCodes = 10_000
 
 // PromotionCode is a code of a promotion. Codes compare byte by byte.
 type PromotionCode struct {
@@ -34,13 +27,14 @@ type PromotionCode struct {
 	MaxUses     *int // nil for any number
 	Used        int
 	ConsumeUnit ConsumeUnit
-	Users       []string   // who may use it; nil for everybody
+	User        CodeUser   // who may use it
 	CreatedAt   *time.Time // nil for one that was imported without
 	Held        bool       // the code is this promotion's: no other took it over
 	Promotion   *Promotion `json:"-"`
-
-	OneUser bool // Users was written as a string
 }
+
+// Users are those who may use the code; nil for everybody.
+func (c *PromotionCode) Users() []string { return c.User.Names() }
 
 // GlobalID is the code's id over all types.
 func (c *PromotionCode) GlobalID() string { return GlobalID(TypePromotionCode, c.ID) }
@@ -54,22 +48,24 @@ func (c *PromotionCode) Uses() *int {
 	return &remain
 }
 
-// UserJSON is Users as it was written: null, a string, or an array of them.
-func (c *PromotionCode) UserJSON() json.RawMessage {
-	switch {
-	case c.OneUser:
-		return encode(c.Users[0])
-	case c.Users == nil:
-		return json.RawMessage("null")
-	}
-	return encode(c.Users)
+// Valid tells whether the code was good when it was read, for some cart of
+// somebody who may use it: its promotion is active and holds it, and nothing
+// of standing is in its way. A code that is not is kept until its promotion
+// is enabled again.
+func (c *PromotionCode) Valid() bool {
+	return c.Held && c.Promotion.State == PromotionActive && len(c.standing(c.Promotion)) == 0
 }
 
-// Valid tells whether the code is good when it was read: its promotion is
-// active and holds it, and uses are left. A code that is not is kept until
-// its promotion is enabled again.
-func (c *PromotionCode) Valid() bool {
-	return c.Held && c.Promotion.State == PromotionActive && (c.MaxUses == nil || c.Used < *c.MaxUses)
+// standing is what is in the code's way whoever uses it whenever, as long as
+// code and promotion are as they are.
+func (c *PromotionCode) standing(p *Promotion) (list []CodeRefusal) {
+	if c.MaxUses != nil && c.Used >= *c.MaxUses {
+		list = append(list, refusal(CodeUsedUp, "code", "is used up: all of its %d uses are taken", *c.MaxUses))
+	}
+	if c.ConsumeUnit == PerItem && p.Automatic {
+		list = append(list, refusal(CodeNotPerItem, "code", "counts per item, which an automatic promotion's cannot"))
+	}
+	return list
 }
 
 // codeColumns are those of a code, and whether its promotion holds it.
@@ -108,9 +104,8 @@ func scanCode(rows *sql.Rows, p *Promotion) (*PromotionCode, error) {
 		at := fromMicros(created)
 		c.CreatedAt = &at
 	}
-	c.OneUser = len(users) > 0 && users[0] == '"'
-	c.Users, err = parseUsers(json.RawMessage(users))
-	return c, err
+	c.User = storedCodeUser(users)
+	return c, nil
 }
 
 func scanAnyCode(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, nil) }
@@ -118,7 +113,7 @@ func scanAnyCode(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows,
 // findCode finds a code across promotions: the held one, else the newest; nil
 // when there is none.
 func findCode(ctx context.Context, in session, code string) (*PromotionCode, error) {
-	if !cleanText(code) || len(code) > MaxCodeLength {
+	if !cleanText(code) || len(code) > maxCodeBytes {
 		return nil, nil
 	}
 	c, _, err := one(ctx, in, scanAnyCode, `
@@ -173,36 +168,10 @@ func (s *Store) PromotionCodesByID(ctx context.Context, ids []string) (map[strin
 	return byID, err
 }
 
-// parseUsers reads who may use a code: a string, an array of strings, or
-// nothing, which is everybody.
-func parseUsers(raw json.RawMessage) ([]string, error) {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil, nil
-	}
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		if one == "" {
-			return nil, nil
-		}
-		return []string{one}, nil
-	}
-	var several []*string
-	if json.Unmarshal(raw, &several) != nil {
-		return nil, errors.New("must be a string or an array of strings")
-	}
-	var users []string
-	for _, user := range several {
-		if user == nil {
-			return nil, errors.New("must be a string or an array of strings")
-		}
-		users = append(users, *user)
-	}
-	return users, nil
-}
-
 // automaticCode is the code of an automatic promotion.
-func (p *Promotion) automaticCode() string { return "auto_" + p.ID }
+func automaticCode(promotionID string) string { return "auto_" + promotionID }
+
+func (p *Promotion) automaticCode() string { return automaticCode(p.ID) }
 
 // crockford is Crockford's base 32: no I, L, O and U.
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -223,5 +192,5 @@ func newCode() string {
 }
 
 func duplicateCode() *Error {
-	return &Error{Code: Unprocessable, Title: "Duplicate code", Detail: "Promotion code already in use", Documented: true}
+	return &Error{Code: Unprocessable, Title: "Duplicate code", Detail: "Promotion code already in use", Documented: true, Reason: DuplicateCode}
 }

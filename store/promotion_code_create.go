@@ -2,47 +2,27 @@ package store
 
 import (
 	"context"
-	"encoding/json"
+	"maps"
 	"slices"
-	"strings"
 )
 
 // NewCode is a code to be made.
 type NewCode struct {
-	Code        string          // empty for a new one that nobody guesses
-	ConsumeUnit ConsumeUnit     // empty for the one of all codes
-	Users       json.RawMessage // a string or an array of strings; empty or null for everybody
-	MaxUses     *int            // at least 1; nil for any number
+	Code        string      // empty for a new one that nobody guesses
+	ConsumeUnit ConsumeUnit // empty for the one of all codes
+	User        CodeUser    // who may use it
+	MaxUses     *int        // at least 1; nil for any number
 }
 
-// check finds what is wrong with a code, and makes what is left out.
-func (c *NewCode) check() (list Errors) {
+// check finds what is wrong with a code.
+func (c NewCode) check() (list Errors) {
 	f := &faults{}
-	if len(c.Code) > MaxCodeLength {
-		f.rule("code", "must be at most %d bytes, not %d", MaxCodeLength, len(c.Code))
-	}
-	if !cleanText(c.Code) {
-		f.add("code", "must be UTF-8 text without NUL")
-	} else if c.Code != strings.TrimSpace(c.Code) {
-		f.rule("code", "must not begin or end with a space: %q", short(c.Code))
-	}
+	f.codeText("code", c.Code)
 	f.consumeUnit("consumeUnit", c.ConsumeUnit)
 	if c.MaxUses != nil {
 		f.within("uses", int64(*c.MaxUses), 1, MaxStock)
 	}
-	users, err := parseUsers(c.Users)
-	if err != nil {
-		f.add("user", "%s", err)
-	}
-	if len(users) > maxCodeUsers {
-		f.rule("user", "must name at most %d, not %d", maxCodeUsers, len(users))
-	}
-	for i, user := range users {
-		f.text("user."+itoa(i), user, MaxCodeLength)
-	}
-	if users == nil {
-		c.Users = nil
-	}
+	f.codeUser("user", c.User)
 	return f.list
 }
 
@@ -59,22 +39,14 @@ func (f *faults) consumeUnit(member string, unit ConsumeUnit) {
 // NOT_FOUND for an unknown promotion; UNPROCESSABLE for an automatic one, for
 // one that has ended, for no codes or more than MaxCodes, and for each code
 // that a promotion which has not ended holds, this one included. Every faulty
-// row is told.
+// row is told, in their order, whatever is wrong with each, of very many the
+// first ones.
 func (s *Store) CreatePromotionCodes(ctx context.Context, actor Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *Promotion, made []*PromotionCode, err error) {
 	f := &faults{}
 	f.consumeUnit("consumeUnit", unit)
-	if len(codes) > MaxCodes {
-		f.rule("codes", "must be at most %d, not %d; send them in several requests", MaxCodes, len(codes))
-	} else {
-		for i := range codes {
-			for _, fault := range codes[i].check() {
-				f.list = append(f.list, fault.At("codes", itoa(i)))
-			}
-		}
-	}
 	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
 		made = nil
-		if p, err = t.lockPromotion(ctx, promotionID); err != nil {
+		if p, err = t.lockPromotion(ctx, "promotionId", promotionID); err != nil {
 			return err
 		}
 		if err := p.takesCodes(); err != nil {
@@ -83,10 +55,10 @@ func (s *Store) CreatePromotionCodes(ctx context.Context, actor Actor, promotion
 		switch {
 		case len(codes) == 0:
 			return unprocessable([]string{"codes"}, "is required: name at least one code")
-		case len(f.list) > 0:
-			return f.list
+		case len(codes) > MaxCodes:
+			return unprocessable([]string{"codes"}, "must be at most %d, not %d; send them in several requests", MaxCodes, len(codes))
 		}
-		made, err = t.addCodes(ctx, p, codes, unit)
+		made, err = t.addCodes(ctx, p, codes, unit, slices.Clone(f.list))
 		return err
 	}, &p, &made)
 	if err != nil {
@@ -102,53 +74,52 @@ func (s *Store) CreatePromotionCodes(ctx context.Context, actor Actor, promotion
 func (p *Promotion) takesCodes() error {
 	switch {
 	case p.Automatic:
-		return &Error{Code: Unprocessable, Title: "No codes allowed", Detail: "Cannot add codes to an automatic promotion", Documented: true}
+		return &Error{Code: Unprocessable, Title: "No codes allowed", Detail: "Cannot add codes to an automatic promotion", Documented: true, Reason: CodesNotAllowed}
 	case p.State == PromotionExpired:
-		return &Error{Code: Unprocessable, Title: "No codes allowed",
+		return &Error{Code: Unprocessable, Title: "No codes allowed", Reason: CodesNotAllowed,
 			Detail: "The promotion ended at " + formatTime(p.End) + "; give it an end in the future first."}
 	}
 	return nil
 }
 
-// addCodes writes checked codes to a promotion that is locked.
-func (t *tx) addCodes(ctx context.Context, p *Promotion, codes []NewCode, unit ConsumeUnit) ([]*PromotionCode, error) {
+// addCodes writes codes to a promotion that is locked, unless one is at fault,
+// or there are faults already.
+func (t *tx) addCodes(ctx context.Context, p *Promotion, codes []NewCode, unit ConsumeUnit, faulty Errors) ([]*PromotionCode, error) {
 	made := make([]*PromotionCode, len(codes))
-	var repeated Errors
-	first := make(map[string]int, len(codes))
+	first := make(map[string]int, len(codes)) // of the codes that can be, where each is
 	for i, c := range codes {
 		made[i] = c.code(p, unit, t)
+		faults := c.check()
 		if _, twice := first[made[i].Code]; twice {
-			repeated = append(repeated, duplicateCode().At("codes", itoa(i), "code"))
-			continue
+			faults = append(faults, duplicateCode().At("code"))
+		} else if !slices.ContainsFunc(faults, func(fault *Error) bool { return fault.Path[0] == "code" }) {
+			first[made[i].Code] = i
 		}
-		first[made[i].Code] = i
+		for _, fault := range faults {
+			faulty = append(faulty, fault.At("codes", itoa(i)))
+		}
 	}
-	order := make([]string, 0, len(first))
-	for code := range first {
-		order = append(order, code)
-	}
-	slices.Sort(order) // or two batches wait for each other
+	order := slices.Sorted(maps.Keys(first)) // or two batches wait for each other
 	claimed, err := t.claim(ctx, p, order)
 	if err != nil {
 		return nil, err
 	}
-	refused := repeated
-	for i, c := range codes {
-		if code := made[i].Code; !claimed[code] && first[code] == i {
-			if c.Code == "" {
-				return nil, errRaced // a new one was taken: one in 2^60
-			}
-			refused = append(refused, duplicateCode().At("codes", itoa(i), "code"))
+	for _, code := range order {
+		if claimed[code] {
+			continue
 		}
+		if codes[first[code]].Code == "" {
+			return nil, errRaced // a new one was taken: one in 2^60
+		}
+		faulty = append(faulty, duplicateCode().At("codes", itoa(first[code]), "code"))
 	}
-	if len(refused) > 0 {
-		slices.SortFunc(refused, func(a, b *Error) int { return compareIndex(a.Path[1], b.Path[1]) })
-		return nil, refused
+	if err := refusedRows(faulty); err != nil {
+		return nil, err
 	}
 	rows := make([][]any, len(order))
 	for i, code := range order {
-		c, users := made[first[code]], codes[first[code]].Users
-		rows[i] = []any{p.number, p.epoch, code, c.ID, c.MaxUses, 0, string(c.ConsumeUnit), string(users), micros(t.now)}
+		c := made[first[code]]
+		rows[i] = []any{p.number, p.epoch, code, c.ID, c.MaxUses, 0, string(c.ConsumeUnit), c.User.stored(), micros(t.now)}
 	}
 	_, err = t.writeCodes(ctx, "", rows)
 	return made, err
@@ -157,7 +128,7 @@ func (t *tx) addCodes(ctx context.Context, p *Promotion, codes []NewCode, unit C
 // code is the new code as it will be read.
 func (c NewCode) code(p *Promotion, unit ConsumeUnit, t *tx) *PromotionCode {
 	now := t.now
-	made := &PromotionCode{ID: newID(), PromotionID: p.ID, Code: c.Code, MaxUses: c.MaxUses, ConsumeUnit: c.ConsumeUnit,
+	made := &PromotionCode{ID: newID(), PromotionID: p.ID, Code: c.Code, MaxUses: c.MaxUses, ConsumeUnit: c.ConsumeUnit, User: c.User,
 		CreatedAt: &now, Held: true, Promotion: p}
 	if made.Code == "" {
 		made.Code = newCode()
@@ -168,17 +139,7 @@ func (c NewCode) code(p *Promotion, unit ConsumeUnit, t *tx) *PromotionCode {
 	if made.ConsumeUnit == "" {
 		made.ConsumeUnit = PerCart
 	}
-	made.Users, _ = parseUsers(c.Users) // which were checked
-	made.OneUser = len(c.Users) > 0 && c.Users[0] == '"'
 	return made
-}
-
-// compareIndex compares numbers in digits.
-func compareIndex(a, b string) int {
-	if len(a) != len(b) {
-		return len(a) - len(b)
-	}
-	return strings.Compare(a, b)
 }
 
 // DeletePromotionCodes removes codes of a promotion, all or none, and tells
@@ -189,26 +150,26 @@ func (s *Store) DeletePromotionCodes(ctx context.Context, actor Actor, promotion
 		return 0, unprocessable([]string{"codes"}, "must name between 1 and %d codes, not %d", MaxCodes, len(codes))
 	}
 	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
-		p, err := t.lockPromotion(ctx, promotionID)
+		p, err := t.lockPromotion(ctx, "promotionId", promotionID)
 		if err != nil {
 			return err
-		}
-		if p.Automatic && slices.Contains(codes, p.automaticCode()) {
-			i := slices.Index(codes, p.automaticCode())
-			return unprocessable([]string{"codes", itoa(i)}, "is the promotion's automatic code; make the promotion not automatic to be rid of it")
 		}
 		known, err := t.codesOf(ctx, p, codes)
 		if err != nil {
 			return err
 		}
-		var unknown Errors
+		var faulty Errors
 		for i, code := range codes {
-			if !known[code] {
-				unknown = append(unknown, notFound([]string{"codes", itoa(i)}, "is no code of the promotion: %q", short(code)))
+			at := []string{"codes", itoa(i)}
+			switch {
+			case p.Automatic && code == p.automaticCode():
+				faulty = append(faulty, unprocessable(at, "is the promotion's automatic code; make the promotion not automatic to be rid of it"))
+			case !known[code]:
+				faulty = append(faulty, notFound(at, "is no code of the promotion: %q", short(code)))
 			}
 		}
-		if len(unknown) > 0 {
-			return unknown
+		if err := refusedRows(faulty); err != nil {
+			return err
 		}
 		deleted = len(known)
 		return t.dropCodes(ctx, p.number, p.epoch, unique(codes))

@@ -12,6 +12,7 @@ import (
 type PromotionFilter struct {
 	IDs       []string
 	Names     []string // as they are written
+	NameLike  *string  // a pattern, which newPattern reads; case and accents do not count
 	Types     []PromotionType
 	States    []PromotionState // now
 	Enabled   *bool
@@ -19,13 +20,10 @@ type PromotionFilter struct {
 	Search    string // words, each of which is in the name; case and accents do not count
 }
 
-// maxFilterValues bounds the values of a list in a filter.
-const maxFilterValues = 500
-
 func (f PromotionFilter) within(now int64) (list []within, err error) {
 	add := func(member, column string, values []any) {
-		if len(values) > maxFilterValues && err == nil {
-			err = unprocessable([]string{"filter", member}, "has %d values; at most %d are taken", len(values), maxFilterValues)
+		if len(values) > MaxFilterValues && err == nil {
+			err = unprocessable([]string{"filter", member}, "has %d values; at most %d are taken", len(values), MaxFilterValues)
 		}
 		for _, value := range values {
 			if text, ok := value.(string); ok && !cleanText(text) && err == nil {
@@ -39,6 +37,11 @@ func (f PromotionFilter) within(now int64) (list []within, err error) {
 	}
 	add("id", "id", anyOf(f.IDs))
 	add("name", "name", anyOf(f.Names))
+	if f.NameLike != nil && err == nil {
+		var named pattern
+		named, err = newPattern("name", fold(*f.NameLike))
+		list = append(list, named.within("name_folded")...)
+	}
 	add("promotionType", "promotion_type", anyOf(f.Types))
 	if len(f.States) > 0 {
 		list = append(list, statesWithin(f.States, now))
@@ -127,8 +130,8 @@ func (s *Store) PromotionCodes(ctx context.Context, promotionID string, codes []
 	if err != nil {
 		return nil, err
 	}
-	if len(codes) > maxFilterValues {
-		return nil, unprocessable([]string{"filter", "code"}, "has %d values; at most %d are taken", len(codes), maxFilterValues)
+	if len(codes) > MaxFilterValues {
+		return nil, unprocessable([]string{"filter", "code"}, "has %d values; at most %d are taken", len(codes), MaxFilterValues)
 	}
 	if !slices.ContainsFunc(codes, cleanText) && len(codes) > 0 {
 		return nil, invalid([]string{"filter"}, "compares code with text that is not UTF-8 without NUL")

@@ -28,7 +28,7 @@ func decodePromotionSchema(raw json.RawMessage) (s promotionSchema) {
 }
 
 // promotionNeeds are the members of schema that each type cannot do without
-// (DESIGN 5).
+// (DESIGN 5), besides the parts of a bundle.
 func promotionNeeds(t PromotionType) []string {
 	switch t {
 	case FixedDiscount, ItemFixedDiscount:
@@ -40,9 +40,9 @@ func promotionNeeds(t PromotionType) []string {
 	case XForAmount:
 		return []string{"x", "currencies", "targets"}
 	case BundleFixedDiscount:
-		return []string{"currencies", "targets", "quantities"}
+		return []string{"currencies"}
 	case BundleGift:
-		return []string{"gifts", "targets", "quantities"}
+		return []string{"gifts"}
 	}
 	return nil // percent_discount takes one of two
 }
@@ -54,12 +54,16 @@ func (f *faults) promotionSchema(t PromotionType, raw json.RawMessage) {
 		return // which is told already
 	}
 	for name, value := range m {
-		if string(value) == "null" {
+		if string(value) == "null" || name == "targets" && string(value) == everyTarget {
 			delete(m, name)
 		}
 	}
 	for _, name := range promotionNeeds(t) {
-		if m[name] == nil {
+		switch {
+		case m[name] != nil:
+		case name == "targets":
+			f.add("schema.targets", "is required for %s: a list of SKUs", t)
+		default:
 			f.add("schema."+name, "is required for %s", t)
 		}
 	}
@@ -68,7 +72,7 @@ func (f *faults) promotionSchema(t PromotionType, raw json.RawMessage) {
 	}
 	f.promotionCurrencies(t, m["currencies"], m["percent"] != nil)
 	f.percent("schema.percent", m["percent"])
-	f.promotionTargets(t, m["targets"], m["quantities"])
+	f.promotionTargets(t, m)
 	f.strings("schema.gifts", m["gifts"], t == BundleGift)
 	f.strings("schema.target_catalogs", m["target_catalogs"], false)
 	x, y := f.count("schema.x", m["x"]), f.count("schema.y", m["y"])
@@ -154,13 +158,55 @@ func percentOf(raw []byte) (*big.Rat, bool) {
 	return new(big.Rat).SetString(number.String())
 }
 
-// promotionTargets checks SKUs: a list, and for bundles a list of lists with
-// as many quantities.
-func (f *faults) promotionTargets(t PromotionType, targets, quantities json.RawMessage) {
+// everyTarget in place of SKUs is as none, which is all of them where a type
+// can do without.
+const everyTarget = `"all"`
+
+// promotionTargets checks the SKUs that a promotion is for: a list, and the
+// parts of a bundle.
+func (f *faults) promotionTargets(t PromotionType, m map[string]json.RawMessage) {
 	if t != BundleFixedDiscount && t != BundleGift {
-		f.strings("schema.targets", targets, t == XForY || t == XForAmount)
+		f.strings("schema.targets", m["targets"], t == XForY || t == XForAmount)
 		return
 	}
+	switch {
+	case m["requirements"] == nil && m["targets"] == nil:
+		f.add("schema.requirements", "is required for %s, or targets with quantities", t)
+	case m["requirements"] != nil && m["targets"] != nil:
+		f.rule("schema.targets", "must be left out where there are requirements, which have targets of their own")
+	case m["requirements"] == nil && m["quantities"] == nil:
+		f.add("schema.quantities", "is required for %s, or requirements in place of targets", t)
+	}
+	f.requirements(t, m["requirements"])
+	f.targetGroups(t, m["targets"], m["quantities"])
+}
+
+// requirements checks the parts of a bundle, each so many of some SKUs.
+func (f *faults) requirements(t PromotionType, raw json.RawMessage) {
+	items, ok := f.array("schema.requirements", raw)
+	if ok && len(items) == 0 {
+		f.add("schema.requirements", "must have at least one part for %s", t)
+	}
+	for i, item := range items {
+		at := "schema.requirements." + itoa(i)
+		var part map[string]json.RawMessage
+		if json.Unmarshal(item, &part) != nil || part == nil {
+			f.add(at, "must be an object, not %s", jsonKind(item))
+			continue
+		}
+		if targets := part["targets"]; string(targets) != everyTarget && string(targets) != "null" {
+			f.strings(at+".targets", targets, true)
+		}
+		if part["quantity"] == nil {
+			f.add(at+".quantity", "is required")
+		}
+		f.count(at+".quantity", part["quantity"])
+	}
+}
+
+// targetGroups checks the same parts as a list of lists, with a quantity for
+// each.
+func (f *faults) targetGroups(t PromotionType, targets, quantities json.RawMessage) {
 	groups, ok := f.array("schema.targets", targets)
 	for i, group := range groups {
 		f.strings("schema.targets."+itoa(i), group, true)
@@ -231,12 +277,20 @@ func (f *faults) within(member string, n, least, most int64) {
 }
 
 // perCurrency takes one amount for each currency.
-func (f *faults) perCurrency(member string, values []CurrencyAmount) {
+func (f *faults) perCurrency(member string, values []amountSource) {
 	seen := map[string]bool{}
 	for i, value := range values {
 		at := member + "." + itoa(i)
-		f.currency(at+".currency", value.Currency)
-		f.within(at+".amount", value.Minor, 0, maxAmount)
+		if value.Currency == "" {
+			f.rule(at+".currency", "is required")
+		} else {
+			f.currency(at+".currency", value.Currency)
+		}
+		if value.Amount == nil {
+			f.rule(at+".amount", "is required, in minor units")
+		} else {
+			f.within(at+".amount", *value.Amount, 0, maxAmount)
+		}
 		if seen[value.Currency] {
 			f.rule(at+".currency", "is there twice: %q", short(value.Currency))
 		}

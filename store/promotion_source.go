@@ -9,53 +9,100 @@ import (
 // kept as they were written; what the contract lists beside schema is moved
 // into it.
 type promotionSource struct {
-	Type                   string           `json:"type"`
-	ID                     string           `json:"id"`
-	Name                   string           `json:"name"`
-	Description            string           `json:"description"`
-	PromotionType          string           `json:"promotion_type"`
-	Enabled                bool             `json:"enabled"`
-	Automatic              bool             `json:"automatic"`
-	Start                  string           `json:"start"`
-	End                    string           `json:"end"`
-	MinCartValue           []CurrencyAmount `json:"min_cart_value,omitempty"`
-	MaxDiscountValue       []CurrencyAmount `json:"max_discount_value,omitempty"`
-	MaxApplicationsPerCart int              `json:"max_applications_per_cart,omitempty"`
-	Schema                 json.RawMessage  `json:"schema"`
-	Currencies             json.RawMessage  `json:"currencies,omitempty"`
-	TargetCatalogs         json.RawMessage  `json:"target_catalogs,omitempty"`
-	Conditions             json.RawMessage  `json:"conditions,omitempty"`
-	CreatedAt              string           `json:"created_at,omitempty"`
-	UpdatedAt              string           `json:"updated_at,omitempty"`
-	Epoch                  int              `json:"epoch,omitempty"` // how often its codes were done away with
+	Type                   string          `json:"type"`
+	ID                     string          `json:"id"`
+	Name                   string          `json:"name"`
+	Description            *string         `json:"description"` // required, and may be empty
+	PromotionType          string          `json:"promotion_type"`
+	Enabled                bool            `json:"enabled"`
+	Automatic              bool            `json:"automatic"`
+	Start                  string          `json:"start"`
+	End                    string          `json:"end"`
+	MinCartValue           []amountSource  `json:"min_cart_value,omitempty"`
+	MaxDiscountValue       []amountSource  `json:"max_discount_value,omitempty"`
+	MaxApplicationsPerCart int             `json:"max_applications_per_cart,omitempty"`
+	Schema                 json.RawMessage `json:"schema"`
+	Currencies             json.RawMessage `json:"currencies,omitempty"`
+	TargetCatalogs         json.RawMessage `json:"target_catalogs,omitempty"`
+	Conditions             json.RawMessage `json:"conditions,omitempty"`
+	CreatedAt              string          `json:"created_at,omitempty"`
+	UpdatedAt              string          `json:"updated_at,omitempty"`
+	Epoch                  int             `json:"epoch,omitempty"` // how often its codes were done away with
 }
 
 func (p *promotionSource) key() string { return p.ID }
 
+// amountSource is an amount of a currency.
+type amountSource struct {
+	Currency string `json:"currency"` // ISO 4217
+	Amount   *int64 `json:"amount"`   // minor units
+}
+
+// sourceAmounts are amounts as a source has them; nil stays nil.
+func sourceAmounts(amounts []CurrencyAmount) []amountSource {
+	if amounts == nil {
+		return nil
+	}
+	list := make([]amountSource, len(amounts))
+	for i := range amounts {
+		list[i] = amountSource{amounts[i].Currency, &amounts[i].Minor}
+	}
+	return list
+}
+
+// checkedAmounts are the amounts of a checked source; nil for none.
+func checkedAmounts(list []amountSource) (amounts []CurrencyAmount) {
+	for _, a := range list {
+		if a.Amount != nil { // as it could be before that was checked
+			amounts = append(amounts, CurrencyAmount{a.Currency, *a.Amount})
+		}
+	}
+	return amounts
+}
+
 func (p *promotionSource) check(f *faults) {
 	f.id("id", &p.ID)
-	f.required("name", p.Name, maxName)
-	f.text("description", p.Description, maxDescription)
-	p.checkTimes(f)
-	for _, amounts := range []struct {
-		member string
-		values []CurrencyAmount
-	}{{"min_cart_value", p.MinCartValue}, {"max_discount_value", p.MaxDiscountValue}} {
-		f.perCurrency(amounts.member, amounts.values)
+	for _, member := range []struct{ name, text string }{{"name", p.Name}, {"promotion_type", p.PromotionType}, {"start", p.Start}, {"end", p.End}} {
+		if member.text == "" {
+			f.rule(member.name, "is required")
+		}
 	}
+	f.text("name", p.Name, maxName)
+	if p.Description == nil {
+		f.rule("description", "is required; it may be empty")
+	} else {
+		f.text("description", *p.Description, maxDescription)
+	}
+	p.checkTimes(f)
+	f.perCurrency("min_cart_value", p.MinCartValue)
+	f.perCurrency("max_discount_value", p.MaxDiscountValue)
+	t := PromotionType(p.PromotionType)
 	f.within("max_applications_per_cart", int64(p.MaxApplicationsPerCart), 0, MaxStock)
 	f.within("epoch", int64(p.Epoch), 0, MaxStock)
 	p.moveInto(f)
-	f.oneOf("promotion_type", p.PromotionType, promotionTypeNames()...)
-	f.promotionSchema(PromotionType(p.PromotionType), p.Schema)
+	if t != "" {
+		f.oneOf("promotion_type", p.PromotionType, promotionTypeNames()...)
+	}
+	f.promotionSchema(t, p.Schema)
+}
+
+// checkMaximum keeps the maximum from fixed discounts, as the contract does.
+// Files are not held to it: stores were written, and exported, without.
+func (p *promotionSource) checkMaximum(f *faults) {
+	t := PromotionType(p.PromotionType)
+	if len(p.MaxDiscountValue) > 0 && (t == FixedDiscount || t == ItemFixedDiscount) {
+		f.rule("max_discount_value", "must be left out or empty for %s, which takes off a fixed amount", t)
+	}
 }
 
 func (p *promotionSource) checkTimes(f *faults) {
 	good := true
 	for _, at := range []struct{ member, text string }{{"start", p.Start}, {"end", p.End}} {
 		if _, err := parseTime(at.text); err != nil {
-			f.add(at.member, "must be a date, a date and HH:MM, or RFC 3339, not %q", short(at.text))
 			good = false
+			if at.text != "" { // which is told already
+				f.add(at.member, "must be a date, a date and HH:MM, or RFC 3339, not %q", short(at.text))
+			}
 		}
 	}
 	if good && !checkedTime(p.End).After(checkedTime(p.Start)) {
@@ -70,7 +117,7 @@ func (p *promotionSource) checkTimes(f *faults) {
 func (p *promotionSource) moveInto(f *faults) {
 	f.object("schema", &p.Schema)
 	if len(p.Schema) == 0 {
-		f.add("schema", "is required")
+		f.rule("schema", "is required")
 		return
 	}
 	var has map[string]json.RawMessage
@@ -83,10 +130,16 @@ func (p *promotionSource) moveInto(f *faults) {
 	}{{"currencies", &p.Currencies}, {"target_catalogs", &p.TargetCatalogs}, {"conditions", &p.Conditions}} {
 		raw := *beside.raw
 		*beside.raw = nil
-		if _, there := has[beside.name]; !there && len(raw) > 0 && string(raw) != "null" {
+		if _, there := has[beside.name]; !there && !saysNothing(beside.name, raw) {
 			p.Schema = withMember(p.Schema, beside.name, raw)
 		}
 	}
+}
+
+// saysNothing tells whether a member beside the schema is there only because
+// promotions are shown with it, and clients send back what they read.
+func saysNothing(name string, raw json.RawMessage) bool {
+	return len(raw) == 0 || string(raw) == "null" || name == "currencies" && string(raw) == "[]"
 }
 
 // withMember adds a member to an object that has not got it.
@@ -99,16 +152,16 @@ func withMember(object json.RawMessage, name string, value json.RawMessage) json
 // codeSource is a promotion's code; Uses is what remains of MaxUses, both
 // absent when it can be used without end.
 type codeSource struct {
-	Type        string          `json:"type"`
-	ID          string          `json:"id"`
-	PromotionID string          `json:"promotion_id"`
-	Code        string          `json:"code"`
-	MaxUses     *int            `json:"max_uses,omitempty"`
-	Uses        *int            `json:"uses,omitempty"`
-	Used        int             `json:"used,omitempty"` // of a code that can be used without end
-	ConsumeUnit string          `json:"consume_unit,omitempty"`
-	User        json.RawMessage `json:"user,omitempty"` // a string or an array of strings
-	CreatedAt   string          `json:"created_at,omitempty"`
+	Type        string   `json:"type"`
+	ID          string   `json:"id"`
+	PromotionID string   `json:"promotion_id"`
+	Code        string   `json:"code"`
+	MaxUses     *int     `json:"max_uses,omitempty"`
+	Uses        *int     `json:"uses,omitempty"`
+	Used        int      `json:"used,omitempty"` // of a code that can be used without end
+	ConsumeUnit string   `json:"consume_unit,omitempty"`
+	User        CodeUser `json:"user,omitzero"`
+	CreatedAt   string   `json:"created_at,omitempty"`
 }
 
 func (c *codeSource) key() string { return c.ID }
@@ -116,7 +169,11 @@ func (c *codeSource) key() string { return c.ID }
 func (c *codeSource) check(f *faults) {
 	f.id("id", &c.ID)
 	f.refers("promotion_id", "promotion", &c.PromotionID)
-	f.required("code", c.Code, MaxCodeLength)
+	if c.Code == "" {
+		f.add("code", "is required")
+	} else if c.Code != automaticCode(c.PromotionID) {
+		f.codeText("code", c.Code)
+	}
 	if c.ConsumeUnit != "" {
 		f.oneOf("consume_unit", c.ConsumeUnit, string(PerCart), string(PerItem))
 	}
@@ -134,9 +191,7 @@ func (c *codeSource) check(f *faults) {
 		f.add("used", "is only for a code without max_uses; uses tells what remains of those")
 	}
 	f.between("used", c.Used, 0, MaxStock)
-	if _, err := parseUsers(c.User); err != nil {
-		f.add("user", "%s", err)
-	}
+	f.codeUser("user", c.User)
 	f.time("created_at", &c.CreatedAt)
 }
 
@@ -174,7 +229,7 @@ func (u *usageSource) key() string { return u.ID }
 func (u *usageSource) check(f *faults) {
 	f.id("id", &u.ID)
 	f.refers("promotion_id", "promotion", &u.PromotionID)
-	f.required("code", u.Code, MaxCodeLength)
+	f.required("code", u.Code, maxCodeBytes)
 	f.text("user", u.User, maxName)
 	f.text("reference", u.Reference, maxName)
 	f.text("actor", u.Actor, maxName)

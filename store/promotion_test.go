@@ -43,7 +43,7 @@ func TestTheDiscountOfAnAmount(t *testing.T) {
 		{name: "what is in the cart decides", kind: XForY, schema: `{"x":3,"y":2,"targets":["A"]}`, minor: 5000, currency: "USD", none: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			source := &promotionSource{PromotionType: string(c.kind), Schema: json.RawMessage(c.schema), MinCartValue: c.min, MaxDiscountValue: c.max}
+			source := &promotionSource{PromotionType: string(c.kind), Schema: json.RawMessage(c.schema), MinCartValue: sourceAmounts(c.min), MaxDiscountValue: sourceAmounts(c.max)}
 			discount, ok := newPromotion(source, time.Time{}).Discount(c.minor, c.currency)
 			require.Equal(t, []any{c.want, !c.none}, []any{discount, ok})
 		})

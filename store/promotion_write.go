@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"slices"
 	"sync"
 )
 
@@ -29,12 +31,14 @@ type PromotionChange struct {
 
 func (c PromotionChange) apply(source *promotionSource) {
 	assign(&source.Name, c.Name)
-	assign(&source.Description, c.Description)
+	if c.Description != nil {
+		source.Description = c.Description
+	}
 	assign(&source.PromotionType, (*string)(c.Type))
 	assign(&source.Start, c.Start)
 	assign(&source.End, c.End)
-	assignList(&source.MinCartValue, c.MinCartValue)
-	assignList(&source.MaxDiscountValue, c.MaxDiscountValue)
+	assignList(&source.MinCartValue, sourceAmounts(c.MinCartValue))
+	assignList(&source.MaxDiscountValue, sourceAmounts(c.MaxDiscountValue))
 	if c.Enabled != nil {
 		source.Enabled = *c.Enabled
 	}
@@ -53,7 +57,11 @@ func (c PromotionChange) apply(source *promotionSource) {
 		name string
 		raw  json.RawMessage
 	}{{"currencies", c.Currencies}, {"target_catalogs", c.TargetCatalogs}, {"conditions", c.Conditions}} {
-		if _, there := given[beside.name]; !there && len(beside.raw) > 0 {
+		_, there := given[beside.name]
+		if given != nil && saysNothing(beside.name, beside.raw) {
+			continue
+		}
+		if !there && len(beside.raw) > 0 {
 			source.Schema = setMember(source.Schema, beside.name, beside.raw)
 		}
 	}
@@ -94,8 +102,8 @@ func (s *Store) CreatePromotion(ctx context.Context, actor Actor, id string, cha
 	err := s.authorPromotion(ctx, actor, func(ctx context.Context, w *importWriter, number int64) error {
 		source := &promotionSource{Type: "promotion", ID: orNewID(&id), CreatedAt: formatTime(w.now), UpdatedAt: formatTime(w.now)}
 		change.apply(source)
-		if err := checkPromotion(source); err != nil {
-			return err
+		if faults := promotionFaults(source); len(faults) > 0 {
+			return faults
 		}
 		had, err := w.lockPromotions(ctx, []string{source.ID})
 		if err != nil {
@@ -127,17 +135,17 @@ type PromotionUpdate struct {
 func (s *Store) UpdatePromotion(ctx context.Context, actor Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
 	var result *PromotionUpdate
 	err := s.authorPromotion(ctx, actor, func(ctx context.Context, w *importWriter, _ int64) error {
-		had, err := w.lockPromotion(ctx, id)
+		had, err := w.lockPromotion(ctx, "id", id)
 		if err != nil {
 			return err
 		}
-		source := &promotionSource{}
-		if err := json.Unmarshal(had.body, source); err != nil {
+		source, stood := &promotionSource{}, &promotionSource{}
+		if err := errors.Join(json.Unmarshal(had.body, source), json.Unmarshal(had.body, stood)); err != nil {
 			return err
 		}
 		change.apply(source)
-		if err := checkPromotion(source); err != nil {
-			return err
+		if faults := newFaults(promotionFaults(source), promotionFaults(stood)); len(faults) > 0 {
+			return faults
 		}
 		gone, err := w.codesLost(ctx, had, source)
 		if err != nil {
@@ -169,7 +177,7 @@ func (s *Store) UpdatePromotion(ctx context.Context, actor Actor, id string, cha
 // there is none.
 func (s *Store) DeletePromotion(ctx context.Context, actor Actor, id string) error {
 	return s.authorPromotion(ctx, actor, func(ctx context.Context, w *importWriter, _ int64) error {
-		had, err := w.lockPromotion(ctx, id)
+		had, err := w.lockPromotion(ctx, "id", id)
 		if err != nil {
 			return err
 		}
@@ -193,31 +201,39 @@ func (s *Store) authorPromotion(ctx context.Context, actor Actor, fn func(contex
 	}, outcome...)
 }
 
-// checkPromotion finds every fault, members named as the inputs have them.
-func checkPromotion(source *promotionSource) error {
+// promotionFaults are what is wrong with a promotion, members named as the
+// inputs have them.
+func promotionFaults(source *promotionSource) Errors {
 	f := &faults{}
 	source.check(f)
+	source.checkMaximum(f)
 	for i, fault := range f.list {
 		if fault.Path[0] != "schema" { // which is JSON, and keeps its spelling
 			f.list[i] = asInput(fault)
 		}
 	}
-	if len(f.list) > 0 {
-		return f.list
-	}
-	return nil
+	return f.list
+}
+
+// newFaults are those that did not stand before: what was written when less
+// was asked for keeps nobody from changing something else.
+func newFaults(faults, stood Errors) Errors {
+	return slices.DeleteFunc(faults, func(fault *Error) bool {
+		return slices.ContainsFunc(stood, func(old *Error) bool { return slices.Equal(old.Path, fault.Path) && old.Detail == fault.Detail })
+	})
 }
 
 // lockPromotion reads a promotion and keeps it from changing, and its codes
-// from being added to, until the transaction ends; NOT_FOUND when there is
-// none.
-func (t *tx) lockPromotion(ctx context.Context, id string) (*Promotion, error) {
+// from being added to, until the transaction ends; NOT_FOUND of the member
+// that names it when there is none.
+func (t *tx) lockPromotion(ctx context.Context, member, id string) (*Promotion, error) {
+	unknown := notFound([]string{member}, "names no promotion: %q", short(id))
 	if !idPattern.MatchString(id) {
-		return nil, unknownPromotion(id)
+		return nil, unknown
 	}
 	byID, err := t.lockPromotions(ctx, []string{id})
 	if err == nil && byID[id] == nil {
-		err = unknownPromotion(id)
+		err = unknown
 	}
 	return byID[id], err
 }

@@ -16,8 +16,9 @@ const publishBatch = 1000
 // Publish makes a new release of a catalog from what is authored at this
 // moment and serves it from its end on; until then, and when it is
 // interrupted, the old one is served. It reads one snapshot and writes in
-// short transactions, so that it keeps nobody waiting. NOT_FOUND for an
-// unknown catalog.
+// short transactions, so that it keeps nobody waiting. Where the new release
+// would show the same as the served one, there is none, and the served one is
+// the answer. NOT_FOUND for an unknown catalog.
 //
 // Memory grows by about 1.4 kB a live product, half of it the collector's
 // headroom, beside 64 MiB for words (Config.WordBytes); their texts stay on disk.
@@ -38,10 +39,19 @@ func (s *Store) publish(ctx context.Context, actor Actor, catalogID string, serv
 	if err := s.Sweep(ctx, actor); err != nil {
 		return nil, err
 	}
+	if serve {
+		if served, err := s.upToDate(ctx, catalogID); err != nil || served != nil {
+			if served != nil {
+				progress(served.Products, served.Products)
+			}
+			return served, err
+		}
+	}
 	settings, err := s.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
+	served, same := int64(0), false
 	release := &Release{CatalogID: catalogID, Locale: settings.Locale}
 	err = s.snapshot(ctx, func(in session) error {
 		plan := &plan{in: in}
@@ -64,10 +74,19 @@ func (s *Store) publish(ctx context.Context, actor Actor, catalogID string, serv
 		if release.ID, err = s.startRelease(ctx, actor, release); err != nil {
 			return err
 		}
-		return s.writeRelease(ctx, actor, plan, release, progress)
+		served = plan.served
+		same, err = s.writeRelease(ctx, actor, plan, release, progress)
+		return err
 	})
 	if err != nil {
 		return nil, err
+	}
+	if same && serve {
+		if dropped, err := s.giveUp(ctx, actor, release, served); err != nil {
+			return nil, err
+		} else if dropped {
+			return s.keptRelease(ctx, served)
+		}
 	}
 	if release.BaseID == 0 { // a delta is too small to mislead the planner
 		if err := s.analyzeReleases(ctx); err != nil {
@@ -157,6 +176,8 @@ func (s *Store) supersede(ctx context.Context, t *tx, catalogID string) error {
 var errSwept = &Error{Code: Conflict, Detail: "The release was swept while it was built, because it had not moved for long; publish again."}
 
 const (
-	releasesKept  = 3           // newest of a catalog, for those who page through them and for rolling back
-	buildingStale = time.Minute // without a sign of life, a build is dead
+	releasesKept      = 3           // newest of a catalog, for rolling back
+	releaseRemembered = time.Hour   // since a release was served, for those who page through it
+	releasesMost      = 20          // of a catalog, however many were served of late
+	buildingStale     = time.Minute // without a sign of life, a build is dead
 )

@@ -10,14 +10,11 @@ import (
 	"slices"
 )
 
-// links are the live products that a product refers to.
+// links are the live products that a product refers to, but for its children.
 func (p *plan) links(handle uint32) links {
 	l := links{components: map[string]bool{}}
 	if parent := p.parents[handle]; parent >= 0 {
 		l.parent = p.ids.at(uint32(parent))
-	}
-	for _, child := range p.children.of(handle) {
-		l.children = append(l.children, p.ids.at(child))
 	}
 	for _, component := range p.components.of(handle) {
 		l.components[p.ids.at(component)] = true
@@ -68,7 +65,11 @@ func (p *plan) build(ctx context.Context, release *Release, start, end int) ([]*
 			return fmt.Errorf("the product %s is gone from its snapshot", p.ids.at(handle))
 		}
 		l := p.links(handle)
-		l.files, l.variants = files, p.variants(handle, sources)
+		children := p.childrenInOrder(handle, sources)
+		for _, child := range children {
+			l.children = append(l.children, p.ids.at(child))
+		}
+		l.files, l.variants = files, p.variants(handle, children, sources)
 		b := &builtProduct{ordinal: p.first + start + i, source: source, crumbs: breadcrumbs(p.nodes(handle)), offers: p.offers(handle, sources, prices)}
 		b.missing = slices.DeleteFunc(source.fileIDs(), l.hasFile)
 		b.words, b.nameKey = source.words(), p.collation.key(source.Attributes.Name)
@@ -147,11 +148,26 @@ func (p *plan) sources(ctx context.Context, handles []uint32) (map[uint32]*Produ
 	return byHandle, err
 }
 
-// variants gathers what a product and its relatives know of each other.
-func (p *plan) variants(handle uint32, sources map[uint32]*ProductSource) (v variants) {
+// childrenInOrder are a product's live children as its variations have them:
+// by the place of their option of the first variation, then of the second;
+// those without an option last, and then by id.
+func (p *plan) childrenInOrder(handle uint32, sources map[uint32]*ProductSource) []uint32 {
+	variations := newVariations(sources[handle].Attributes.Variations)
+	children := slices.Clone(p.children.of(handle)) // by id
+	places := make(map[uint32][]int, len(children))
+	for _, child := range children {
+		places[child] = optionPlaces(variations, sources[child].Attributes.Options)
+	}
+	slices.SortStableFunc(children, func(a, b uint32) int { return slices.Compare(places[a], places[b]) })
+	return children
+}
+
+// variants gathers what a product and its relatives know of each other;
+// children are its live ones, in order.
+func (p *plan) variants(handle uint32, children []uint32, sources map[uint32]*ProductSource) (v variants) {
 	own := sources[handle].Attributes
 	v.variations = newVariations(own.Variations)
-	for _, child := range p.children.of(handle) {
+	for _, child := range children {
 		if known, ok := newVariantChild(p.ids.at(child), v.variations, sources[child].Attributes.Options); ok {
 			v.children = append(v.children, known)
 		}

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"slices"
 )
 
@@ -17,11 +16,11 @@ func (w *releaseWriter) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	view := &View{Release: served, store: w.store, cache: w.store.cache, memo: &treeMemo{}}
+	w.served = &View{Release: served, store: w.store, cache: w.store.cache, memo: &treeMemo{}}
 	if w.plan.delta != nil {
-		return w.compareDelta(ctx, view)
+		return w.compareDelta(ctx, w.served)
 	}
-	return w.compareAll(ctx, view)
+	return w.compareAll(ctx, w.served)
 }
 
 // productVersion is what a release shows of a product, as a number.
@@ -47,11 +46,7 @@ func (w *releaseWriter) compareAll(ctx context.Context, served *View) error {
 		p, err := scanVersion(rows)
 		return []any{p.ordinal}, p, err
 	}
-	layers := served.layers()
-	table := fmt.Sprintf(`(
-		SELECT product_id, ordinal, version FROM release_product
-		WHERE release_id IN (%d, %d)) AS served_product`, layers...)
-	return pages(ctx, w.plan.in, table, "product_id, ordinal, version", []string{"ordinal"}, scan, func(products []productVersion) error {
+	count := func(products []productVersion) error {
 		for _, old := range products {
 			if _, isDead := slices.BinarySearch(dead, old.ordinal); isDead {
 				continue
@@ -67,7 +62,14 @@ func (w *releaseWriter) compareAll(ctx context.Context, served *View) error {
 			r.Added--
 		}
 		return nil
-	})
+	}
+	for _, layer := range unique(served.layers()) { // one by one, so that each is read in the order of its key
+		of := []within{{"release_id = ?", []any{layer}}}
+		if err := pagesOf(ctx, w.plan.in, "release_product", of, "product_id, ordinal, version", []string{"ordinal"}, scan, count); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // compareDelta compares a delta with its base or with another delta of it:

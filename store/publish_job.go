@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 )
@@ -41,36 +40,11 @@ func (s *Store) publishJob(ctx context.Context, job *Job, progress func(done, to
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return nil, err
 	}
-	if served, err := s.upToDate(ctx, input.CatalogID); err != nil || served != nil && input.Serve {
-		if served != nil {
-			progress(served.Products, served.Products)
-			return publishResult{served.ID}, nil
-		}
-		return nil, err
-	}
 	release, err := s.publish(ctx, job.Actor, input.CatalogID, input.Serve, progress)
 	if err != nil {
 		return nil, err
 	}
 	return publishResult{release.ID}, nil
-}
-
-// upToDate is the release that a catalog serves, where nothing that catalogs
-// publish was written since; nil otherwise.
-func (s *Store) upToDate(ctx context.Context, catalogID string) (*Release, error) {
-	settings, err := s.Settings(ctx)
-	if err != nil {
-		return nil, err
-	}
-	plan := &plan{in: s.reader}
-	if err := plan.readCatalog(ctx, catalogID); err != nil || plan.served == 0 {
-		return nil, err
-	}
-	served, err := s.keptRelease(ctx, plan.served)
-	if err != nil || served.Revision != plan.revision || served.Locale != cmp.Or(plan.source.Attributes.Locale, settings.Locale) {
-		return nil, err
-	}
-	return served, nil
 }
 
 // ReleaseOfJob is the release that a job made; NOT_FOUND when it made none,

@@ -12,18 +12,25 @@ type listWriter struct {
 	*releaseWriter
 	below         map[string]*listHead // of the base's lists; nil for a whole release
 	heads, chunks [][]any
+	size          int // of the chunks, in bytes
 }
 
-// listRows is how many rows of lists are written in one transaction, a row
-// being up to 16 kB.
-const listRows = 128
+// listBytes is how much of lists is written in one transaction, about; a row
+// is up to 32 kB, and most of a large tree's are a few bytes.
+const listBytes = 2 << 20
 
-// lists writes the list of every node and hierarchy, and that of all.
+// lists writes the list of every node and hierarchy, that of all, and that of
+// every product.
 func (w *releaseWriter) lists(ctx context.Context) error {
-	names := []string{listAll}
-	handles := make(map[string][]uint32, len(w.plan.tree.nodes)+1)
+	names := []string{listAll, listEvery}
+	handles := make(map[string][]uint32, len(w.plan.tree.nodes)+2)
 	for _, a := range w.plan.nodesOf {
 		handles[listAll] = append(handles[listAll], a.handle)
+	}
+	for handle, ordinal := range w.plan.ordinals {
+		if ordinal >= 0 {
+			handles[listEvery] = append(handles[listEvery], uint32(handle))
+		}
 	}
 	curated := map[string][]uint32{}
 	for _, node := range w.plan.tree.nodes {
@@ -79,11 +86,18 @@ func (l *listWriter) inBase(name string, handles, curated []uint32) bool {
 
 // order adds the list in one of its orders.
 func (l *listWriter) order(name string, by SortBy, handles []uint32) {
-	l.chunks = append(l.chunks, chunkRows(l.release.ID, name, by, 0, l.toOrdinals(handles), packOrdinals)...)
+	rows := chunkRows(l.release.ID, name, by, 0, l.toOrdinals(handles), packOrdinals)
+	l.chunks = append(l.chunks, rows...)
+	for _, row := range rows {
+		l.size += chunkRowSize(row)
+	}
 }
 
+// chunkRowSize is what a row of release_chunk comes to, in bytes, about.
+func chunkRowSize(row []any) int { return 128 + len(row[4].([]byte)) }
+
 func (l *listWriter) flushFull(ctx context.Context) error {
-	if len(l.heads)+len(l.chunks) < listRows {
+	if len(l.heads) < sortedBatch && l.size < listBytes {
 		return nil
 	}
 	return l.flush(ctx)
@@ -96,7 +110,7 @@ func (l *listWriter) flush(ctx context.Context) error {
 		return err
 	}
 	err := l.writeChunks(ctx, l.chunks)
-	l.heads, l.chunks = l.heads[:0], l.chunks[:0]
+	l.heads, l.chunks, l.size = l.heads[:0], l.chunks[:0], 0
 	return err
 }
 
@@ -138,10 +152,21 @@ func chunkRows[T any](releaseID int64, list string, by SortBy, first int, values
 	return rows
 }
 
+// writeChunks writes rows of lists, as much in one transaction as listBytes
+// says, and at least a row.
 func (w *releaseWriter) writeChunks(ctx context.Context, rows [][]any) error {
-	return chunked(rows, listRows, func(rows [][]any) error {
-		return w.batch(ctx, func(ctx context.Context, t *tx) error {
-			return t.insertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows)
-		})
-	})
+	for len(rows) > 0 {
+		n, size := 1, chunkRowSize(rows[0])
+		for n < len(rows) && size < listBytes {
+			size += chunkRowSize(rows[n])
+			n++
+		}
+		if err := w.batch(ctx, func(ctx context.Context, t *tx) error {
+			return t.insertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows[:n])
+		}); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
 }

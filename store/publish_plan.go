@@ -212,41 +212,36 @@ func (p *plan) relations() {
 	p.children = reverse(p.parents)
 }
 
-// attachments reads which live products hang from which node.
+// attachments reads which live products hang from which node, of all nodes at
+// once: one by one they would take a statement each.
 func (p *plan) attachments(ctx context.Context) error {
 	p.attached, p.curated = map[string][]uint32{}, map[string][]uint32{}
-	for place, node := range p.tree.nodes {
-		if node.Kind == KindHierarchy {
-			continue
-		}
-		scan := func(rows *sql.Rows) ([]any, attachment, error) {
-			a := attachment{node: int32(place)}
-			var id string
-			err := rows.Scan(&a.attached, &id)
-			handle, live := p.ids.find(id)
-			if !live {
-				a.node = -1
+	scan := func(rows *sql.Rows) ([]any, attachment, error) {
+		a := attachment{node: -1}
+		var nodeID, id string
+		err := rows.Scan(&nodeID, &a.attached, &id)
+		if node := p.tree.byID[nodeID]; node != nil && node.Kind == KindNode {
+			if handle, live := p.ids.find(id); live {
+				a.handle, a.node = handle, int32(node.place)
 			}
-			a.handle = handle
-			return []any{a.attached, id}, a, err
 		}
-		table := `(SELECT attached, product_id FROM node_product WHERE node_id = '` + node.ID + `') AS attached_product`
-		var handles []uint32
-		err := pages(ctx, p.in, table, "attached, product_id", []string{"attached", "product_id"}, scan, func(list []attachment) error {
-			for _, a := range list {
-				if a.node >= 0 {
-					handles = append(handles, a.handle)
-					p.nodesOf = append(p.nodesOf, a)
-				}
+		return []any{nodeID, a.attached, id}, a, err
+	}
+	if err := pages(ctx, p.in, "node_product", "node_id, attached, product_id", []string{"node_id", "attached", "product_id"}, scan, func(list []attachment) error {
+		for _, a := range list {
+			if a.node >= 0 {
+				node := p.tree.nodes[a.node]
+				p.nodesOf = append(p.nodesOf, a)
+				p.attached[node.ID] = append(p.attached[node.ID], a.handle)
+				p.attached[node.HierarchyID] = append(p.attached[node.HierarchyID], a.handle)
 			}
-			return nil
-		})
-		if err != nil {
-			return err
 		}
-		p.attached[node.ID] = handles
-		p.attached[node.HierarchyID] = append(p.attached[node.HierarchyID], handles...)
-		p.curate(node, handles)
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, node := range p.tree.nodes {
+		p.curate(node, p.attached[node.ID])
 	}
 	slices.SortFunc(p.nodesOf, func(a, b attachment) int {
 		return cmp.Or(cmp.Compare(a.handle, b.handle), cmp.Compare(b.attached, a.attached), cmp.Compare(a.node, b.node))

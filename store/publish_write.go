@@ -12,8 +12,9 @@ import (
 	"strings"
 )
 
-// writeRelease writes what was planned: files, products, nodes, lists.
-func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release *Release, progress PublishProgress) error {
+// writeRelease writes what was planned: files, products, nodes, lists. The
+// release is the same when it would show what the served one does.
+func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release *Release, progress PublishProgress) (same bool, err error) {
 	w := &releaseWriter{store: s, actor: actor, plan: p, release: release, shared: map[[16]byte]int64{},
 		index: map[string][][indexEntry]byte{}, facet: map[string]*facetBuilder{}}
 	for _, step := range []func(context.Context) error{
@@ -22,10 +23,10 @@ func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release 
 		w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.places, w.nodes, w.dead, w.lists, w.sortKeys, w.indexes, w.hashes, w.compare,
 	} {
 		if err := step(ctx); err != nil {
-			return fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
+			return false, fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
 		}
 	}
-	return nil
+	return w.showsTheSame(ctx)
 }
 
 type releaseWriter struct {
@@ -33,6 +34,7 @@ type releaseWriter struct {
 	actor     Actor
 	plan      *plan
 	release   *Release
+	served    *View              // what it was compared with; nil for the first of a catalog
 	documents int64              // numbered so far
 	added     []addedDocument    // documents that are new with this release
 	fresh     []addedDocument    // those of the batch that is being written
@@ -313,6 +315,9 @@ func versionOf(documents string, crumbs int64, offers map[string]*offer) int64 {
 // are not.
 const missingFile = "missing_file"
 
+// shownFile is the index of the files that products show.
+const shownFile = "file"
+
 // indexProduct notes what the product can be found by.
 func (w *releaseWriter) indexProduct(product *builtProduct) {
 	a := &product.source.Attributes
@@ -329,6 +334,7 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 	add("manufacturer_part_num", a.ManufacturerPartNum)
 	add("upc_ean", a.UPCEAN)
 	add(missingFile, product.missing...)
+	add(shownFile, slices.DeleteFunc(product.source.fileIDs(), func(id string) bool { return slices.Contains(product.missing, id) })...)
 	for attribute, values := range map[string][]string{"tags": a.Tags, "product_types": a.ProductTypes} {
 		values = slices.DeleteFunc(unique(values), func(value string) bool { return value == "" })
 		add(attribute, values...)

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // references checks that what a file refers to is in it or in the store. It
@@ -16,6 +18,7 @@ type references struct {
 	defined map[reference]bool          // member is empty
 	wanted  map[reference][]ImportFault // for each use, as far as they would be told
 	nodes   map[string]nodePlace
+	steps   int // from place to place, which grow as the file does
 }
 
 // nodePlace is where a node hangs in the tree.
@@ -30,7 +33,7 @@ var referenceTables = map[string]string{
 }
 
 func newReferences() *references {
-	return &references{map[reference]bool{}, map[reference][]ImportFault{}, map[string]nodePlace{}}
+	return &references{defined: map[reference]bool{}, wanted: map[reference][]ImportFault{}, nodes: map[string]nodePlace{}}
 }
 
 func (r *references) note(d decoded) {
@@ -89,20 +92,33 @@ func (r *references) misplaced(ctx context.Context, s *Store) (list []ImportFaul
 	if err != nil {
 		return nil, err
 	}
+	return r.misplacedAmong(places), nil
+}
+
+// misplacedAmong is misplaced, beside the places of the store.
+func (r *references) misplacedAmong(places map[string]nodePlace) (list []ImportFault) {
+	left := map[string][]string{} // nodes that the file does not hold, by parent
+	for id, place := range places {
+		r.steps++
+		if _, inFile := r.nodes[id]; !inFile && place.parent != "" {
+			left[place.parent] = append(left[place.parent], id)
+		}
+	}
 	maps.Copy(places, r.nodes)
-	for id, node := range r.nodes {
-		f := &faults{}
+	inOrder := slices.SortedFunc(maps.Keys(r.nodes), func(a, b string) int { return cmp.Or(r.nodes[a].line-r.nodes[b].line, strings.Compare(a, b)) })
+	rooted := map[string]bool{}
+	for _, id := range inOrder {
+		node, f := r.nodes[id], &faults{}
 		if parent, ok := places[node.parent]; ok && parent.hierarchy != node.hierarchy {
 			f.add("relationships.parent.data.id", "must be a node of the same hierarchy, %q; %q is one of %q", node.hierarchy, node.parent, parent.hierarchy)
 		}
-		for up, steps := node.parent, 0; up != ""; up, steps = places[up].parent, steps+1 {
-			if up == id || steps > len(places) {
-				f.add("relationships.parent.data.id", "must not be the node itself or one below it")
-				break
-			}
+		if !r.isRooted(id, places, rooted) {
+			f.add("relationships.parent.data.id", "must not be the node itself or one below it")
 		}
-		for child, place := range places {
-			if _, inFile := r.nodes[child]; !inFile && place.parent == id && place.hierarchy != node.hierarchy {
+		slices.Sort(left[id])
+		for _, child := range left[id] {
+			r.steps++
+			if place := places[child]; place.hierarchy != node.hierarchy {
 				f.add("relationships.hierarchy.data.id", "must stay %q as long as the node %q of that hierarchy hangs from it", place.hierarchy, child)
 			}
 		}
@@ -110,7 +126,28 @@ func (r *references) misplaced(ctx context.Context, s *Store) (list []ImportFaul
 			list = append(list, ImportFault{node.line, "node", fault})
 		}
 	}
-	return list, nil
+	return list
+}
+
+// isRooted tells whether the way up from a node ends, and does not come round.
+// What it learns of the nodes on the way is known from then on, so that no
+// place is left twice.
+func (r *references) isRooted(id string, places map[string]nodePlace, known map[string]bool) bool {
+	var way []string
+	ends := true
+	for up := id; up != ""; up = places[up].parent {
+		r.steps++
+		if rooted, seen := known[up]; seen {
+			ends = rooted
+			break
+		}
+		known[up] = false // until the way has ended: who comes by again has come round
+		way = append(way, up)
+	}
+	for _, passed := range way {
+		known[passed] = ends
+	}
+	return ends
 }
 
 // nodePlaces reads the trees of the store.

@@ -87,7 +87,8 @@ func keptRelease(ctx context.Context, in session, id int64) (*Release, error) {
 }
 
 // Releases lists the releases of a catalog that are kept, newest first: the
-// served one, the newest three, and the bases of those. NOT_FOUND for an unknown catalog.
+// served one, the newest three, those served within the last hour (20 at most),
+// and the bases of all these. NOT_FOUND for an unknown catalog.
 func (s *Store) Releases(ctx context.Context, catalogID string) ([]*Release, error) {
 	if err := catalogExists(ctx, s.reader, catalogID); err != nil {
 		return nil, err
@@ -161,7 +162,10 @@ const (
 )
 
 // The lists of a release by name.
-const listAll = "all" // every product attached to any of its nodes
+const (
+	listAll   = "all"   // every product attached to any of its nodes
+	listEvery = "every" // those, and all they are related to: whatever the release holds
+)
 
 func listOfNode(id string) string { return "node/" + id }
 

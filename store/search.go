@@ -14,9 +14,13 @@ import (
 // Case and accents do not count. The last word also finds words that begin
 // with it, so that a list can follow what is being typed.
 //
+// A script that puts no spaces between words is typed without them too: then
+// what was typed may stand in pieces, here and there, each of which holds
+// together (searchWord).
+//
 // The words are cut and indexed by this package alone, so that the same text
 // finds the same products on every engine.
-type Search struct{ tokens []searchToken }
+type Search struct{ words []searchWord }
 
 // searchToken is a word to look for, or how words begin.
 type searchToken struct {
@@ -46,76 +50,50 @@ func NewSearch(text string) (Search, error) {
 		return Search{}, invalid(path, "has %d words; at most %d are searched for", len(words), MaxSearchWords)
 	}
 	var s Search
+	seen := map[string]bool{}
 	for i, w := range words {
-		for _, token := range w.wanted(i == len(words)-1) {
-			if !slices.Contains(s.tokens, token) {
-				s.tokens = append(s.tokens, token)
-			}
+		wanted := w.wanted(i == len(words)-1)
+		if name := wanted.String(); !seen[name] {
+			seen[name], s.words = true, append(s.words, wanted)
 		}
 	}
 	return s, nil
 }
 
 // Empty tells whether there is nothing to look for.
-func (s Search) Empty() bool { return len(s.tokens) == 0 }
+func (s Search) Empty() bool { return len(s.words) == 0 }
 
 func (s Search) String() string {
-	parts := make([]string, len(s.tokens))
-	for i, token := range s.tokens {
-		parts[i] = token.text
-		if token.prefix {
-			parts[i] += "*"
-		}
+	parts := make([]string, len(s.words))
+	for i, w := range s.words {
+		parts[i] = w.String()
 	}
 	return "search(" + strings.Join(parts, " ") + ")"
 }
 
 // word is a piece of a text between spaces and punctuation, folded. A run is
 // one in a script that puts no spaces between words, such as Thai or Chinese;
-// it is indexed by its pairs of characters.
+// it is indexed by its pairs of syllables (search_run.go).
 type word struct {
 	text string
 	run  bool
 }
 
-// indexed are the tokens that a word is found by. A run's last character
-// stands alone, so that every single one begins a token.
+// indexed are the tokens that a word is found by.
 func (w word) indexed(yield func(token string) bool) {
 	if !w.run {
 		yield(cutWord(w.text))
 		return
 	}
-	w.pairs(func(token string, _ bool) bool { return yield(token) })
+	indexedRun(w.text, yield)
 }
 
-// wanted are the tokens that a text must have to hold the word.
-func (w word) wanted(last bool) (tokens []searchToken) {
+// wanted is what a text must have to hold the word.
+func (w word) wanted(last bool) searchWord {
 	if !w.run {
-		return []searchToken{{cutWord(w.text), last}}
+		return searchWord{whole: searchToken{cutWord(w.text), last}}
 	}
-	w.pairs(func(token string, whole bool) bool {
-		if whole || len(token) == len(w.text) {
-			tokens = append(tokens, searchToken{token, !whole})
-		}
-		return true
-	})
-	return tokens
-}
-
-// pairs yields each two neighbouring characters, and the last one alone, which
-// is no whole pair.
-func (w word) pairs(yield func(token string, whole bool) bool) {
-	previous := -1
-	for at := range w.text {
-		if previous >= 0 {
-			_, size := utf8.DecodeRuneInString(w.text[at:])
-			if !yield(w.text[previous:at+size], true) {
-				return
-			}
-		}
-		previous = at
-	}
-	yield(w.text[previous:], false)
+	return wantedRun(w.text, last)
 }
 
 // maxToken bounds a word in the index; a longer one is known by its beginning.
@@ -139,6 +117,9 @@ func wordsOf(text string) func(yield func(word) bool) {
 		start, run := -1, false
 		for at, r := range folded {
 			part := isWordPart(r)
+			if start >= 0 && unicode.IsMark(r) {
+				continue // a vowel sign or a tone belongs to the letter before it
+			}
 			if start >= 0 && (!part || isUnspaced(r) != run) {
 				if !yield(word{folded[start:at], run}) {
 					return
@@ -165,7 +146,8 @@ func isWordPart(r rune) bool {
 // isUnspaced tells whether a character's script puts no spaces between words.
 func isUnspaced(r rune) bool {
 	return r >= 0x0E00 && (r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
-		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
+		unicode.Bopomofo, unicode.Yi, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+		unicode.Tai_Le, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Tai_Viet, unicode.Javanese, unicode.Balinese))
 }
 
 // fold makes texts alike that differ in case, in accents or in how Unicode
@@ -177,7 +159,7 @@ func fold(text string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(text) {
 		switch {
-		case isAccent(r) || unicode.Is(unicode.Cf, r): // soft hyphens and joiners are not seen either
+		case isAccent(r) || unicode.Is(unicode.Cf, r), r == 'ـ': // soft hyphens, joiners and stretched strokes are not seen either
 		case unfolded[r] != "":
 			b.WriteString(unfolded[r])
 		default:

@@ -252,33 +252,52 @@ func (v *View) wordChunks(ctx context.Context, numbers []int) (map[int]wordChunk
 	return found, err
 }
 
-// hits are the products that have a token, and those of them that have it in
+// hits are the products that hold a word, and those of them that hold it in
 // their name or SKU.
 type hits struct{ all, named ordinalSet }
 
-// hits finds the products of each token of a search, in two statements for
+// hits finds the products of each word of a search, in two statements for
 // each layer. Dead ones are among them, which no list has.
 func (v *View) hits(ctx context.Context, search Search) ([]hits, error) {
-	found := make([]hits, len(search.tokens))
+	var tokens []searchToken
+	for _, w := range search.words {
+		if v.Release.format < formatOfSyllables && (w.pairs != nil || strings.HasSuffix(w.whole.text, syllableEnd)) {
+			return nil, v.notKept(ctx, "index of words without spaces")
+		}
+		tokens = append(tokens, w.tokens()...)
+	}
+	found := make([]hits, len(tokens))
 	for i := range found {
 		found[i] = hits{newOrdinalSet(v.Release.ordinals), newOrdinalSet(v.Release.ordinals)}
 	}
 	if base := v.base(); base != nil {
-		if err := base.hitsHere(ctx, search, found); err != nil {
+		if err := base.hitsHere(ctx, tokens, found); err != nil {
 			return nil, err
 		}
 	}
-	return found, v.hitsHere(ctx, search, found)
+	if err := v.hitsHere(ctx, tokens, found); err != nil {
+		return nil, err
+	}
+	words := make([]hits, len(search.words))
+	for i, w := range search.words {
+		n := len(w.tokens())
+		var all, named []ordinalSet
+		for _, hit := range found[:n] {
+			all, named = append(all, hit.all), append(named, hit.named)
+		}
+		words[i], found = hits{w.holding(all), w.holding(named)}, found[n:]
+	}
+	return words, nil
 }
 
-// hitsHere adds those of the view's own layer.
-func (v *View) hitsHere(ctx context.Context, search Search, found []hits) error {
+// hitsHere adds those of each token in the view's own layer.
+func (v *View) hitsHere(ctx context.Context, tokens []searchToken, found []hits) error {
 	directory, err := v.wordDirectory(ctx)
 	if err != nil {
 		return err
 	}
-	wanted := make([][]int, len(search.tokens)) // chunks
-	for i, token := range search.tokens {
+	wanted := make([][]int, len(tokens)) // chunks
+	for i, token := range tokens {
 		for _, segment := range directory {
 			if segment.language == "" || slices.Contains(v.languages, segment.language) {
 				for first, end := segment.chunks(token); first < end; first++ {
@@ -291,7 +310,7 @@ func (v *View) hitsHere(ctx context.Context, search Search, found []hits) error 
 	if err != nil {
 		return err
 	}
-	for i, token := range search.tokens {
+	for i, token := range tokens {
 		for _, number := range wanted[i] {
 			chunks[number].each(token, func(ordinal uint32, isNamed bool) {
 				found[i].all.add(ordinal)
@@ -335,6 +354,15 @@ func newOrdinalSet(ordinals int) ordinalSet { return make(ordinalSet, (ordinals+
 
 func (s ordinalSet) add(ordinal uint32)      { s[ordinal/64] |= 1 << (ordinal % 64) }
 func (s ordinalSet) has(ordinal uint32) bool { return s[ordinal/64]&(1<<(ordinal%64)) != 0 }
+
+func (s ordinalSet) clone() ordinalSet { return slices.Clone(s) }
+
+// addAll adds what the other has.
+func (s ordinalSet) addAll(other ordinalSet) {
+	for i := range s {
+		s[i] |= other[i]
+	}
+}
 
 // keep drops what the other has not.
 func (s ordinalSet) keep(other ordinalSet) {

@@ -16,6 +16,12 @@ type Settings struct {
 	Locale     string // BCP 47; the language of texts that name none
 }
 
+// PageLengthMax is how many rows a page can ask for.
+func (Settings) PageLengthMax() int { return MaxPageLength }
+
+// PageOffsetLimit is how many rows a page can pass over.
+func (Settings) PageOffsetLimit() int { return MaxOffset }
+
 // SettingsChange names what to change; nil leaves a member as it is.
 type SettingsChange struct {
 	PageLength *int

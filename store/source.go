@@ -145,6 +145,12 @@ func (f *faults) shape(path []string, raw []byte, shape reflect.Type, lenient bo
 	}
 	switch {
 	case shape == reflect.TypeFor[json.RawMessage](), shape.Kind() == reflect.Interface:
+	case reflect.PointerTo(shape).Implements(reflect.TypeFor[json.Unmarshaler]()):
+		var wrong *Error // of a form of its own
+		if err := json.Unmarshal(raw, reflect.New(shape).Interface()); errors.As(err, &wrong) {
+			f.mistyped = true
+			f.list = append(f.list, wrong.At(path...))
+		}
 	case shape.Kind() == reflect.Struct, shape.Kind() == reflect.Map:
 		var members map[string]json.RawMessage
 		if json.Unmarshal(raw, &members) != nil {

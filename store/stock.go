@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -66,13 +67,17 @@ func (s *Store) StocksByID(ctx context.Context, productIDs []string) (map[string
 // CreateStock makes the stock record of a product, which need not be imported
 // yet, with so many units available, and enters them in the ledger.
 //
-// INVALID for a malformed id; UNPROCESSABLE for a quantity out of bounds;
+// INVALID for a malformed id; UNPROCESSABLE for a quantity out of bounds, and
+// for the name of a resource in place of an id;
 // CONFLICT when the product has a record already: it is changed by
 // transactions only, so that none that were made meanwhile are lost.
 func (s *Store) CreateStock(ctx context.Context, actor Actor, productID string, available int) (*Stock, error) {
 	opening := StockChange{ProductID: productID, Action: StockSet, Quantity: available}
 	if faults := opening.check(); len(faults) > 0 {
 		return nil, faults
+	}
+	if ResourceName(productID) {
+		return nil, unprocessable([]string{"productId"}, "must be a product's id, not %q, which is the name of a resource", productID)
 	}
 	var made *Stock
 	err := s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {
@@ -195,10 +200,11 @@ const MaxStockChanges = 1000
 //
 // INVALID for an unknown action; NOT_FOUND for a product without a record;
 // CONFLICT when ExpectedAvailable is not what is there; UNPROCESSABLE for a
-// quantity out of bounds or too little stock.
+// quantity out of bounds or too little stock. Every faulty change is told, of
+// very many the first ones.
 func (s *Store) TransactStock(ctx context.Context, actor Actor, changes []StockChange) ([]*StockTransaction, error) {
-	if err := checkStockChanges(changes); err != nil {
-		return nil, err
+	if len(changes) == 0 || len(changes) > MaxStockChanges {
+		return nil, unprocessable([]string{"changes"}, "must hold between 1 and %d changes, not %d", MaxStockChanges, len(changes))
 	}
 	order := make([]int, len(changes))
 	for i := range order {
@@ -209,16 +215,9 @@ func (s *Store) TransactStock(ctx context.Context, actor Actor, changes []StockC
 		return strings.Compare(changes[a].ProductID, changes[b].ProductID)
 	})
 	var made []*StockTransaction
-	err := s.update(ctx, actor, func(ctx context.Context, t *tx) error {
-		made = make([]*StockTransaction, len(changes))
-		for _, i := range order {
-			transaction, err := t.transactStock(ctx, changes[i])
-			if err != nil {
-				return at(err, "changes", i)
-			}
-			made[i] = transaction
-		}
-		return nil
+	err := s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {
+		made, err = t.transactStocks(ctx, changes, order)
+		return err
 	}, &made)
 	if err != nil {
 		return nil, err
@@ -226,20 +225,39 @@ func (s *Store) TransactStock(ctx context.Context, actor Actor, changes []StockC
 	return made, nil
 }
 
-func checkStockChanges(changes []StockChange) error {
-	if len(changes) == 0 || len(changes) > MaxStockChanges {
-		return unprocessable([]string{"changes"}, "must hold between 1 and %d changes, not %d", MaxStockChanges, len(changes))
-	}
-	var faults Errors
+// transactStocks makes changes in an order, and tells what is wrong with each:
+// first what is so whatever there is, then what does not go with the balances.
+// Once a change is wrong, those of the same product after it are not tried:
+// what is there for them is not known.
+func (t *tx) transactStocks(ctx context.Context, changes []StockChange, order []int) ([]*StockTransaction, error) {
+	made := make([]*StockTransaction, len(changes))
+	var faulty Errors
+	wrong := map[int]bool{}
 	for i := range changes {
 		for _, fault := range changes[i].check() {
-			faults = append(faults, at(fault, "changes", i).(*Error))
+			wrong[i] = true
+			faulty = append(faulty, fault.At("changes", itoa(i)))
 		}
 	}
-	if len(faults) > 0 {
-		return faults
+	untold := map[string]bool{} // products
+	for _, i := range order {
+		if product := changes[i].ProductID; wrong[i] || untold[product] {
+			untold[product] = true
+			continue
+		}
+		var refused *Error
+		var err error
+		if made[i], err = t.transactStock(ctx, changes[i]); errors.As(err, &refused) {
+			untold[changes[i].ProductID] = true
+			faulty = append(faulty, refused.At("changes", itoa(i)))
+		} else if err != nil {
+			return nil, err
+		}
 	}
-	return nil
+	if len(faulty) > 0 {
+		return nil, faulty.Bounded()
+	}
+	return made, nil
 }
 
 func (c *StockChange) check() (faults Errors) {

@@ -14,7 +14,8 @@ const sweepBatch = 5000
 
 // Sweep removes what no one reads any more, in short transactions: releases
 // that were left unfinished, superseded ones beyond the newest three of their
-// catalog, unless they are the base of one that is kept, and the documents that
+// catalog and beyond those that were served within the last hour, at most 20 in
+// all, unless they are the base of one that is kept, and the documents that
 // only they held; and the codes of promotions that have been done away with.
 func (s *Store) Sweep(ctx context.Context, actor Actor) error {
 	if err := s.purgeCodes(ctx, actor); err != nil {
@@ -53,13 +54,13 @@ func (s *Store) deadReleases(ctx context.Context) ([]deadRelease, error) {
 		WHERE state <> $1 AND touched_at < $2
 		UNION ALL
 		SELECT id, touched_at, base_id <> 0 FROM (
-		    SELECT id, touched_at, base_id, superseded_at, ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY id DESC) AS age
+		    SELECT id, touched_at, base_id, superseded_at, preview, ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY id DESC) AS age
 		    FROM release WHERE state = $1) AS published
-		WHERE superseded_at > 0 AND age > $3 AND id NOT IN (SELECT base_id FROM release)
+		WHERE superseded_at > 0 AND age > $3 AND (preview OR superseded_at <= $4 OR age > $5) AND id NOT IN (SELECT base_id FROM release)
 		UNION ALL
 		SELECT id, touched_at, base_id <> 0 FROM release -- of a catalog that was deleted
 		WHERE state = $1 AND superseded_at > 0 AND catalog_id NOT IN (SELECT id FROM catalog)`,
-		releasePublished, micros(s.now().Add(-buildingStale)), releasesKept)
+		releasePublished, micros(s.now().Add(-buildingStale)), releasesKept, micros(s.now().Add(-releaseRemembered)), releasesMost)
 }
 
 // dropRelease deletes a release, its own row last: what is left of an

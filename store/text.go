@@ -43,11 +43,3 @@ func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05
 // formatTimeBare is formatTime without the zone, as the contract shows times
 // under /catalog.
 func formatTimeBare(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000") }
-
-// at puts the member and index of a list in front of an error's path.
-func at(err error, member string, index int) error {
-	if e, ok := err.(*Error); ok {
-		return e.At(member, itoa(index))
-	}
-	return err
-}

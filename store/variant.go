@@ -28,7 +28,7 @@ type VariationOption struct {
 type variants struct {
 	variations []Variation       // of a parent, in order
 	chosen     []Variation       // of a child: the parent's, each with the child's option
-	children   []variantChild    // of a parent, by id
+	children   []variantChild    // of a parent, in the order of their options, then by id
 	modifiers  []*modifierSource // of a child, in its order
 }
 
@@ -67,6 +67,19 @@ func choose(variations []Variation, optionIDs []string) (chosen []Variation) {
 		}
 	}
 	return chosen
+}
+
+// optionPlaces are the places of a child's options, one for each variation;
+// that of none is behind all.
+func optionPlaces(variations []Variation, optionIDs []string) []int {
+	places := make([]int, len(variations))
+	for i, v := range variations {
+		places[i] = len(v.Options)
+		if at := slices.IndexFunc(v.Options, func(o VariationOption) bool { return slices.Contains(optionIDs, o.ID) }); at >= 0 {
+			places[i] = at
+		}
+	}
+	return places
 }
 
 // newVariantChild tells which options a child stands for; ok is false when

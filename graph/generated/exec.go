@@ -34,12 +34,14 @@ type ResolverRoot interface {
 	AuthoredNode() AuthoredNodeResolver
 	CatalogNode() CatalogNodeResolver
 	CatalogRelease() CatalogReleaseResolver
+	ConfiguredProduct() ConfiguredProductResolver
 	Hierarchy() HierarchyResolver
 	Job() JobResolver
 	Mutation() MutationResolver
 	Product() ProductResolver
 	Query() QueryResolver
 	Stock() StockResolver
+	StockTransaction() StockTransactionResolver
 }
 
 type DirectiveRoot struct {
@@ -288,6 +290,28 @@ type ComplexityRoot struct {
 		Type     func(childComplexity int) int
 	}
 
+	ConfiguredProduct struct {
+		BundleConfiguration  func(childComplexity int) int
+		DisplayPrice         func(childComplexity int) int
+		OriginalDisplayPrice func(childComplexity int) int
+		OriginalPrice        func(childComplexity int) int
+		Price                func(childComplexity int) int
+		PricebookID          func(childComplexity int) int
+		Product              func(childComplexity int) int
+		SaleExpires          func(childComplexity int) int
+		SaleID               func(childComplexity int) int
+		Tiers                func(childComplexity int) int
+	}
+
+	Currency struct {
+		Code              func(childComplexity int) int
+		DecimalPlaces     func(childComplexity int) int
+		DecimalPoint      func(childComplexity int) int
+		Default           func(childComplexity int) int
+		Format            func(childComplexity int) int
+		ThousandSeparator func(childComplexity int) int
+	}
+
 	DisplayPrice struct {
 		WithTax    func(childComplexity int) int
 		WithoutTax func(childComplexity int) int
@@ -311,6 +335,18 @@ type ComplexityRoot struct {
 		MimeType  func(childComplexity int) int
 		Public    func(childComplexity int) int
 		Width     func(childComplexity int) int
+	}
+
+	FileConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	FileEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Gateway struct {
@@ -426,7 +462,7 @@ type ComplexityRoot struct {
 		PromotionCodesCreate   func(childComplexity int, input PromotionCodesCreateInput) int
 		PromotionCodesDelete   func(childComplexity int, input PromotionCodesDeleteInput) int
 		PromotionCodesGenerate func(childComplexity int, input PromotionCodesGenerateInput) int
-		PromotionCreate        func(childComplexity int, input PromotionCreateInput) int
+		PromotionCreate        func(childComplexity int, input model.PromotionCreateInput) int
 		PromotionDelete        func(childComplexity int, input PromotionDeleteInput) int
 		PromotionUpdate        func(childComplexity int, input PromotionUpdateInput) int
 		SettingsUpdate         func(childComplexity int, input SettingsUpdateInput) int
@@ -519,7 +555,6 @@ type ComplexityRoot struct {
 		ComponentProductsConnection func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Components                  func(childComplexity int) int
 		CreatedAt                   func(childComplexity int) int
-		CuratedProduct              func(childComplexity int) int
 		CustomInputs                func(childComplexity int) int
 		Description                 func(childComplexity int) int
 		DisplayPrice                func(childComplexity int) int
@@ -576,8 +611,9 @@ type ComplexityRoot struct {
 	}
 
 	ProductEdge struct {
-		Cursor func(childComplexity int) int
-		Node   func(childComplexity int) int
+		Curated func(childComplexity int) int
+		Cursor  func(childComplexity int) int
+		Node    func(childComplexity int) int
 	}
 
 	ProductFacets struct {
@@ -588,6 +624,20 @@ type ComplexityRoot struct {
 	ProductFile struct {
 		AttachedAt func(childComplexity int) int
 		File       func(childComplexity int) int
+	}
+
+	ProductFilterValues struct {
+		And                 func(childComplexity int) int
+		Bounds              func(childComplexity int) int
+		Ids                 func(childComplexity int) int
+		ManufacturerPartNum func(childComplexity int) int
+		Name                func(childComplexity int) int
+		ProductTypes        func(childComplexity int) int
+		Search              func(childComplexity int) int
+		Sku                 func(childComplexity int) int
+		Slug                func(childComplexity int) int
+		Tags                func(childComplexity int) int
+		UpcEan              func(childComplexity int) int
 	}
 
 	ProductTranslation struct {
@@ -744,8 +794,30 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	PromotionPreview struct {
+		Automatic              func(childComplexity int) int
+		Conditions             func(childComplexity int) int
+		CreatedAt              func(childComplexity int) int
+		Currencies             func(childComplexity int) int
+		Description            func(childComplexity int) int
+		Enabled                func(childComplexity int) int
+		End                    func(childComplexity int) int
+		ID                     func(childComplexity int) int
+		MaxApplicationsPerCart func(childComplexity int) int
+		MaxDiscountValue       func(childComplexity int) int
+		MinCartValue           func(childComplexity int) int
+		Name                   func(childComplexity int) int
+		Schema                 func(childComplexity int) int
+		Start                  func(childComplexity int) int
+		State                  func(childComplexity int) int
+		TargetCatalogs         func(childComplexity int) int
+		Type                   func(childComplexity int) int
+		UpdatedAt              func(childComplexity int) int
+	}
+
 	PromotionUpdatePayload struct {
 		CodesDeleted func(childComplexity int) int
+		Preview      func(childComplexity int) int
 		Promotion    func(childComplexity int) int
 		UserErrors   func(childComplexity int) int
 	}
@@ -763,6 +835,10 @@ type ComplexityRoot struct {
 		CatalogRule         func(childComplexity int, id string) int
 		CatalogRules        func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		Catalogs            func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Currencies          func(childComplexity int) int
+		Currency            func(childComplexity int, code string) int
+		File                func(childComplexity int, id string) int
+		Files               func(childComplexity int, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) int
 		Gateway             func(childComplexity int, slug string) int
 		Gateways            func(childComplexity int) int
 		Hierarchies         func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
@@ -772,7 +848,8 @@ type ComplexityRoot struct {
 		Node                func(childComplexity int, id string) int
 		Nodes               func(childComplexity int, ids []string) int
 		Product             func(childComplexity int, id *string, sku *string, slug *string) int
-		Products            func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		ProductConfigured   func(childComplexity int, id string, selectedOptions []*store.BundleChoice) int
+		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotion           func(childComplexity int, id string) int
 		PromotionCode       func(childComplexity int, code string) int
 		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, currency *string, amount *string) int
@@ -781,6 +858,7 @@ type ComplexityRoot struct {
 		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Settings            func(childComplexity int) int
 		Stock               func(childComplexity int, productID string) int
+		StockLocations      func(childComplexity int) int
 		StockTransaction    func(childComplexity int, productID string, id string) int
 		StockTransactions   func(childComplexity int, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Stocks              func(childComplexity int, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
@@ -788,9 +866,11 @@ type ComplexityRoot struct {
 	}
 
 	Settings struct {
-		Currency   func(childComplexity int) int
-		Locale     func(childComplexity int) int
-		PageLength func(childComplexity int) int
+		Currency        func(childComplexity int) int
+		Locale          func(childComplexity int) int
+		PageLength      func(childComplexity int) int
+		PageLengthMax   func(childComplexity int) int
+		PageOffsetLimit func(childComplexity int) int
 	}
 
 	SettingsUpdatePayload struct {
@@ -835,6 +915,14 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	StockLocation struct {
+		Address     func(childComplexity int) int
+		Description func(childComplexity int) int
+		ExternalRef func(childComplexity int) int
+		ID          func(childComplexity int) int
+		Name        func(childComplexity int) int
+	}
+
 	StockTimestamps struct {
 		CreatedAt func(childComplexity int) int
 		UpdatedAt func(childComplexity int) int
@@ -869,6 +957,11 @@ type ComplexityRoot struct {
 	StockTransactionEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	TextFilterValues struct {
+		Eq func(childComplexity int) int
+		In func(childComplexity int) int
 	}
 
 	UserError struct {
@@ -912,6 +1005,9 @@ type CatalogNodeResolver interface {
 type CatalogReleaseResolver interface {
 	Served(ctx context.Context, obj *store.Release) (bool, error)
 }
+type ConfiguredProductResolver interface {
+	Product(ctx context.Context, obj *model.Product) (*model.Product, error)
+}
 type HierarchyResolver interface {
 	Children(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	AllNodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
@@ -938,7 +1034,7 @@ type MutationResolver interface {
 	CatalogRuleCreate(ctx context.Context, input CatalogRuleCreateInput) (*CatalogRuleCreatePayload, error)
 	CatalogRuleUpdate(ctx context.Context, input CatalogRuleUpdateInput) (*CatalogRuleUpdatePayload, error)
 	CatalogRuleDelete(ctx context.Context, input CatalogRuleDeleteInput) (*CatalogRuleDeletePayload, error)
-	PromotionCreate(ctx context.Context, input PromotionCreateInput) (*PromotionCreatePayload, error)
+	PromotionCreate(ctx context.Context, input model.PromotionCreateInput) (*PromotionCreatePayload, error)
 	PromotionUpdate(ctx context.Context, input PromotionUpdateInput) (*PromotionUpdatePayload, error)
 	PromotionDelete(ctx context.Context, input PromotionDeleteInput) (*PromotionDeletePayload, error)
 	PromotionCodesCreate(ctx context.Context, input PromotionCodesCreateInput) (*PromotionCodesCreatePayload, error)
@@ -975,10 +1071,16 @@ type QueryResolver interface {
 	Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error)
 	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
 	Product(ctx context.Context, id *string, sku *string, slug *string) (*model.Product, error)
-	Products(ctx context.Context, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	ProductConfigured(ctx context.Context, id string, selectedOptions []*store.BundleChoice) (*model.Product, error)
+	File(ctx context.Context, id string) (*store.File, error)
+	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.File], error)
+	Currencies(ctx context.Context) ([]*store.Currency, error)
+	Currency(ctx context.Context, code string) (*store.Currency, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
 	Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
 	StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error)
+	StockLocations(ctx context.Context) ([]*store.StockLocation, error)
 	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
 	StockTransaction(ctx context.Context, productID string, id string) (*model.StockTransaction, error)
 	Settings(ctx context.Context) (*store.Settings, error)
@@ -1008,6 +1110,9 @@ type QueryResolver interface {
 type StockResolver interface {
 	Product(ctx context.Context, obj *model.Stock) (*model.Product, error)
 	Transactions(ctx context.Context, obj *model.Stock, first int) ([]*model.StockTransaction, error)
+}
+type StockTransactionResolver interface {
+	Stock(ctx context.Context, obj *model.StockTransaction) (*model.Stock, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -1589,7 +1694,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogNodeEdge.Node(childComplexity), true
 
-	case "CatalogPricebook.id":
+	case "CatalogPricebook.uuid":
 		if e.ComplexityRoot.CatalogPricebook.ID == nil {
 			break
 		}
@@ -1932,7 +2037,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogUpdatePayload.UserErrors(childComplexity), true
 
-	case "ComponentOption.id":
+	case "ComponentOption.uuid":
 		if e.ComplexityRoot.ComponentOption.ID == nil {
 			break
 		}
@@ -1950,6 +2055,104 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ComponentOption.Type(childComplexity), true
+
+	case "ConfiguredProduct.bundleConfiguration":
+		if e.ComplexityRoot.ConfiguredProduct.BundleConfiguration == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.BundleConfiguration(childComplexity), true
+	case "ConfiguredProduct.displayPrice":
+		if e.ComplexityRoot.ConfiguredProduct.DisplayPrice == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.DisplayPrice(childComplexity), true
+	case "ConfiguredProduct.originalDisplayPrice":
+		if e.ComplexityRoot.ConfiguredProduct.OriginalDisplayPrice == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.OriginalDisplayPrice(childComplexity), true
+	case "ConfiguredProduct.originalPrice":
+		if e.ComplexityRoot.ConfiguredProduct.OriginalPrice == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.OriginalPrice(childComplexity), true
+	case "ConfiguredProduct.price":
+		if e.ComplexityRoot.ConfiguredProduct.Price == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.Price(childComplexity), true
+	case "ConfiguredProduct.pricebookId":
+		if e.ComplexityRoot.ConfiguredProduct.PricebookID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.PricebookID(childComplexity), true
+	case "ConfiguredProduct.product":
+		if e.ComplexityRoot.ConfiguredProduct.Product == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.Product(childComplexity), true
+	case "ConfiguredProduct.saleExpires":
+		if e.ComplexityRoot.ConfiguredProduct.SaleExpires == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.SaleExpires(childComplexity), true
+	case "ConfiguredProduct.saleId":
+		if e.ComplexityRoot.ConfiguredProduct.SaleID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.SaleID(childComplexity), true
+	case "ConfiguredProduct.tiers":
+		if e.ComplexityRoot.ConfiguredProduct.Tiers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfiguredProduct.Tiers(childComplexity), true
+
+	case "Currency.code":
+		if e.ComplexityRoot.Currency.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Currency.Code(childComplexity), true
+	case "Currency.decimalPlaces":
+		if e.ComplexityRoot.Currency.DecimalPlaces == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Currency.DecimalPlaces(childComplexity), true
+	case "Currency.decimalPoint":
+		if e.ComplexityRoot.Currency.DecimalPoint == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Currency.DecimalPoint(childComplexity), true
+	case "Currency.default":
+		if e.ComplexityRoot.Currency.Default == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Currency.Default(childComplexity), true
+	case "Currency.format":
+		if e.ComplexityRoot.Currency.Format == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Currency.Format(childComplexity), true
+	case "Currency.thousandSeparator":
+		if e.ComplexityRoot.Currency.ThousandSeparator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Currency.ThousandSeparator(childComplexity), true
 
 	case "DisplayPrice.withTax":
 		if e.ComplexityRoot.DisplayPrice.WithTax == nil {
@@ -2049,6 +2252,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.File.Width(childComplexity), true
+
+	case "FileConnection.edges":
+		if e.ComplexityRoot.FileConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileConnection.Edges(childComplexity), true
+	case "FileConnection.nodes":
+		if e.ComplexityRoot.FileConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileConnection.Nodes(childComplexity), true
+	case "FileConnection.pageInfo":
+		if e.ComplexityRoot.FileConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileConnection.PageInfo(childComplexity), true
+	case "FileConnection.totalCount":
+		if e.ComplexityRoot.FileConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileConnection.TotalCount(childComplexity), true
+
+	case "FileEdge.cursor":
+		if e.ComplexityRoot.FileEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileEdge.Cursor(childComplexity), true
+	case "FileEdge.node":
+		if e.ComplexityRoot.FileEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FileEdge.Node(childComplexity), true
 
 	case "Gateway.changedAt":
 		if e.ComplexityRoot.Gateway.ChangedAt == nil {
@@ -2685,7 +2926,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.PromotionCreate(childComplexity, args["input"].(PromotionCreateInput)), true
+		return e.ComplexityRoot.Mutation.PromotionCreate(childComplexity, args["input"].(model.PromotionCreateInput)), true
 	case "Mutation.promotionDelete":
 		if e.ComplexityRoot.Mutation.PromotionDelete == nil {
 			break
@@ -3062,12 +3303,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.CreatedAt(childComplexity), true
-	case "Product.curatedProduct":
-		if e.ComplexityRoot.Product.CuratedProduct == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Product.CuratedProduct(childComplexity), true
 	case "Product.customInputs":
 		if e.ComplexityRoot.Product.CustomInputs == nil {
 			break
@@ -3353,6 +3588,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ProductConnection.TotalCount(childComplexity), true
 
+	case "ProductEdge.curated":
+		if e.ComplexityRoot.ProductEdge.Curated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductEdge.Curated(childComplexity), true
 	case "ProductEdge.cursor":
 		if e.ComplexityRoot.ProductEdge.Cursor == nil {
 			break
@@ -3401,6 +3642,73 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ProductFile.File(childComplexity), true
+
+	case "ProductFilterValues.and":
+		if e.ComplexityRoot.ProductFilterValues.And == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.And(childComplexity), true
+	case "ProductFilterValues.bounds":
+		if e.ComplexityRoot.ProductFilterValues.Bounds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Bounds(childComplexity), true
+	case "ProductFilterValues.ids":
+		if e.ComplexityRoot.ProductFilterValues.Ids == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Ids(childComplexity), true
+	case "ProductFilterValues.manufacturerPartNum":
+		if e.ComplexityRoot.ProductFilterValues.ManufacturerPartNum == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.ManufacturerPartNum(childComplexity), true
+	case "ProductFilterValues.name":
+		if e.ComplexityRoot.ProductFilterValues.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Name(childComplexity), true
+	case "ProductFilterValues.productTypes":
+		if e.ComplexityRoot.ProductFilterValues.ProductTypes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.ProductTypes(childComplexity), true
+	case "ProductFilterValues.search":
+		if e.ComplexityRoot.ProductFilterValues.Search == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Search(childComplexity), true
+	case "ProductFilterValues.sku":
+		if e.ComplexityRoot.ProductFilterValues.Sku == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Sku(childComplexity), true
+	case "ProductFilterValues.slug":
+		if e.ComplexityRoot.ProductFilterValues.Slug == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Slug(childComplexity), true
+	case "ProductFilterValues.tags":
+		if e.ComplexityRoot.ProductFilterValues.Tags == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Tags(childComplexity), true
+	case "ProductFilterValues.upcEan":
+		if e.ComplexityRoot.ProductFilterValues.UpcEan == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.UpcEan(childComplexity), true
 
 	case "ProductTranslation.description":
 		if e.ComplexityRoot.ProductTranslation.Description == nil {
@@ -3969,12 +4277,127 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PromotionEdge.Node(childComplexity), true
 
+	case "PromotionPreview.automatic":
+		if e.ComplexityRoot.PromotionPreview.Automatic == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Automatic(childComplexity), true
+	case "PromotionPreview.conditions":
+		if e.ComplexityRoot.PromotionPreview.Conditions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Conditions(childComplexity), true
+	case "PromotionPreview.createdAt":
+		if e.ComplexityRoot.PromotionPreview.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.CreatedAt(childComplexity), true
+	case "PromotionPreview.currencies":
+		if e.ComplexityRoot.PromotionPreview.Currencies == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Currencies(childComplexity), true
+	case "PromotionPreview.description":
+		if e.ComplexityRoot.PromotionPreview.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Description(childComplexity), true
+	case "PromotionPreview.enabled":
+		if e.ComplexityRoot.PromotionPreview.Enabled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Enabled(childComplexity), true
+	case "PromotionPreview.end":
+		if e.ComplexityRoot.PromotionPreview.End == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.End(childComplexity), true
+	case "PromotionPreview.uuid":
+		if e.ComplexityRoot.PromotionPreview.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.ID(childComplexity), true
+	case "PromotionPreview.maxApplicationsPerCart":
+		if e.ComplexityRoot.PromotionPreview.MaxApplicationsPerCart == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.MaxApplicationsPerCart(childComplexity), true
+	case "PromotionPreview.maxDiscountValue":
+		if e.ComplexityRoot.PromotionPreview.MaxDiscountValue == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.MaxDiscountValue(childComplexity), true
+	case "PromotionPreview.minCartValue":
+		if e.ComplexityRoot.PromotionPreview.MinCartValue == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.MinCartValue(childComplexity), true
+	case "PromotionPreview.name":
+		if e.ComplexityRoot.PromotionPreview.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Name(childComplexity), true
+	case "PromotionPreview.schema":
+		if e.ComplexityRoot.PromotionPreview.Schema == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Schema(childComplexity), true
+	case "PromotionPreview.start":
+		if e.ComplexityRoot.PromotionPreview.Start == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Start(childComplexity), true
+	case "PromotionPreview.state":
+		if e.ComplexityRoot.PromotionPreview.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.State(childComplexity), true
+	case "PromotionPreview.targetCatalogs":
+		if e.ComplexityRoot.PromotionPreview.TargetCatalogs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.TargetCatalogs(childComplexity), true
+	case "PromotionPreview.promotionType":
+		if e.ComplexityRoot.PromotionPreview.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.Type(childComplexity), true
+	case "PromotionPreview.updatedAt":
+		if e.ComplexityRoot.PromotionPreview.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.UpdatedAt(childComplexity), true
+
 	case "PromotionUpdatePayload.codesDeleted":
 		if e.ComplexityRoot.PromotionUpdatePayload.CodesDeleted == nil {
 			break
 		}
 
 		return e.ComplexityRoot.PromotionUpdatePayload.CodesDeleted(childComplexity), true
+	case "PromotionUpdatePayload.preview":
+		if e.ComplexityRoot.PromotionUpdatePayload.Preview == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionUpdatePayload.Preview(childComplexity), true
 	case "PromotionUpdatePayload.promotion":
 		if e.ComplexityRoot.PromotionUpdatePayload.Promotion == nil {
 			break
@@ -4120,6 +4543,45 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Catalogs(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.currencies":
+		if e.ComplexityRoot.Query.Currencies == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Currencies(childComplexity), true
+	case "Query.currency":
+		if e.ComplexityRoot.Query.Currency == nil {
+			break
+		}
+
+		args, err := ec.field_Query_currency_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Currency(childComplexity, args["code"].(string)), true
+	case "Query.file":
+		if e.ComplexityRoot.Query.File == nil {
+			break
+		}
+
+		args, err := ec.field_Query_file_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.File(childComplexity, args["id"].(string)), true
+	case "Query.files":
+		if e.ComplexityRoot.Query.Files == nil {
+			break
+		}
+
+		args, err := ec.field_Query_files_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Files(childComplexity, args["filter"].(*FileFilter), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.gateway":
 		if e.ComplexityRoot.Query.Gateway == nil {
 			break
@@ -4215,6 +4677,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Product(childComplexity, args["id"].(*string), args["sku"].(*string), args["slug"].(*string)), true
+	case "Query.productConfigured":
+		if e.ComplexityRoot.Query.ProductConfigured == nil {
+			break
+		}
+
+		args, err := ec.field_Query_productConfigured_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.ProductConfigured(childComplexity, args["id"].(string), args["selectedOptions"].([]*store.BundleChoice)), true
 	case "Query.products":
 		if e.ComplexityRoot.Query.Products == nil {
 			break
@@ -4225,7 +4698,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Products(childComplexity, args["filter"].(*model.ProductFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Query.Products(childComplexity, args["filter"].(*model.ProductFilter), args["includeChildren"].(*bool), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.promotion":
 		if e.ComplexityRoot.Query.Promotion == nil {
 			break
@@ -4309,6 +4782,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Stock(childComplexity, args["productId"].(string)), true
+	case "Query.stockLocations":
+		if e.ComplexityRoot.Query.StockLocations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.StockLocations(childComplexity), true
 	case "Query.stockTransaction":
 		if e.ComplexityRoot.Query.StockTransaction == nil {
 			break
@@ -4372,6 +4851,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Settings.PageLength(childComplexity), true
+	case "Settings.pageLengthMax":
+		if e.ComplexityRoot.Settings.PageLengthMax == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Settings.PageLengthMax(childComplexity), true
+	case "Settings.pageOffsetLimit":
+		if e.ComplexityRoot.Settings.PageOffsetLimit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Settings.PageOffsetLimit(childComplexity), true
 
 	case "SettingsUpdatePayload.settings":
 		if e.ComplexityRoot.SettingsUpdatePayload.Settings == nil {
@@ -4528,6 +5019,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.StockEdge.Node(childComplexity), true
 
+	case "StockLocation.address":
+		if e.ComplexityRoot.StockLocation.Address == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockLocation.Address(childComplexity), true
+	case "StockLocation.description":
+		if e.ComplexityRoot.StockLocation.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockLocation.Description(childComplexity), true
+	case "StockLocation.externalRef":
+		if e.ComplexityRoot.StockLocation.ExternalRef == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockLocation.ExternalRef(childComplexity), true
+	case "StockLocation.uuid":
+		if e.ComplexityRoot.StockLocation.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockLocation.ID(childComplexity), true
+	case "StockLocation.name":
+		if e.ComplexityRoot.StockLocation.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockLocation.Name(childComplexity), true
+
 	case "StockTimestamps.createdAt":
 		if e.ComplexityRoot.StockTimestamps.CreatedAt == nil {
 			break
@@ -4584,7 +5106,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.StockTransaction.CreatedAt(childComplexity), true
-	case "StockTransaction.id":
+	case "StockTransaction.uuid":
 		if e.ComplexityRoot.StockTransaction.ID == nil {
 			break
 		}
@@ -4659,6 +5181,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.StockTransactionEdge.Node(childComplexity), true
 
+	case "TextFilterValues.eq":
+		if e.ComplexityRoot.TextFilterValues.Eq == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TextFilterValues.Eq(childComplexity), true
+	case "TextFilterValues.in":
+		if e.ComplexityRoot.TextFilterValues.In == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TextFilterValues.In(childComplexity), true
+
 	case "UserError.code":
 		if e.ComplexityRoot.UserError.Code == nil {
 			break
@@ -4678,7 +5213,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UserError.Message(childComplexity), true
 
-	case "Variation.id":
+	case "Variation.uuid":
 		if e.ComplexityRoot.Variation.ID == nil {
 			break
 		}
@@ -4715,7 +5250,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.VariationOption.Description(childComplexity), true
-	case "VariationOption.id":
+	case "VariationOption.uuid":
 		if e.ComplexityRoot.VariationOption.ID == nil {
 			break
 		}
@@ -4742,6 +5277,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputBundleChoiceInput,
+		ec.unmarshalInputBundleOptionInput,
 		ec.unmarshalInputCatalogCreateInput,
 		ec.unmarshalInputCatalogDeleteInput,
 		ec.unmarshalInputCatalogNodeFilter,
@@ -4755,6 +5292,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCatalogRuleUpdateInput,
 		ec.unmarshalInputCatalogUpdateInput,
 		ec.unmarshalInputDateTimeBounds,
+		ec.unmarshalInputFileFilter,
 		ec.unmarshalInputGatewayUpdateInput,
 		ec.unmarshalInputHierarchyCreateInput,
 		ec.unmarshalInputHierarchyDeleteInput,
@@ -4876,8 +5414,11 @@ Lists are Relay connections. Ask with ` + "`" + `first` + "`" + ` and ` + "`" + 
 ` + "`" + `offset` + "`" + ` for page numbers (offset at most 10000). ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` are 1 to 100; without them a page has the store's
 page length, 25 unless the settings say otherwise. Cursors are opaque: hand them back as they came.
 
-Every ` + "`" + `id` + "`" + ` is a global id, good for ` + "`" + `node` + "`" + `. Every argument that takes an id takes the service's own id as well, which each
-type shows as ` + "`" + `uuid` + "`" + `.
+Every ` + "`" + `id` + "`" + ` is a global id, good for ` + "`" + `node` + "`" + ` and for the key of a cache: the same id always means the same thing. Every
+argument that takes an id takes the service's own id as well, which each type shows as ` + "`" + `uuid` + "`" + `; only ` + "`" + `node` + "`" + ` and ` + "`" + `nodes` + "`" + ` do
+not, because an own id does not tell its type. What has a ` + "`" + `uuid` + "`" + ` and no ` + "`" + `id` + "`" + ` is part of what it is read from.
+
+A root field is null, with an error that says why, when it is refused or fails: then the others are answered all the same.
 
 The shopper is told by headers: ` + "`" + `Accept-Language` + "`" + `, ` + "`" + `Store-Channel` + "`" + `, ` + "`" + `Store-Context-Tag` + "`" + `, ` + "`" + `X-Moltin-Currency` + "`" + `.
 
@@ -4923,7 +5464,7 @@ type Query {
   "A node of the shopper's catalog, or a hierarchy's root as a node, by id: null when the catalog has none with that id. Example: ` + "`" + `catalogNode(id: \"node-coffee\") { name }` + "`" + `."
   catalogNode("The global id, or the service's own; a hierarchy's id serves too." id: ID!): CatalogNode
 
-  "The nodes of the shopper's catalog: by name, then id, unless sorted otherwise; or, where the filter names ids, by last update, newest first."
+  "The nodes of the shopper's catalog: by name, then id, unless sorted otherwise; or, where the filter names ids, by last update, newest first. Null only with an error."
   catalogNodes(
     "Which nodes; null means all of them."
     filter: CatalogNodeFilter
@@ -4939,12 +5480,12 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): CatalogNodeConnection!
+  ): CatalogNodeConnection
 
   "A hierarchy of the shopper's catalog, by id: null when the catalog has none with that id."
   hierarchy("The global id, or the service's own." id: ID!): Hierarchy
 
-  "The hierarchies of the shopper's catalog, by name, then id, unless sorted otherwise: the roots of its trees of nodes."
+  "The hierarchies of the shopper's catalog, by name, then id, unless sorted otherwise: the roots of its trees of nodes. Null only with an error."
   hierarchies(
     "Which hierarchies; null means all of them."
     filter: CatalogNodeFilter
@@ -4960,7 +5501,7 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): HierarchyConnection!
+  ): HierarchyConnection
 
   "One live product of the shopper's catalog, by exactly one of its arguments; null when there is none. Of several with one sku or slug it is the one updated last."
   product(
@@ -4972,10 +5513,16 @@ type Query {
     slug: String
   ): Product
 
-  "Every product that a node of the shopper's catalog lists, each once: by last update, newest first, then id, unless sorted otherwise. Parents, children and components that no node lists are reached through their edges or by ` + "`" + `product` + "`" + `."
+  """
+  Every product that a node of the shopper's catalog lists, each once: by last update, newest first, then id, unless sorted
+  otherwise. Children, parents and components that no node lists are reached through their edges, by ` + "`" + `product` + "`" + `, or with
+  ` + "`" + `includeChildren` + "`" + `. Null only with an error. Example: ` + "`" + `products(filter: {sku: {eq: "BK-R64Y-38"}}, includeChildren: true) { nodes { sku parent { sku } } }` + "`" + `.
+  """
   products(
     "Which products; null means all."
     filter: ProductFilter
+    "Whether to list every live product of the catalog, as ` + "`" + `GET /catalog/products` + "`" + ` does: those that no node lists too, which are the children of listed parents, the parents of listed children, and the components of bundles. Filters, searches and facets then find and count them; null means false."
+    includeChildren: Boolean
     "The order; null means curated first, then by last update, newest first, then id."
     orderBy: ProductOrder
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
@@ -4988,12 +5535,51 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): ProductConnection!
+  ): ProductConnection
+
+  """
+  A bundle as the shopper chose it: ` + "`" + `bundleConfiguration` + "`" + ` is the choice, and the price is the one for it. A bundle with a
+  price of its own costs that, whatever is chosen; another costs what the chosen options do, each as often as it is chosen,
+  and has no price where one of them has none or they differ in whether they include tax. Null for an unknown product;
+  UNPROCESSABLE for one that is no bundle, and for a choice that its components do not allow.
+  Example: ` + "`" + `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-latte", quantity: 1}]}]) { displayPrice { withTax { formatted } } }` + "`" + `.
+  """
+  productConfigured(
+    "The global id, or the service's own."
+    id: ID!
+    "What is chosen of each component, each named once; a component that is not named has nothing chosen."
+    selectedOptions: [BundleChoiceInput!]!
+  ): ConfiguredProduct
+
+  "A file that the shopper's catalog shows, by id: an image or a document of one of its products. Null when there is none. With the scope ` + "`" + `catalog:write` + "`" + `, any file that was there when the catalog was published."
+  file("The global id, or the service's own." id: ID!): File
+
+  "The files that the shopper's catalog shows, by id: images and documents of its products. With the scope ` + "`" + `catalog:write` + "`" + `, every file that was there when the catalog was published. Null only with an error."
+  files(
+    "Which files; null means all."
+    filter: FileFilter
+    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    first: Int
+    "A cursor: rows after it."
+    after: String
+    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    last: Int
+    "A cursor: rows before it."
+    before: String
+    "Rows to pass over, 0 to 10000."
+    offset: Int
+  ): FileConnection
+
+  "What this shopper can see prices in, by code: the currencies that their catalog has prices in, and the default. Null only with an error. Example: ` + "`" + `currencies { code default format }` + "`" + `."
+  currencies: [Currency!]
+
+  "One of ` + "`" + `currencies` + "`" + `, by code; null when it is none of them."
+  currency("ISO 4217: ` + "`" + `USD` + "`" + `." code: String!): Currency
 
   "The stock of a product, draft or live; null when it has no stock record."
   stock("The product's global id, or the service's own." productId: ID!): Stock
 
-  "The stock of all products, drafts too: by product id, unless sorted otherwise."
+  "The stock of all products, drafts too: by product id, unless sorted otherwise. Null only with an error."
   stocks(
     "Bounds on a sort key, to page by key without a cursor; null means the whole list."
     filter: ListBounds
@@ -5009,12 +5595,15 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): StockConnection!
+  ): StockConnection
 
-  "The stock of several products, drafts too, in the order of the ids, each once; those without a stock record are left out."
-  stocksById("The products' global ids, or the service's own; at most 100." productIds: [ID!]!): [Stock!]!
+  "The stock of several products, drafts too, in the order of the ids, each once; those without a stock record are left out. Null only with an error."
+  stocksById("The products' global ids, or the service's own; at most 100." productIds: [ID!]!): [Stock!]
 
-  "The ledger of a product's stock, newest first unless sorted otherwise. NOT_FOUND for a product without a stock record."
+  "The places where stock is. There is one, ` + "`" + `default` + "`" + `, which holds everything. Null only with an error."
+  stockLocations: [StockLocation!]
+
+  "The ledger of a product's stock, newest first unless sorted otherwise. NOT_FOUND for a product without a stock record. Null only with an error."
   stockTransactions(
     "The product's global id, or the service's own."
     productId: ID!
@@ -5032,7 +5621,7 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): StockTransactionConnection!
+  ): StockTransactionConnection
 
   "A line of the ledger of a product's stock; null when there is none."
   stockTransaction(
@@ -5042,32 +5631,32 @@ type Query {
     id: ID!
   ): StockTransaction
 
-  "The store's settings."
-  settings: Settings!
+  "The store's settings. Null only with an error."
+  settings: Settings
 
   "The configuration of a payment gateway, without its secrets; null for an unknown slug. Example: ` + "`" + `gateway(slug: \"card_processor\") { enabled passwordSet }` + "`" + `."
   gateway("` + "`" + `card_processor` + "`" + ` or ` + "`" + `manual` + "`" + `." slug: String!): Gateway
 
-  "Every payment gateway there is; those that were never configured are disabled."
-  gateways: [Gateway!]!
+  "Every payment gateway there is; those that were never configured are disabled. Null only with an error."
+  gateways: [Gateway!]
 
   """
   Which catalog a shopper sees, and why: every rule with what matched and what missed. Without arguments it is this shopper
   now, by their headers and token, and rules for other accounts, account tags or customers show no names. What-if
   arguments: anyone may give a channel and tags; an account, account tags, a customer and ` + "`" + `at` + "`" + ` need the scope
-  ` + "`" + `catalog:write` + "`" + `. Example: ` + "`" + `catalogResolution { catalogName ruleName reason }` + "`" + `.
+  ` + "`" + `catalog:write` + "`" + `. Null only with an error. Example: ` + "`" + `catalogResolution { catalogName ruleName reason }` + "`" + `.
   """
   catalogResolution(
     "Another shopper, whole: members left out are none. Null means this shopper."
     context: ShopperContextInput
     "Another time; null means now. Needs the scope ` + "`" + `catalog:write` + "`" + `."
     at: DateTime
-  ): CatalogResolution!
+  ): CatalogResolution
 
   "A catalog as authored, published or not; null when there is none."
   catalog("The global id, or the service's own." id: ID!): Catalog
 
-  "The catalogs as authored, published or not, by id."
+  "The catalogs as authored, published or not, by id. Null only with an error."
   catalogs(
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
     first: Int
@@ -5079,7 +5668,7 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): CatalogConnection!
+  ): CatalogConnection
 
   "A catalog rule; null when there is none."
   catalogRule("The global id, or the service's own." id: ID!): CatalogRule
@@ -5087,7 +5676,7 @@ type Query {
   "A promotion by id: null when there is none. Example: ` + "`" + `promotion(id: \"ten-off\") { name state end }` + "`" + `."
   promotion("The global id, or the service's own." id: ID!): Promotion
 
-  "The promotions, whatever their state. Example: ` + "`" + `promotions(filter: {state: ACTIVE}, orderBy: {field: NAME}) { nodes { name end } }` + "`" + `."
+  "The promotions, whatever their state. Null only with an error. Example: ` + "`" + `promotions(filter: {state: ACTIVE}, orderBy: {field: NAME}) { nodes { name end } }` + "`" + `."
   promotions(
     "Which ones; null means all."
     filter: PromotionFilter
@@ -5103,12 +5692,12 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): PromotionConnection!
+  ): PromotionConnection
 
   "A code, across all promotions: the one that is held, else the newest; null when there is none. Codes are case-sensitive. Example: ` + "`" + `promotionCode(code: \"TEN-OFF\") { valid uses promotion { name } }` + "`" + `."
   promotionCode("The code, as the shopper has it." code: String!): PromotionCode
 
-  "The codes of a promotion. Those that were deleted when it was enabled again are not among them."
+  "The codes of a promotion. Those that were deleted when it was enabled again are not among them. Null only with an error."
   promotionCodes(
     "The promotion, by global id or the service's own; an unknown one is an error."
     promotionId: ID!
@@ -5126,9 +5715,9 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): PromotionCodeConnection!
+  ): PromotionCodeConnection
 
-  "The catalog rules, by id."
+  "The catalog rules, by id. Null only with an error."
   catalogRules(
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
     first: Int
@@ -5140,12 +5729,12 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): CatalogRuleConnection!
+  ): CatalogRuleConnection
 
   "A hierarchy as authored, in a catalog or not; null when there is none."
   authoredHierarchy("The global id, or the service's own." id: ID!): AuthoredHierarchy
 
-  "The hierarchies as authored, by id."
+  "The hierarchies as authored, by id. Null only with an error."
   authoredHierarchies(
     "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
     first: Int
@@ -5157,12 +5746,12 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): AuthoredHierarchyConnection!
+  ): AuthoredHierarchyConnection
 
   "A node as authored; null when there is none. For what shoppers see ask ` + "`" + `catalogNode` + "`" + `."
   authoredNode("The global id, or the service's own." id: ID!): AuthoredNode
 
-  "All nodes of a hierarchy as authored, by id; none when there is no such hierarchy."
+  "All nodes of a hierarchy as authored, by id; none when there is no such hierarchy. Null only with an error."
   authoredNodes(
     "The hierarchy: its global id, or the service's own."
     hierarchyId: ID!
@@ -5176,24 +5765,24 @@ type Query {
     before: String
     "Rows to pass over, 0 to 10000."
     offset: Int
-  ): AuthoredNodeConnection!
+  ): AuthoredNodeConnection
 
-  "The releases of a catalog that are kept, newest first: the one that is served, and the newest three. Needs the scope catalog:write."
-  catalogReleases("The catalog's global id, or the service's own." catalogId: ID!): [CatalogRelease!]!
+  "The releases of a catalog that are kept, newest first: the one that is served, the newest three, and those that were served within the last hour, at most 20. Needs the scope catalog:write. Null only with an error."
+  catalogReleases("The catalog's global id, or the service's own." catalogId: ID!): [CatalogRelease!]
 
   "A job; null when there is none with that id (any more: a finished one is kept for 30 days). Ask again for its progress. Needs the scope of what it does: catalog:write to publish, promotions:write to make codes."
   job("The global id, or the service's own." id: ID!): Job
 
-  "The newest jobs, newest first, of the kinds that the token may see. Needs the scope catalog:write."
-  jobs("How many, 1 to 100." first: Int! = 25): [Job!]!
+  "The newest jobs, newest first, of the kinds that the token may see. Needs the scope catalog:write. Null only with an error."
+  jobs("How many, 1 to 100." first: Int! = 25): [Job!]
 
-  "Anything with a global id; null when it is not there (any more)."
+  "Anything with a global id, as its own field would show it to this token and shopper; null when that shows nothing. An own id is INVALID here: ask the field of its type, ` + "`" + `product(id:)` + "`" + ` for instance."
   node("A global id." id: ID!): Node
 
-  "Several things by their global ids, at most 100, in the order asked for; null for each that is not there."
-  nodes("Global ids." ids: [ID!]!): [Node]!
+  "Several things by their global ids, at most 100, in the order asked for: each as ` + "`" + `node` + "`" + ` shows it, null for each that it shows nothing for. The whole list is null only with an error: one id of a type that the token may not read refuses it."
+  nodes("Global ids." ids: [ID!]!): [Node]
 
-  "What a promotion code would do for a cart, and all that stands in its way. It takes no use."
+  "What a promotion code would do for a cart, and all that stands in its way. It takes no use. Null only with an error."
   promotionCodeCheck(
     "The code; its case counts."
     code: String!
@@ -5205,9 +5794,9 @@ type Query {
     currency: String
     "What the cart comes to in that currency, minor units in digits: ` + "`" + `1999` + "`" + `. Null is nothing."
     amount: String
-  ): PromotionCodeCheck!
+  ): PromotionCodeCheck
 
-  "How a promotion's codes were redeemed, in the order of use unless sorted otherwise."
+  "How a promotion's codes were redeemed, in the order of use unless sorted otherwise. Null only with an error."
   promotionCodeUsages(
     "The promotion's global id, or the service's own."
     promotionId: ID!
@@ -5227,105 +5816,105 @@ type Query {
     before: String
     "How many rows to pass over, at most 10000."
     offset: Int
-  ): PromotionCodeUsageConnection!
+  ): PromotionCodeUsageConnection
 }
 
 type Mutation {
-  "Changes settings. Members left out stay as they are."
-  settingsUpdate("What to change." input: SettingsUpdateInput!): SettingsUpdatePayload!
+  "Changes settings. Members left out stay as they are. Null only with an error."
+  settingsUpdate("What to change." input: SettingsUpdateInput!): SettingsUpdatePayload
 
-  "Publishes a catalog: makes an immutable release of what is authored at that moment, as a job. Shoppers see the old release until the new one is whole. Asked again while such a job waits, it is that job; where nothing was written since the release that is served, the job ends with that one."
-  catalogPublish("What to publish." input: CatalogPublishInput!): CatalogPublishPayload!
+  "Publishes a catalog: makes an immutable release of what is authored at that moment, as a job. Shoppers see the old release until the new one is whole. Asked again while such a job waits, it is that job; where the new release would show the same as the one that is served, there is none, and the job ends with that one. Null only with an error."
+  catalogPublish("What to publish." input: CatalogPublishInput!): CatalogPublishPayload
 
-  "Serves a release that is kept in place of the one its catalog serves: an earlier one to roll back, or a preview. It takes effect at once."
-  catalogReleaseServe("Which." input: CatalogReleaseServeInput!): CatalogReleaseServePayload!
+  "Serves a release that is kept in place of the one its catalog serves: an earlier one to roll back, or a preview. It takes effect at once. Null only with an error."
+  catalogReleaseServe("Which." input: CatalogReleaseServeInput!): CatalogReleaseServePayload
 
-  "Cancels a job: one that waits at once, one that runs within a second or so. A finished job stays as it is, and so do codes that were made by then. Needs the scope of what it does."
-  jobCancel("Which." input: JobCancelInput!): JobCancelPayload!
+  "Cancels a job: one that waits at once, one that runs within a second or so. A finished job stays as it is, and so do codes that were made by then. Needs the scope of what it does. Null only with an error."
+  jobCancel("Which." input: JobCancelInput!): JobCancelPayload
 
-  "Makes up to 10000000 codes by a pattern, as a job: ask ` + "`" + `job(id)` + "`" + ` for its progress, ` + "`" + `jobCancel` + "`" + ` ends it, and the codes made by then stay. A job that was interrupted goes on where it was."
-  promotionCodesGenerate("What to make." input: PromotionCodesGenerateInput!): PromotionCodesGeneratePayload!
+  "Makes up to 10000000 codes by a pattern, as a job: ask ` + "`" + `job(id)` + "`" + ` for its progress, ` + "`" + `jobCancel` + "`" + ` ends it, and the codes made by then stay. A job that was interrupted goes on where it was. Null only with an error."
+  promotionCodesGenerate("What to make." input: PromotionCodesGenerateInput!): PromotionCodesGeneratePayload
 
-  "Takes uses of a promotion code for a cart that is checked out, and never more than the code has: one use of a PER_CART code, of a PER_ITEM code as many as there are units or as are left. The same reference is redeemed once, whoever asks again."
-  promotionCodeRedeem("What for." input: PromotionCodeRedeemInput!): PromotionCodeRedeemPayload!
+  "Takes uses of a promotion code for a cart that is checked out, and never more than the code has: one use of a PER_CART code, of a PER_ITEM code as many as there are units or as are left. The same reference is redeemed once, whoever asks again. Null only with an error."
+  promotionCodeRedeem("What for." input: PromotionCodeRedeemInput!): PromotionCodeRedeemPayload
 
-  "Gives back the uses that a reference took, once, for a cart that is not paid after all."
-  promotionCodeRelease("Which." input: PromotionCodeReleaseInput!): PromotionCodeReleasePayload!
+  "Gives back the uses that a reference took, once, for a cart that is not paid after all. Null only with an error."
+  promotionCodeRelease("Which." input: PromotionCodeReleaseInput!): PromotionCodeReleasePayload
 
-  "Mints a token for a shopper, so that their storefront sees the catalogs and prices that are for them. It may read catalogs and stock, nothing else, and ends with the client that minted it."
-  shopperTokenCreate("For whom, and how long." input: ShopperTokenCreateInput!): ShopperTokenCreatePayload!
+  "Mints a token for a shopper, so that their storefront sees the catalogs and prices that are for them. It may read catalogs and stock, nothing else, and ends with the client that minted it. Null only with an error."
+  shopperTokenCreate("For whom, and how long." input: ShopperTokenCreateInput!): ShopperTokenCreatePayload
 
-  "Configures a payment gateway. Members left out keep their value; the card processor needs merchant id, username and password by the time it is first configured. The password is sealed, and never shown again."
-  gatewayUpdate("What to change." input: GatewayUpdateInput!): GatewayUpdatePayload!
+  "Configures a payment gateway. Members left out keep their value; the card processor needs merchant id, username and password by the time it is first configured. The password is sealed, and never shown again. Null only with an error."
+  gatewayUpdate("What to change." input: GatewayUpdateInput!): GatewayUpdatePayload
 
-  "Makes the stock record of a product, imported or not. What is there already is CONFLICT: change it by ` + "`" + `stockTransact` + "`" + `."
-  stockCreate("The record." input: StockCreateInput!): StockCreatePayload!
+  "Makes the stock record of a product, imported or not. What is there already is CONFLICT: change it by ` + "`" + `stockTransact` + "`" + `. Null only with an error."
+  stockCreate("The record." input: StockCreateInput!): StockCreatePayload
 
-  "Changes stock: all the changes or none, each with its line in the ledger. The same product twice is changed twice, in order."
-  stockTransact("The changes." input: StockTransactInput!): StockTransactPayload!
+  "Changes stock: all the changes or none, each with its line in the ledger. The same product twice is changed twice, in order. Null only with an error."
+  stockTransact("The changes." input: StockTransactInput!): StockTransactPayload
 
-  "Makes a catalog. Shoppers see it once it is published and a rule leads to it, or no other is published."
-  catalogCreate("The catalog." input: CatalogCreateInput!): CatalogCreatePayload!
+  "Makes a catalog. Shoppers see it once it is published and a rule leads to it, or no other is published. Null only with an error."
+  catalogCreate("The catalog." input: CatalogCreateInput!): CatalogCreatePayload
 
-  "Changes a catalog. Members left out stay as they are. Shoppers see the change once the catalog is published."
-  catalogUpdate("What to change." input: CatalogUpdateInput!): CatalogUpdatePayload!
+  "Changes a catalog. Members left out stay as they are. Shoppers see the change once the catalog is published. Null only with an error."
+  catalogUpdate("What to change." input: CatalogUpdateInput!): CatalogUpdatePayload
 
-  "Removes a catalog that no rule names. Its releases go when next something is published."
-  catalogDelete("Which." input: CatalogDeleteInput!): CatalogDeletePayload!
+  "Removes a catalog that no rule names. Its releases go when next something is published. Null only with an error."
+  catalogDelete("Which." input: CatalogDeleteInput!): CatalogDeletePayload
 
-  "Makes a catalog rule, which counts at once."
-  catalogRuleCreate("The rule." input: CatalogRuleCreateInput!): CatalogRuleCreatePayload!
+  "Makes a catalog rule, which counts at once. Null only with an error."
+  catalogRuleCreate("The rule." input: CatalogRuleCreateInput!): CatalogRuleCreatePayload
 
-  "Changes a catalog rule, at once. Members left out stay as they are; an empty list is no criterion."
-  catalogRuleUpdate("What to change." input: CatalogRuleUpdateInput!): CatalogRuleUpdatePayload!
+  "Changes a catalog rule, at once. Members left out stay as they are; an empty list is no criterion. Null only with an error."
+  catalogRuleUpdate("What to change." input: CatalogRuleUpdateInput!): CatalogRuleUpdatePayload
 
-  "Removes a catalog rule, which counts no longer."
-  catalogRuleDelete("Which." input: CatalogRuleDeleteInput!): CatalogRuleDeletePayload!
+  "Removes a catalog rule, which counts no longer. Null only with an error."
+  catalogRuleDelete("Which." input: CatalogRuleDeleteInput!): CatalogRuleDeletePayload
 
-  "Makes a promotion. An automatic one gets its code, ` + "`" + `auto_` + "`" + ` and the promotion's id, and takes no other."
-  promotionCreate("The promotion." input: PromotionCreateInput!): PromotionCreatePayload!
+  "Makes a promotion. An automatic one gets its code, ` + "`" + `auto_` + "`" + ` and the promotion's id, and takes no other. Null only with an error."
+  promotionCreate("The promotion." input: PromotionCreateInput!): PromotionCreatePayload
 
-  "Changes a promotion. Members left out stay as they are. One that has ended and gets an end in the future loses all its codes at once: ask with ` + "`" + `dryRun` + "`" + ` first to hear how many."
-  promotionUpdate("What to change." input: PromotionUpdateInput!): PromotionUpdatePayload!
+  "Changes a promotion. Members left out stay as they are. One that has ended and gets an end in the future loses all its codes at once: ask with ` + "`" + `dryRun` + "`" + ` first to hear how many. Null only with an error."
+  promotionUpdate("What to change." input: PromotionUpdateInput!): PromotionUpdatePayload
 
-  "Removes a promotion with its codes and the record of their use."
-  promotionDelete("Which." input: PromotionDeleteInput!): PromotionDeletePayload!
+  "Removes a promotion with its codes and the record of their use. Null only with an error."
+  promotionDelete("Which." input: PromotionDeleteInput!): PromotionDeletePayload
 
-  "Makes codes for a promotion, all or none, at most 10000 at once. No two promotions that have not ended have the same code."
-  promotionCodesCreate("The codes." input: PromotionCodesCreateInput!): PromotionCodesCreatePayload!
+  "Makes codes for a promotion, all or none, at most 10000 at once. No two promotions that have not ended have the same code. Null only with an error."
+  promotionCodesCreate("The codes." input: PromotionCodesCreateInput!): PromotionCodesCreatePayload
 
-  "Removes codes of a promotion, all or none; they are free for others at once."
-  promotionCodesDelete("Which." input: PromotionCodesDeleteInput!): PromotionCodesDeletePayload!
+  "Removes codes of a promotion, all or none; they are free for others at once. Null only with an error."
+  promotionCodesDelete("Which." input: PromotionCodesDeleteInput!): PromotionCodesDeletePayload
 
-  "Makes a hierarchy. Shoppers see it once a catalog that names it is published."
-  hierarchyCreate("The hierarchy." input: HierarchyCreateInput!): HierarchyCreatePayload!
+  "Makes a hierarchy. Shoppers see it once a catalog that names it is published. Null only with an error."
+  hierarchyCreate("The hierarchy." input: HierarchyCreateInput!): HierarchyCreatePayload
 
-  "Changes a hierarchy. Members left out stay as they are. Shoppers see the change once its catalogs are published, as with every change of nodes."
-  hierarchyUpdate("What to change." input: HierarchyUpdateInput!): HierarchyUpdatePayload!
+  "Changes a hierarchy. Members left out stay as they are. Shoppers see the change once its catalogs are published, as with every change of nodes. Null only with an error."
+  hierarchyUpdate("What to change." input: HierarchyUpdateInput!): HierarchyUpdatePayload
 
-  "Removes a hierarchy without nodes that no catalog names."
-  hierarchyDelete("Which." input: HierarchyDeleteInput!): HierarchyDeletePayload!
+  "Removes a hierarchy without nodes that no catalog names. Null only with an error."
+  hierarchyDelete("Which." input: HierarchyDeleteInput!): HierarchyDeletePayload
 
-  "Makes a node."
-  nodeCreate("The node." input: NodeCreateInput!): NodeCreatePayload!
+  "Makes a node. Null only with an error."
+  nodeCreate("The node." input: NodeCreateInput!): NodeCreatePayload
 
-  "Changes a node's texts. Members left out stay as they are."
-  nodeUpdate("What to change." input: NodeUpdateInput!): NodeUpdatePayload!
+  "Changes a node's texts. Members left out stay as they are. Null only with an error."
+  nodeUpdate("What to change." input: NodeUpdateInput!): NodeUpdatePayload
 
-  "Hangs a node, with all below it, from another node of its hierarchy, or from the hierarchy itself."
-  nodeMove("Which, and where to." input: NodeMoveInput!): NodeMovePayload!
+  "Hangs a node, with all below it, from another node of its hierarchy, or from the hierarchy itself. Null only with an error."
+  nodeMove("Which, and where to." input: NodeMoveInput!): NodeMovePayload
 
-  "Removes a node without nodes below it. The products that were attached to it stay."
-  nodeDelete("Which." input: NodeDeleteInput!): NodeDeletePayload!
+  "Removes a node without nodes below it. The products that were attached to it stay. Null only with an error."
+  nodeDelete("Which." input: NodeDeleteInput!): NodeDeletePayload
 
-  "Attaches products to a node, the newest attachment last; those attached already keep their place."
-  nodeProductsAttach("Which." input: NodeProductsAttachInput!): NodeProductsAttachPayload!
+  "Attaches products to a node, the newest attachment last; those attached already keep their place. Null only with an error."
+  nodeProductsAttach("Which." input: NodeProductsAttachInput!): NodeProductsAttachPayload
 
-  "Takes products off a node, and off its curated ones; those that are not attached are passed over."
-  nodeProductsDetach("Which." input: NodeProductsDetachInput!): NodeProductsDetachPayload!
+  "Takes products off a node, and off its curated ones; those that are not attached are passed over. Null only with an error."
+  nodeProductsDetach("Which." input: NodeProductsDetachInput!): NodeProductsDetachPayload
 
-  "Says which products of a node come first, in the order given."
-  nodeCurate("Which." input: NodeCurateInput!): NodeCuratePayload!
+  "Says which products of a node come first, in the order given. Null only with an error."
+  nodeCurate("Which." input: NodeCurateInput!): NodeCuratePayload
 }
 
 "What went wrong, in a word a program can decide by. Errors carry it as ` + "`" + `extensions.code` + "`" + `."
@@ -5354,19 +5943,35 @@ enum ErrorCode {
   INTERNAL
 }
 
+"What kind of fault the caller can mend, in a word a program can decide by."
+enum UserErrorCode {
+  "Malformed: text that does not parse, members that contradict each other."
+  INVALID
+  "What the member names is not there."
+  NOT_FOUND
+  "Another write came first; read again and decide anew."
+  CONFLICT
+  "Well formed, but against a rule: out of range, too little stock."
+  UNPROCESSABLE
+  "A promotion that has not ended has the code already, this one included; take another code."
+  DUPLICATE_CODE
+  "The promotion takes no codes: it is automatic, or has ended."
+  CODES_NOT_ALLOWED
+}
+
 "Something the caller can mend. Nothing was written."
 type UserError {
   "The member at fault, outermost first: ` + "`" + `[\"input\", \"changes\", \"0\", \"quantity\"]` + "`" + `. Empty when no one member is."
   field: [String!]!
   "What kind of fault it is."
-  code: ErrorCode!
+  code: UserErrorCode!
   "What is wrong, the bound that was broken, and the way out."
   message: String!
 }
 
 "Which nodes to list. Conditions given together must all hold."
 input CatalogNodeFilter {
-  "These nodes, by global id or the service's own; a hierarchy's id serves too. They come by last update, newest first."
+  "These nodes, by global id or the service's own, any number of them; a hierarchy's id serves too. They come by last update, newest first."
   ids: [ID!]
   "The nodes right below this node or hierarchy."
   parentId: ID
@@ -5406,7 +6011,7 @@ input TextFilter @oneOf {
 
 "An id condition. Without a member, or with null, it keeps everything."
 input IDFilter {
-  "One of these ids, global or the service's own, 1 to 1000."
+  "One of these ids, global or the service's own: at least one; of catalog products as many as a request holds, of promotions 1000."
   in: [ID!]
 }
 
@@ -5414,12 +6019,14 @@ input IDFilter {
 input ProductFilter {
   """
   By words, as somebody types them: ` + "`" + `oak cha` + "`" + `. Each word must be in the SKU, or in the name or the description in the base language or in one of the shopper's.
-  Case and accents do not count; the last word also finds words that begin with it. In Thai, Chinese and other scripts without spaces, the characters must stand next to each other as typed.
+  Case and accents do not count; the last word also finds words that begin with it. Thai, Chinese and other scripts without spaces are typed without them too: what was typed may stand in pieces, here and there in those texts.
   At most 200 characters and 20 words; whatever they are, they are no syntax. A text without a letter or a digit keeps everything. Order by RELEVANCE to have the best matches first.
   """
   search: String
   "By id. The products come by last update then, newest first, whatever is curated."
   id: IDFilter
+  "The same in fewer words: these products, by global id or the service's own, 1 to 1000. It cannot be given beside ` + "`" + `id` + "`" + `."
+  ids: [ID!]
   "By name in the base language."
   name: TextFilter
   "By stock keeping unit."
@@ -5599,16 +6206,56 @@ type FacetValue {
   count: Int!
   "Whether the list's filter has it already."
   selected: Boolean!
-  "A ProductFilter for ` + "`" + `filter` + "`" + `, as it is: the one that was asked, with this value as its condition on the attribute. It lists ` + "`" + `count` + "`" + ` products: what a link needs."
-  filter: JSON!
-  "A ProductFilter for ` + "`" + `filter` + "`" + `, as it is: the one that was asked, with this value added to the selected ones, or taken away when it is selected: what a check box needs."
-  toggled: JSON!
+  "The filter that was asked, with this value as its condition on the attribute. It lists ` + "`" + `count` + "`" + ` products: what a link needs."
+  filter: ProductFilterValues!
+  "The filter that was asked, with this value added to the selected ones, or taken away when it is selected: what a check box needs."
+  toggled: ProductFilterValues!
+}
+
+"""
+A filter of products, as ` + "`" + `ProductFilter` + "`" + ` has it, to be sent as the next ` + "`" + `filter` + "`" + `. Select the members that your own filter may
+have, and the attribute of the facet; send what came back without ` + "`" + `__typename` + "`" + ` and without the members that are null, which
+are no conditions. Example: ` + "`" + `toggled { search tags { eq in } and }` + "`" + `.
+"""
+type ProductFilterValues {
+  "The words; null without."
+  search: String
+  "The ids, also those that were asked by ` + "`" + `id` + "`" + `; null without."
+  ids: [ID!]
+  "The condition on the name; null without."
+  name: TextFilterValues
+  "The condition on the stock keeping unit; null without."
+  sku: TextFilterValues
+  "The condition on the slug; null without."
+  slug: TextFilterValues
+  "The condition on the manufacturer's part number; null without."
+  manufacturerPartNum: TextFilterValues
+  "The condition on UPC or EAN; null without."
+  upcEan: TextFilterValues
+  "The condition on the product types; null without."
+  productTypes: TextFilterValues
+  "The condition on the tags; null without."
+  tags: TextFilterValues
+  "The bounds, as they were asked: a ` + "`" + `ListBounds` + "`" + `; null without."
+  bounds: JSON
+  "The further filters, as they were asked: a list of ` + "`" + `ProductFilter` + "`" + `; null without."
+  and: JSON
+}
+
+"A text condition, as ` + "`" + `TextFilter` + "`" + ` has it."
+type TextFilterValues {
+  "This value; null where several are."
+  eq: String
+  "One of these values; null where ` + "`" + `eq` + "`" + ` is."
+  in: [String!]
 }
 
 "A product in a list."
 type ProductEdge {
   "Where it stands in the list."
   cursor: String!
+  "Whether the merchant put it first in the node whose list this is; false in every other list."
+  curated: Boolean!
   "The product."
   node: Product!
 }
@@ -5854,8 +6501,6 @@ type Product implements Node {
   baseProduct: Boolean!
   "The service's own id of the parent; null for other products than children."
   baseProductId: ID
-  "Whether the merchant put it first in the node it was listed for."
-  curatedProduct: Boolean!
   "When it was made."
   createdAt: DateTime!
   "When it was last changed."
@@ -5884,7 +6529,7 @@ type Product implements Node {
   saleId: ID
   "When the sale ends; null outside a sale, and for one without an end."
   saleExpires: DateTime
-  "What one unit costs from so many units on, the smallest quantity first; empty without tiers."
+  "What one unit costs from so many units on, the smallest quantity first; empty without tiers. In a sale these are the sale's own, and those of the price before it where they are lower."
   tiers: [PriceTier!]!
   "The parts of a bundle, by sort order, then key; empty for other products."
   components: [ProductComponent!]!
@@ -5902,13 +6547,13 @@ type Product implements Node {
   childVariations: [Variation!]!
   "From option ids to child ids, nested by variation; an empty object for other products than parents."
   variationMatrix: JSON!
-  "The option ids of each child of this parent."
+  "The option ids of each child of this parent that has one of each variation, in the order of ` + "`" + `children` + "`" + `."
   childOptionIds: [[ID!]!]!
   "The live child of this parent that stands for the chosen options, one of each variation; null when there is none. Example: ` + "`" + `childByOptions(optionIds: [\"38ae3343-8746-5b02-8bdf-fe860c82bd86\"]) { sku }` + "`" + `."
   childByOptions("Option ids, in any order, 1 to 100." optionIds: [ID!]!): Product
   "The parent of this child; null for other products."
   parent: Product
-  "The live children of this parent."
+  "The live children of this parent, in the order of their options of the first variation, then of the next; those without an option last, and then by id."
   children: [Product!]!
   "The live children of this parent, a page of them: by last update, newest first, then id, unless sorted otherwise."
   childrenConnection(
@@ -6057,7 +6702,7 @@ type ProductComponent {
 "A product that can be chosen for a part of a bundle."
 type ComponentOption {
   "The product's own id."
-  id: ID!
+  uuid: ID!
   "Always ` + "`" + `product` + "`" + `."
   type: String!
   "How many of it the bundle holds."
@@ -6072,8 +6717,8 @@ type BundleConfiguration {
 
 "A way in which children of a product differ: ` + "`" + `size` + "`" + `."
 type Variation {
-  "The variation's own id."
-  id: ID!
+  "The variation's own id. Children of one parent share it, and differ in ` + "`" + `option` + "`" + `."
+  uuid: ID!
   "For people: ` + "`" + `size` + "`" + `."
   name: String!
   "Its place among the variations."
@@ -6087,7 +6732,7 @@ type Variation {
 "One value of a variation: ` + "`" + `XL` + "`" + `."
 type VariationOption {
   "The option's own id."
-  id: ID!
+  uuid: ID!
   "For people: ` + "`" + `XL` + "`" + `."
   name: String!
   "For people; empty when it has none."
@@ -6126,6 +6771,102 @@ type File implements Node {
   height: Int
 }
 
+"Which files to list."
+input FileFilter {
+  "These files, by global id or the service's own; at most 1000. Unknown ones are left out."
+  ids: [ID!]
+}
+
+"A page of files."
+type FileConnection {
+  "The rows with their cursors."
+  edges: [FileEdge!]!
+  "The rows."
+  nodes: [File!]!
+  "Where the page stands in the list."
+  pageInfo: PageInfo!
+  "How many rows the whole list has, after filters."
+  totalCount: Int!
+}
+
+"A file in a list."
+type FileEdge {
+  "Where it stands in the list."
+  cursor: String!
+  "The file."
+  node: File!
+}
+
+"What prices are shown in, and how the shopper's language writes its amounts."
+type Currency {
+  "ISO 4217: ` + "`" + `USD` + "`" + `."
+  code: String!
+  "Whether it is what this shopper sees unless they ask for another by ` + "`" + `X-Moltin-Currency` + "`" + `."
+  default: Boolean!
+  "What stands before the minor unit: ` + "`" + `.` + "`" + `."
+  decimalPoint: String!
+  "What stands between thousands: ` + "`" + `,` + "`" + `. Empty where the language does not group."
+  thousandSeparator: String!
+  "Digits of the minor unit: 2 for USD, 0 for JPY."
+  decimalPlaces: Int!
+  "How an amount is written, where ` + "`" + `{price}` + "`" + ` stands for its digits: ` + "`" + `${price}` + "`" + `."
+  format: String!
+}
+
+"A place where stock is."
+type StockLocation {
+  "Its own id: ` + "`" + `default` + "`" + `."
+  uuid: ID!
+  "For people."
+  name: String!
+  "For people."
+  description: String!
+  "The merchant's own reference in another system; empty when there is none."
+  externalRef: String!
+  "Lines of its address; empty when there is none."
+  address: [String!]!
+}
+
+"A bundle as the shopper chose it. It has no ` + "`" + `id` + "`" + `, so that no cache takes it for the bundle itself."
+type ConfiguredProduct {
+  "The bundle itself: what it holds and costs unless the shopper chooses."
+  product: Product!
+  "What is chosen."
+  bundleConfiguration: BundleConfiguration!
+  "The price book the price is from; null without a price, and for one that is added up from the options."
+  pricebookId: ID
+  "What it costs so; null where that cannot be told."
+  price: Price
+  "The same for people; null without a price."
+  displayPrice: DisplayPrice
+  "What it would cost outside sales; null outside a sale."
+  originalPrice: Price
+  "The same for people; null outside a sale."
+  originalDisplayPrice: DisplayPrice
+  "The sale of the bundle's own price; null outside a sale, and for a price that is added up."
+  saleId: ID
+  "When that sale ends; null outside a sale, and for one without an end."
+  saleExpires: DateTime
+  "What one costs from so many on; empty without tiers, and for a price that is added up."
+  tiers: [PriceTier!]!
+}
+
+"What is chosen of a component of a bundle."
+input BundleChoiceInput {
+  "The component's key: ` + "`" + `drink` + "`" + `."
+  component: String!
+  "The chosen options, as many as the component takes, each named once."
+  options: [BundleOptionInput!]!
+}
+
+"A chosen option of a component."
+input BundleOptionInput {
+  "The option's product, by global id or the service's own."
+  id: ID!
+  "How many of it, 1 to 1000000."
+  quantity: Int!
+}
+
 "How many units of a product there are."
 type Stock implements Node {
   "The global id."
@@ -6144,8 +6885,8 @@ type Stock implements Node {
   updatedAt: DateTime!
   "The product, where it is in the shopper's catalog; null for drafts and for products of other catalogs."
   product: Product
-  "The newest lines of the ledger, newest first."
-  transactions("How many, 1 to 100." first: Int! = 25): [StockTransaction!]!
+  "The newest lines of the ledger, newest first. Null only with an error: who did what, and why, needs the scope ` + "`" + `inventory:write` + "`" + `."
+  transactions("How many, 1 to 100." first: Int! = 25): [StockTransaction!]
 }
 
 "What a stock transaction does."
@@ -6165,7 +6906,7 @@ enum StockAction {
 "A line of the ledger: a change that was made. The deltas of a product's lines add up to its stock."
 type StockTransaction {
   "The transaction's own id."
-  id: ID!
+  uuid: ID!
   "The product's own id."
   productId: ID!
   "What was done."
@@ -6184,7 +6925,7 @@ type StockTransaction {
   actor: String!
   "When."
   createdAt: DateTime!
-  "The stock right after; null when read from the ledger."
+  "The product's stock as it is now, after all changes of the mutation where one answers with this. Null when there is no stock record (any more)."
   stock: Stock
 }
 
@@ -6192,6 +6933,10 @@ type StockTransaction {
 type Settings {
   "Rows of a page when the request does not say, 1 to 100."
   pageLength: Int!
+  "Rows of a page at most, which ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` may ask for: 100. Can only be read."
+  pageLengthMax: Int!
+  "Rows that ` + "`" + `offset` + "`" + ` may pass over at most: 10000. Can only be read."
+  pageOffsetLimit: Int!
   "The currency of prices when the shopper asks for none, ISO 4217: ` + "`" + `USD` + "`" + `."
   currency: String!
   "The language of texts that name none, BCP 47: ` + "`" + `en` + "`" + `."
@@ -6416,7 +7161,7 @@ type Catalog implements Node {
 "A price book's place in a catalog."
 type CatalogPricebook {
   "The price book's own id."
-  id: ID!
+  uuid: ID!
   "Of several price books with a price for a product the highest priority wins."
   priority: Int!
 }
@@ -7076,7 +7821,7 @@ enum PromotionType {
   FIXED_DISCOUNT
   "A part off the cart. ` + "`" + `schema` + "`" + ` needs ` + "`" + `percent` + "`" + `, or ` + "`" + `currencies: [{currency, percentage}]` + "`" + `."
   PERCENT_DISCOUNT
-  "An amount off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies: [{currency, amount}]` + "`" + `; ` + "`" + `targets` + "`" + ` are SKUs: an empty list means none, no list means all."
+  "An amount off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies: [{currency, amount}]` + "`" + `; ` + "`" + `targets` + "`" + ` are SKUs: an empty list means none, no list or ` + "`" + `\"all\"` + "`" + ` means all."
   ITEM_FIXED_DISCOUNT
   "A part off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `percent` + "`" + `; ` + "`" + `targets` + "`" + ` as for an amount."
   ITEM_PERCENT_DISCOUNT
@@ -7084,9 +7829,9 @@ enum PromotionType {
   X_FOR_Y
   "So many items for an amount. ` + "`" + `schema` + "`" + ` needs ` + "`" + `x` + "`" + `, ` + "`" + `currencies: [{currency, amount}]` + "`" + ` and ` + "`" + `targets` + "`" + `."
   X_FOR_AMOUNT
-  "An amount off a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies` + "`" + `, ` + "`" + `targets` + "`" + `, which is a list of lists of SKUs, and ` + "`" + `quantities` + "`" + `, one for each of the lists."
+  "An amount off a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies` + "`" + `, and ` + "`" + `requirements: [{targets, quantity}]` + "`" + `, each so many of some SKUs, without ` + "`" + `targets` + "`" + ` of any; or, the same, ` + "`" + `targets` + "`" + `, which is a list of lists of SKUs, and ` + "`" + `quantities` + "`" + `, one for each of the lists."
   BUNDLE_FIXED_DISCOUNT
-  "Items for nothing with a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `gifts` + "`" + `, which are SKUs, ` + "`" + `targets` + "`" + ` and ` + "`" + `quantities` + "`" + ` as for a bundle."
+  "Items for nothing with a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `gifts` + "`" + `, which are SKUs, and ` + "`" + `requirements` + "`" + `, or ` + "`" + `targets` + "`" + ` and ` + "`" + `quantities` + "`" + `, as for an amount off a bundle."
   BUNDLE_GIFT
 }
 
@@ -7119,6 +7864,46 @@ type Promotion implements Node {
   "Whether it applies by itself: it has the one code ` + "`" + `auto_` + "`" + ` and its id, and takes no other."
   automatic: Boolean!
   "How it stood when it was read."
+  state: PromotionState!
+  "Its first instant."
+  start: DateTime!
+  "The instant at which it is over."
+  end: DateTime!
+  "What the cart must be worth at least, by currency; empty when any cart will do. A cart of another currency will not."
+  minCartValue: [PromotionAmount!]!
+  "What it takes off at most, by currency; empty for no bound."
+  maxDiscountValue: [PromotionAmount!]!
+  "How often it applies in one cart; null means any number of times."
+  maxApplicationsPerCart: Int
+  "What it does in detail, as it was written; members that mean nothing here are kept."
+  schema: JSON!
+  "What it gives in each currency: ` + "`" + `currencies` + "`" + ` of the schema."
+  currencies: [PromotionCurrency!]!
+  "The ids of the catalogs it applies to: ` + "`" + `target_catalogs` + "`" + ` of the schema; null means all."
+  targetCatalogs: [ID!]
+  "What its items must not be: ` + "`" + `conditions` + "`" + ` of the schema, nested ` + "`" + `and` + "`" + ` lists of ` + "`" + `{template, field, type, value}` + "`" + `; null when there are none."
+  conditions: JSON
+  "When it was made."
+  createdAt: DateTime!
+  "When it was last changed."
+  updatedAt: DateTime!
+}
+
+"A promotion as a change would make it. It has no ` + "`" + `id` + "`" + `, so that no cache takes it for the promotion itself."
+type PromotionPreview {
+  "The service's own id."
+  uuid: ID!
+  "For people: ` + "`" + `Ten off` + "`" + `."
+  name: String!
+  "For people; empty when it has none."
+  description: String!
+  "What it does."
+  promotionType: PromotionType!
+  "Whether it is switched on. It applies only between its start and its end."
+  enabled: Boolean!
+  "Whether it applies by itself: it has the one code ` + "`" + `auto_` + "`" + ` and its id, and takes no other."
+  automatic: Boolean!
+  "How it would stand now."
   state: PromotionState!
   "Its first instant."
   start: DateTime!
@@ -7188,6 +7973,8 @@ input PromotionFilter {
   id: IDFilter
   "By name, as it is written."
   name: TextFilter
+  "By what the name is like: ` + "`" + `*` + "`" + ` at the beginning or end stands for any text, so that ` + "`" + `*off` + "`" + ` ends in off, ` + "`" + `ten*` + "`" + ` begins with ten, ` + "`" + `*off*` + "`" + ` holds off, and ` + "`" + `ten off` + "`" + ` is the whole name. Case and accents do not count; ` + "`" + `\\*` + "`" + ` is a star itself."
+  nameLike: String
   "Of one of these types."
   promotionType: [PromotionType!]
   "In one of these states now."
@@ -7238,7 +8025,7 @@ type PromotionCode implements Node {
   uuid: ID!
   "The code, case-sensitive: ` + "`" + `TEN-OFF` + "`" + `."
   code: String!
-  "Whether a shopper who may use it could when it was read: its promotion is active and uses remain."
+  "Whether a shopper who may use it could when it was read: its promotion is active and holds it, uses remain, and it does not count per item of an automatic promotion. ` + "`" + `promotionCodeCheck` + "`" + ` tells why not."
   valid: Boolean!
   "How often it can still be used; null means any number of times."
   uses: Int
@@ -7312,7 +8099,7 @@ input PromotionCreateInput {
   id: ID
   "For people; at most 1024 bytes."
   name: String!
-  "For people; at most 64 KiB."
+  "For people; it may be empty, and has at most 64 KiB."
   description: String! = ""
   "What it does."
   promotionType: PromotionType!
@@ -7326,7 +8113,7 @@ input PromotionCreateInput {
   end: String!
   "What the cart must be worth at least, by currency; null or empty means any cart will do."
   minCartValue: [PromotionAmountInput!]
-  "What it takes off at most, by currency; null or empty means no bound."
+  "What it takes off at most, by currency; null or empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take."
   maxDiscountValue: [PromotionAmountInput!]
   "How often it applies in one cart; null or 0 means any number of times."
   maxApplicationsPerCart: Int
@@ -7354,7 +8141,7 @@ type PromotionCreatePayload {
 input PromotionUpdateInput {
   "The global id, or the service's own."
   id: ID!
-  "True changes nothing, and tells what would happen."
+  "True changes nothing, and tells in ` + "`" + `preview` + "`" + ` what would happen."
   dryRun: Boolean! = false
   "For people; at most 1024 bytes."
   name: String
@@ -7372,7 +8159,7 @@ input PromotionUpdateInput {
   end: String
   "What the cart must be worth at least, by currency; empty means any cart will do."
   minCartValue: [PromotionAmountInput!]
-  "What it takes off at most, by currency; empty means no bound."
+  "What it takes off at most, by currency; empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take."
   maxDiscountValue: [PromotionAmountInput!]
   "How often it applies in one cart; 0 means any number of times."
   maxApplicationsPerCart: Int
@@ -7390,8 +8177,10 @@ input PromotionUpdateInput {
 
 "What came of it."
 type PromotionUpdatePayload {
-  "The promotion as it is, or with ` + "`" + `dryRun` + "`" + ` as it would be; null when nothing was changed for the errors' sake."
+  "The promotion as it is now; null with ` + "`" + `dryRun` + "`" + `, and when nothing was changed for the errors' sake."
   promotion: Promotion
+  "With ` + "`" + `dryRun` + "`" + ` the promotion as it would be; null without, and for the errors' sake."
+  preview: PromotionPreview
   "How many codes were deleted with the change, or with ` + "`" + `dryRun` + "`" + ` would be."
   codesDeleted: Int!
   "What is to be mended; empty when it worked."
@@ -7428,13 +8217,13 @@ input PromotionCodesCreateInput {
 
 "A code to make."
 input PromotionCodeInput {
-  "The code, at most 255 bytes; null or empty means a new one that nobody guesses: ` + "`" + `7K3M-Q2ZD-0V9X` + "`" + `."
+  "The code, at most 64 printable characters without a slash, neither ` + "`" + `.` + "`" + ` nor ` + "`" + `..` + "`" + `; null or empty means a new one that nobody guesses: ` + "`" + `7K3M-Q2ZD-0V9X` + "`" + `."
   code: String
   "How often it can be used, at least 1; null means any number of times."
   uses: Int
   "What one use counts; null means what all codes say."
   consumeUnit: ConsumeUnit
-  "Who may use it, at most 1000: customers' ids, or whatever names a user; null or empty means everybody."
+  "Who may use it, at most 1000 of at most 255 bytes, none empty: customers' ids, or whatever names a user; null means everybody. REST shows them as an array."
   user: [String!]
 }
 
@@ -7632,7 +8421,7 @@ input PromotionCodesGenerateInput {
   promotionId: ID!
   "How many, 1 to 10000000."
   count: Int!
-  "What a code looks like: each ` + "`" + `#` + "`" + ` is a character drawn from the alphabet, and everything else stays: ` + "`" + `SUMMER-####-####` + "`" + `. Finding one of the codes must take 100 guesses on average."
+  "What a code looks like: each ` + "`" + `#` + "`" + ` is a character drawn from the alphabet, and everything else stays: ` + "`" + `SUMMER-####-####` + "`" + `; at most 64 characters, as a code has. Finding one of the codes must take 100 guesses on average."
   pattern: String! = "####-####-####"
   "The characters to draw from, 2 to 64, each once; null means Crockford's base 32, digits and capitals without I, L, O and U."
   alphabet: String
@@ -7694,7 +8483,7 @@ input GatewayUpdateInput {
   merchantId: String
   "The username at the gateway, 1 to 1024 bytes."
   username: String
-  "The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again."
+  "The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again. REST's mask, ` + "`" + `********` + "`" + `, leaves it as it is."
   password: Secret
   "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
   idempotencyKey: String
@@ -8001,8 +8790,8 @@ func (ec *executionContext) childFields_CatalogNodeEdge(ctx context.Context, fie
 
 func (ec *executionContext) childFields_CatalogPricebook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "id":
-		return ec.fieldContext_CatalogPricebook_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_CatalogPricebook_uuid(ctx, field)
 	case "priority":
 		return ec.fieldContext_CatalogPricebook_priority(ctx, field)
 	}
@@ -8189,14 +8978,58 @@ func (ec *executionContext) childFields_CatalogUpdatePayload(ctx context.Context
 
 func (ec *executionContext) childFields_ComponentOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "id":
-		return ec.fieldContext_ComponentOption_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_ComponentOption_uuid(ctx, field)
 	case "type":
 		return ec.fieldContext_ComponentOption_type(ctx, field)
 	case "quantity":
 		return ec.fieldContext_ComponentOption_quantity(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ComponentOption", field.Name)
+}
+
+func (ec *executionContext) childFields_ConfiguredProduct(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "product":
+		return ec.fieldContext_ConfiguredProduct_product(ctx, field)
+	case "bundleConfiguration":
+		return ec.fieldContext_ConfiguredProduct_bundleConfiguration(ctx, field)
+	case "pricebookId":
+		return ec.fieldContext_ConfiguredProduct_pricebookId(ctx, field)
+	case "price":
+		return ec.fieldContext_ConfiguredProduct_price(ctx, field)
+	case "displayPrice":
+		return ec.fieldContext_ConfiguredProduct_displayPrice(ctx, field)
+	case "originalPrice":
+		return ec.fieldContext_ConfiguredProduct_originalPrice(ctx, field)
+	case "originalDisplayPrice":
+		return ec.fieldContext_ConfiguredProduct_originalDisplayPrice(ctx, field)
+	case "saleId":
+		return ec.fieldContext_ConfiguredProduct_saleId(ctx, field)
+	case "saleExpires":
+		return ec.fieldContext_ConfiguredProduct_saleExpires(ctx, field)
+	case "tiers":
+		return ec.fieldContext_ConfiguredProduct_tiers(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConfiguredProduct", field.Name)
+}
+
+func (ec *executionContext) childFields_Currency(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return ec.fieldContext_Currency_code(ctx, field)
+	case "default":
+		return ec.fieldContext_Currency_default(ctx, field)
+	case "decimalPoint":
+		return ec.fieldContext_Currency_decimalPoint(ctx, field)
+	case "thousandSeparator":
+		return ec.fieldContext_Currency_thousandSeparator(ctx, field)
+	case "decimalPlaces":
+		return ec.fieldContext_Currency_decimalPlaces(ctx, field)
+	case "format":
+		return ec.fieldContext_Currency_format(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Currency", field.Name)
 }
 
 func (ec *executionContext) childFields_DisplayPrice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8247,6 +9080,30 @@ func (ec *executionContext) childFields_File(ctx context.Context, field graphql.
 		return ec.fieldContext_File_height(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type File", field.Name)
+}
+
+func (ec *executionContext) childFields_FileConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_FileConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_FileConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_FileConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_FileConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FileConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_FileEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_FileEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_FileEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FileEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Gateway(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8593,8 +9450,6 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_baseProduct(ctx, field)
 	case "baseProductId":
 		return ec.fieldContext_Product_baseProductId(ctx, field)
-	case "curatedProduct":
-		return ec.fieldContext_Product_curatedProduct(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Product_createdAt(ctx, field)
 	case "updatedAt":
@@ -8707,6 +9562,8 @@ func (ec *executionContext) childFields_ProductEdge(ctx context.Context, field g
 	switch field.Name {
 	case "cursor":
 		return ec.fieldContext_ProductEdge_cursor(ctx, field)
+	case "curated":
+		return ec.fieldContext_ProductEdge_curated(ctx, field)
 	case "node":
 		return ec.fieldContext_ProductEdge_node(ctx, field)
 	}
@@ -8731,6 +9588,34 @@ func (ec *executionContext) childFields_ProductFile(ctx context.Context, field g
 		return ec.fieldContext_ProductFile_file(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductFile", field.Name)
+}
+
+func (ec *executionContext) childFields_ProductFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "search":
+		return ec.fieldContext_ProductFilterValues_search(ctx, field)
+	case "ids":
+		return ec.fieldContext_ProductFilterValues_ids(ctx, field)
+	case "name":
+		return ec.fieldContext_ProductFilterValues_name(ctx, field)
+	case "sku":
+		return ec.fieldContext_ProductFilterValues_sku(ctx, field)
+	case "slug":
+		return ec.fieldContext_ProductFilterValues_slug(ctx, field)
+	case "manufacturerPartNum":
+		return ec.fieldContext_ProductFilterValues_manufacturerPartNum(ctx, field)
+	case "upcEan":
+		return ec.fieldContext_ProductFilterValues_upcEan(ctx, field)
+	case "productTypes":
+		return ec.fieldContext_ProductFilterValues_productTypes(ctx, field)
+	case "tags":
+		return ec.fieldContext_ProductFilterValues_tags(ctx, field)
+	case "bounds":
+		return ec.fieldContext_ProductFilterValues_bounds(ctx, field)
+	case "and":
+		return ec.fieldContext_ProductFilterValues_and(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ProductFilterValues", field.Name)
 }
 
 func (ec *executionContext) childFields_ProductTranslation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9041,10 +9926,54 @@ func (ec *executionContext) childFields_PromotionEdge(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type PromotionEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_PromotionPreview(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uuid":
+		return ec.fieldContext_PromotionPreview_uuid(ctx, field)
+	case "name":
+		return ec.fieldContext_PromotionPreview_name(ctx, field)
+	case "description":
+		return ec.fieldContext_PromotionPreview_description(ctx, field)
+	case "promotionType":
+		return ec.fieldContext_PromotionPreview_promotionType(ctx, field)
+	case "enabled":
+		return ec.fieldContext_PromotionPreview_enabled(ctx, field)
+	case "automatic":
+		return ec.fieldContext_PromotionPreview_automatic(ctx, field)
+	case "state":
+		return ec.fieldContext_PromotionPreview_state(ctx, field)
+	case "start":
+		return ec.fieldContext_PromotionPreview_start(ctx, field)
+	case "end":
+		return ec.fieldContext_PromotionPreview_end(ctx, field)
+	case "minCartValue":
+		return ec.fieldContext_PromotionPreview_minCartValue(ctx, field)
+	case "maxDiscountValue":
+		return ec.fieldContext_PromotionPreview_maxDiscountValue(ctx, field)
+	case "maxApplicationsPerCart":
+		return ec.fieldContext_PromotionPreview_maxApplicationsPerCart(ctx, field)
+	case "schema":
+		return ec.fieldContext_PromotionPreview_schema(ctx, field)
+	case "currencies":
+		return ec.fieldContext_PromotionPreview_currencies(ctx, field)
+	case "targetCatalogs":
+		return ec.fieldContext_PromotionPreview_targetCatalogs(ctx, field)
+	case "conditions":
+		return ec.fieldContext_PromotionPreview_conditions(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_PromotionPreview_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_PromotionPreview_updatedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionPreview", field.Name)
+}
+
 func (ec *executionContext) childFields_PromotionUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "promotion":
 		return ec.fieldContext_PromotionUpdatePayload_promotion(ctx, field)
+	case "preview":
+		return ec.fieldContext_PromotionUpdatePayload_preview(ctx, field)
 	case "codesDeleted":
 		return ec.fieldContext_PromotionUpdatePayload_codesDeleted(ctx, field)
 	case "userErrors":
@@ -9057,6 +9986,10 @@ func (ec *executionContext) childFields_Settings(ctx context.Context, field grap
 	switch field.Name {
 	case "pageLength":
 		return ec.fieldContext_Settings_pageLength(ctx, field)
+	case "pageLengthMax":
+		return ec.fieldContext_Settings_pageLengthMax(ctx, field)
+	case "pageOffsetLimit":
+		return ec.fieldContext_Settings_pageOffsetLimit(ctx, field)
 	case "currency":
 		return ec.fieldContext_Settings_currency(ctx, field)
 	case "locale":
@@ -9149,6 +10082,22 @@ func (ec *executionContext) childFields_StockEdge(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type StockEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_StockLocation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uuid":
+		return ec.fieldContext_StockLocation_uuid(ctx, field)
+	case "name":
+		return ec.fieldContext_StockLocation_name(ctx, field)
+	case "description":
+		return ec.fieldContext_StockLocation_description(ctx, field)
+	case "externalRef":
+		return ec.fieldContext_StockLocation_externalRef(ctx, field)
+	case "address":
+		return ec.fieldContext_StockLocation_address(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type StockLocation", field.Name)
+}
+
 func (ec *executionContext) childFields_StockTimestamps(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "createdAt":
@@ -9171,8 +10120,8 @@ func (ec *executionContext) childFields_StockTransactPayload(ctx context.Context
 
 func (ec *executionContext) childFields_StockTransaction(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "id":
-		return ec.fieldContext_StockTransaction_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_StockTransaction_uuid(ctx, field)
 	case "productId":
 		return ec.fieldContext_StockTransaction_productId(ctx, field)
 	case "action":
@@ -9221,6 +10170,16 @@ func (ec *executionContext) childFields_StockTransactionEdge(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type StockTransactionEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_TextFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "eq":
+		return ec.fieldContext_TextFilterValues_eq(ctx, field)
+	case "in":
+		return ec.fieldContext_TextFilterValues_in(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TextFilterValues", field.Name)
+}
+
 func (ec *executionContext) childFields_UserError(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "field":
@@ -9235,8 +10194,8 @@ func (ec *executionContext) childFields_UserError(ctx context.Context, field gra
 
 func (ec *executionContext) childFields_Variation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "id":
-		return ec.fieldContext_Variation_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_Variation_uuid(ctx, field)
 	case "name":
 		return ec.fieldContext_Variation_name(ctx, field)
 	case "sortOrder":
@@ -9251,8 +10210,8 @@ func (ec *executionContext) childFields_Variation(ctx context.Context, field gra
 
 func (ec *executionContext) childFields_VariationOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "id":
-		return ec.fieldContext_VariationOption_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_VariationOption_uuid(ctx, field)
 	case "name":
 		return ec.fieldContext_VariationOption_name(ctx, field)
 	case "description":
@@ -10065,8 +11024,8 @@ func (ec *executionContext) field_Mutation_promotionCreate_args(ctx context.Cont
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (PromotionCreateInput, error) {
-			return ec.unmarshalNPromotionCreateInput2porticoᚋgraphᚋgeneratedᚐPromotionCreateInput(ctx, v)
+		func(ctx context.Context, v any) (model.PromotionCreateInput, error) {
+			return ec.unmarshalNPromotionCreateInput2porticoᚋgraphᚋmodelᚐPromotionCreateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10699,6 +11658,88 @@ func (ec *executionContext) field_Query_catalogs_args(ctx context.Context, rawAr
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_currency_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "code",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["code"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_file_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_files_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*FileFilter, error) {
+			return ec.unmarshalOFileFilter2ᚖporticoᚋgraphᚋgeneratedᚐFileFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg5
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_gateway_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -10845,6 +11886,28 @@ func (ec *executionContext) field_Query_nodes_args(ctx context.Context, rawArgs 
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_productConfigured_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "selectedOptions",
+		func(ctx context.Context, v any) ([]*store.BundleChoice, error) {
+			return ec.unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚐBundleChoiceᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["selectedOptions"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_product_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -10886,54 +11949,62 @@ func (ec *executionContext) field_Query_products_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "includeChildren",
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["includeChildren"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg6
+	args["offset"] = arg7
 	return args, nil
 }
 
@@ -13798,13 +14869,13 @@ func (ec *executionContext) fieldContext_CatalogNodeEdge_node(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogPricebook_id(ctx context.Context, field graphql.CollectedField, obj *store.PricebookRank) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogPricebook_uuid(ctx context.Context, field graphql.CollectedField, obj *store.PricebookRank) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPricebook_id(ctx, field)
+			return ec.fieldContext_CatalogPricebook_uuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.ID, nil
@@ -13817,7 +14888,7 @@ func (ec *executionContext) _CatalogPricebook_id(ctx context.Context, field grap
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CatalogPricebook_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_CatalogPricebook_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogPricebook", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -15216,13 +16287,13 @@ func (ec *executionContext) fieldContext_CatalogUpdatePayload_userErrors(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _ComponentOption_id(ctx context.Context, field graphql.CollectedField, obj *store.ComponentOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _ComponentOption_uuid(ctx context.Context, field graphql.CollectedField, obj *store.ComponentOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ComponentOption_id(ctx, field)
+			return ec.fieldContext_ComponentOption_uuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.ID, nil
@@ -15235,7 +16306,7 @@ func (ec *executionContext) _ComponentOption_id(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ComponentOption_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_ComponentOption_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ComponentOption", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -15283,6 +16354,437 @@ func (ec *executionContext) _ComponentOption_quantity(ctx context.Context, field
 }
 func (ec *executionContext) fieldContext_ComponentOption_quantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ComponentOption", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ConfiguredProduct_product(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_product(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ConfiguredProduct().Product(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
+			return ec.marshalNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_product(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConfiguredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConfiguredProduct_bundleConfiguration(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_bundleConfiguration(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BundleConfiguration(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.BundleConfiguration) graphql.Marshaler {
+			return ec.marshalNBundleConfiguration2porticoᚋstoreᚐBundleConfiguration(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_bundleConfiguration(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConfiguredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BundleConfiguration(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConfiguredProduct_pricebookId(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_pricebookId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PricebookID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_pricebookId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfiguredProduct", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ConfiguredProduct_price(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_price(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Price(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚐPrice(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_price(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConfiguredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Price(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConfiguredProduct_displayPrice(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_displayPrice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DisplayPrice(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_displayPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConfiguredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DisplayPrice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConfiguredProduct_originalPrice(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_originalPrice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OriginalPrice(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚐPrice(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_originalPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConfiguredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Price(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConfiguredProduct_originalDisplayPrice(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_originalDisplayPrice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OriginalDisplayPrice(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_originalDisplayPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConfiguredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DisplayPrice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConfiguredProduct_saleId(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_saleId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SaleID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_saleId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfiguredProduct", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ConfiguredProduct_saleExpires(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_saleExpires(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SaleExpires(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_saleExpires(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfiguredProduct", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ConfiguredProduct_tiers(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_tiers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tiers(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []store.PriceTier) graphql.Marshaler {
+			return ec.marshalNPriceTier2ᚕporticoᚋstoreᚐPriceTierᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_tiers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConfiguredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PriceTier(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Currency_code(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Currency_code(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Code, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Currency_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Currency_default(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Currency_default(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Default, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Currency_default(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Currency_decimalPoint(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Currency_decimalPoint(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DecimalPoint, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Currency_decimalPoint(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Currency_thousandSeparator(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Currency_thousandSeparator(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ThousandSeparator, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Currency_thousandSeparator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Currency_decimalPlaces(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Currency_decimalPlaces(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DecimalPlaces, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Currency_decimalPlaces(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Currency_format(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Currency_format(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Format, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Currency_format(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _DisplayPrice_withTax(ctx context.Context, field graphql.CollectedField, obj *store.DisplayPrice) (ret graphql.Marshaler) {
@@ -15430,15 +16932,24 @@ func (ec *executionContext) _FacetValue_filter(ctx context.Context, field graphq
 			return obj.Filter, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductFilterValues) graphql.Marshaler {
+			return ec.marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_FacetValue_filter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("FacetValue", field, false, false, errors.New("field of type JSON does not have child fields"))
+	fc = &graphql.FieldContext{
+		Object:     "FacetValue",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _FacetValue_toggled(ctx context.Context, field graphql.CollectedField, obj *model.FacetValue) (ret graphql.Marshaler) {
@@ -15453,15 +16964,24 @@ func (ec *executionContext) _FacetValue_toggled(ctx context.Context, field graph
 			return obj.Toggled, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductFilterValues) graphql.Marshaler {
+			return ec.marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_FacetValue_toggled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("FacetValue", field, false, false, errors.New("field of type JSON does not have child fields"))
+	fc = &graphql.FieldContext{
+		Object:     "FacetValue",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _File_id(ctx context.Context, field graphql.CollectedField, obj *store.File) (ret graphql.Marshaler) {
@@ -15669,6 +17189,180 @@ func (ec *executionContext) _File_height(ctx context.Context, field graphql.Coll
 }
 func (ec *executionContext) fieldContext_File_height(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _FileConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.File]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FileConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.File]) graphql.Marshaler {
+			return ec.marshalNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FileConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FileConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FileEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FileConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.File]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FileConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.File) graphql.Marshaler {
+			return ec.marshalNFile2ᚕᚖporticoᚋstoreᚐFileᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FileConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FileConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_File(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FileConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.File]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FileConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FileConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FileConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FileConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.File]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FileConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FileConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FileConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _FileEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.File]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FileEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FileEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FileEdge", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FileEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.File]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FileEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.File) graphql.Marshaler {
+			return ec.marshalNFile2ᚖporticoᚋstoreᚐFile(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FileEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FileEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_File(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Gateway_slug(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
@@ -17116,10 +18810,10 @@ func (ec *executionContext) _Mutation_settingsUpdate(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *SettingsUpdatePayload) graphql.Marshaler {
-			return ec.marshalNSettingsUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐSettingsUpdatePayload(ctx, selections, v)
+			return ec.marshalOSettingsUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐSettingsUpdatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_settingsUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17160,10 +18854,10 @@ func (ec *executionContext) _Mutation_catalogPublish(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogPublishPayload) graphql.Marshaler {
-			return ec.marshalNCatalogPublishPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPublishPayload(ctx, selections, v)
+			return ec.marshalOCatalogPublishPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPublishPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogPublish(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17204,10 +18898,10 @@ func (ec *executionContext) _Mutation_catalogReleaseServe(ctx context.Context, f
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogReleaseServePayload) graphql.Marshaler {
-			return ec.marshalNCatalogReleaseServePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseServePayload(ctx, selections, v)
+			return ec.marshalOCatalogReleaseServePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseServePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogReleaseServe(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17248,10 +18942,10 @@ func (ec *executionContext) _Mutation_jobCancel(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *JobCancelPayload) graphql.Marshaler {
-			return ec.marshalNJobCancelPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobCancelPayload(ctx, selections, v)
+			return ec.marshalOJobCancelPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobCancelPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_jobCancel(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17292,10 +18986,10 @@ func (ec *executionContext) _Mutation_promotionCodesGenerate(ctx context.Context
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodesGeneratePayload) graphql.Marshaler {
-			return ec.marshalNPromotionCodesGeneratePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesGeneratePayload(ctx, selections, v)
+			return ec.marshalOPromotionCodesGeneratePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesGeneratePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionCodesGenerate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17336,10 +19030,10 @@ func (ec *executionContext) _Mutation_promotionCodeRedeem(ctx context.Context, f
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodeRedeemPayload) graphql.Marshaler {
-			return ec.marshalNPromotionCodeRedeemPayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeRedeemPayload(ctx, selections, v)
+			return ec.marshalOPromotionCodeRedeemPayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeRedeemPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionCodeRedeem(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17380,10 +19074,10 @@ func (ec *executionContext) _Mutation_promotionCodeRelease(ctx context.Context, 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodeReleasePayload) graphql.Marshaler {
-			return ec.marshalNPromotionCodeReleasePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeReleasePayload(ctx, selections, v)
+			return ec.marshalOPromotionCodeReleasePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeReleasePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionCodeRelease(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17424,10 +19118,10 @@ func (ec *executionContext) _Mutation_shopperTokenCreate(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ShopperTokenCreatePayload) graphql.Marshaler {
-			return ec.marshalNShopperTokenCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐShopperTokenCreatePayload(ctx, selections, v)
+			return ec.marshalOShopperTokenCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐShopperTokenCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_shopperTokenCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17468,10 +19162,10 @@ func (ec *executionContext) _Mutation_gatewayUpdate(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *GatewayUpdatePayload) graphql.Marshaler {
-			return ec.marshalNGatewayUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐGatewayUpdatePayload(ctx, selections, v)
+			return ec.marshalOGatewayUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐGatewayUpdatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_gatewayUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17512,10 +19206,10 @@ func (ec *executionContext) _Mutation_stockCreate(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *StockCreatePayload) graphql.Marshaler {
-			return ec.marshalNStockCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockCreatePayload(ctx, selections, v)
+			return ec.marshalOStockCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_stockCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17556,10 +19250,10 @@ func (ec *executionContext) _Mutation_stockTransact(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *StockTransactPayload) graphql.Marshaler {
-			return ec.marshalNStockTransactPayload2ᚖporticoᚋgraphᚋgeneratedᚐStockTransactPayload(ctx, selections, v)
+			return ec.marshalOStockTransactPayload2ᚖporticoᚋgraphᚋgeneratedᚐStockTransactPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_stockTransact(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17600,10 +19294,10 @@ func (ec *executionContext) _Mutation_catalogCreate(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogCreatePayload) graphql.Marshaler {
-			return ec.marshalNCatalogCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogCreatePayload(ctx, selections, v)
+			return ec.marshalOCatalogCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17644,10 +19338,10 @@ func (ec *executionContext) _Mutation_catalogUpdate(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogUpdatePayload) graphql.Marshaler {
-			return ec.marshalNCatalogUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogUpdatePayload(ctx, selections, v)
+			return ec.marshalOCatalogUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogUpdatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17688,10 +19382,10 @@ func (ec *executionContext) _Mutation_catalogDelete(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogDeletePayload) graphql.Marshaler {
-			return ec.marshalNCatalogDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogDeletePayload(ctx, selections, v)
+			return ec.marshalOCatalogDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogDeletePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17732,10 +19426,10 @@ func (ec *executionContext) _Mutation_catalogRuleCreate(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogRuleCreatePayload) graphql.Marshaler {
-			return ec.marshalNCatalogRuleCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleCreatePayload(ctx, selections, v)
+			return ec.marshalOCatalogRuleCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogRuleCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17776,10 +19470,10 @@ func (ec *executionContext) _Mutation_catalogRuleUpdate(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogRuleUpdatePayload) graphql.Marshaler {
-			return ec.marshalNCatalogRuleUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleUpdatePayload(ctx, selections, v)
+			return ec.marshalOCatalogRuleUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleUpdatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogRuleUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17820,10 +19514,10 @@ func (ec *executionContext) _Mutation_catalogRuleDelete(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CatalogRuleDeletePayload) graphql.Marshaler {
-			return ec.marshalNCatalogRuleDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleDeletePayload(ctx, selections, v)
+			return ec.marshalOCatalogRuleDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleDeletePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_catalogRuleDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17860,14 +19554,14 @@ func (ec *executionContext) _Mutation_promotionCreate(ctx context.Context, field
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().PromotionCreate(ctx, fc.Args["input"].(PromotionCreateInput))
+			return ec.Resolvers.Mutation().PromotionCreate(ctx, fc.Args["input"].(model.PromotionCreateInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCreatePayload) graphql.Marshaler {
-			return ec.marshalNPromotionCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCreatePayload(ctx, selections, v)
+			return ec.marshalOPromotionCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17908,10 +19602,10 @@ func (ec *executionContext) _Mutation_promotionUpdate(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionUpdatePayload) graphql.Marshaler {
-			return ec.marshalNPromotionUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionUpdatePayload(ctx, selections, v)
+			return ec.marshalOPromotionUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionUpdatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17952,10 +19646,10 @@ func (ec *executionContext) _Mutation_promotionDelete(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionDeletePayload) graphql.Marshaler {
-			return ec.marshalNPromotionDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionDeletePayload(ctx, selections, v)
+			return ec.marshalOPromotionDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionDeletePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17996,10 +19690,10 @@ func (ec *executionContext) _Mutation_promotionCodesCreate(ctx context.Context, 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodesCreatePayload) graphql.Marshaler {
-			return ec.marshalNPromotionCodesCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesCreatePayload(ctx, selections, v)
+			return ec.marshalOPromotionCodesCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionCodesCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18040,10 +19734,10 @@ func (ec *executionContext) _Mutation_promotionCodesDelete(ctx context.Context, 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodesDeletePayload) graphql.Marshaler {
-			return ec.marshalNPromotionCodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesDeletePayload(ctx, selections, v)
+			return ec.marshalOPromotionCodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesDeletePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_promotionCodesDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18084,10 +19778,10 @@ func (ec *executionContext) _Mutation_hierarchyCreate(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *HierarchyCreatePayload) graphql.Marshaler {
-			return ec.marshalNHierarchyCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyCreatePayload(ctx, selections, v)
+			return ec.marshalOHierarchyCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_hierarchyCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18128,10 +19822,10 @@ func (ec *executionContext) _Mutation_hierarchyUpdate(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *HierarchyUpdatePayload) graphql.Marshaler {
-			return ec.marshalNHierarchyUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyUpdatePayload(ctx, selections, v)
+			return ec.marshalOHierarchyUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyUpdatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_hierarchyUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18172,10 +19866,10 @@ func (ec *executionContext) _Mutation_hierarchyDelete(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *HierarchyDeletePayload) graphql.Marshaler {
-			return ec.marshalNHierarchyDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyDeletePayload(ctx, selections, v)
+			return ec.marshalOHierarchyDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyDeletePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_hierarchyDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18216,10 +19910,10 @@ func (ec *executionContext) _Mutation_nodeCreate(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *NodeCreatePayload) graphql.Marshaler {
-			return ec.marshalNNodeCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCreatePayload(ctx, selections, v)
+			return ec.marshalONodeCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCreatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_nodeCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18260,10 +19954,10 @@ func (ec *executionContext) _Mutation_nodeUpdate(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *NodeUpdatePayload) graphql.Marshaler {
-			return ec.marshalNNodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx, selections, v)
+			return ec.marshalONodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_nodeUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18304,10 +19998,10 @@ func (ec *executionContext) _Mutation_nodeMove(ctx context.Context, field graphq
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *NodeMovePayload) graphql.Marshaler {
-			return ec.marshalNNodeMovePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeMovePayload(ctx, selections, v)
+			return ec.marshalONodeMovePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeMovePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_nodeMove(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18348,10 +20042,10 @@ func (ec *executionContext) _Mutation_nodeDelete(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *NodeDeletePayload) graphql.Marshaler {
-			return ec.marshalNNodeDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeDeletePayload(ctx, selections, v)
+			return ec.marshalONodeDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeDeletePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_nodeDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18392,10 +20086,10 @@ func (ec *executionContext) _Mutation_nodeProductsAttach(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *NodeProductsAttachPayload) graphql.Marshaler {
-			return ec.marshalNNodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsAttachPayload(ctx, selections, v)
+			return ec.marshalONodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsAttachPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_nodeProductsAttach(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18436,10 +20130,10 @@ func (ec *executionContext) _Mutation_nodeProductsDetach(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *NodeProductsDetachPayload) graphql.Marshaler {
-			return ec.marshalNNodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsDetachPayload(ctx, selections, v)
+			return ec.marshalONodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsDetachPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_nodeProductsDetach(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18480,10 +20174,10 @@ func (ec *executionContext) _Mutation_nodeCurate(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *NodeCuratePayload) graphql.Marshaler {
-			return ec.marshalNNodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCuratePayload(ctx, selections, v)
+			return ec.marshalONodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCuratePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_nodeCurate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -19767,29 +21461,6 @@ func (ec *executionContext) fieldContext_Product_baseProductId(_ context.Context
 	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Product_curatedProduct(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Product_curatedProduct(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CuratedProduct(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Product_curatedProduct(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type Boolean does not have child fields"))
-}
-
 func (ec *executionContext) _Product_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20976,11 +22647,11 @@ func (ec *executionContext) _ProductConnection_edges(ctx context.Context, field 
 			return ec.fieldContext_ProductConnection_edges(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.Product]) graphql.Marshaler {
-			return ec.marshalNProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []model.ProductEdge) graphql.Marshaler {
+			return ec.marshalNProductEdge2ᚕporticoᚋgraphᚋmodelᚐProductEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -20990,7 +22661,7 @@ func (ec *executionContext) fieldContext_ProductConnection_edges(_ context.Conte
 	fc = &graphql.FieldContext{
 		Object:     "ProductConnection",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_ProductEdge(ctx, field)
@@ -21118,7 +22789,7 @@ func (ec *executionContext) fieldContext_ProductConnection_facets(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Product]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.ProductEdge) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21141,7 +22812,30 @@ func (ec *executionContext) fieldContext_ProductEdge_cursor(_ context.Context, f
 	return graphql.NewScalarFieldContext("ProductEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ProductEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Product]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductEdge_curated(ctx context.Context, field graphql.CollectedField, obj *model.ProductEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductEdge_curated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Curated(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductEdge_curated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductEdge", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _ProductEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.ProductEdge) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21314,6 +23008,322 @@ func (ec *executionContext) fieldContext_ProductFile_file(_ context.Context, fie
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_search(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_search(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Search, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_search(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProductFilterValues_ids(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_ids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Ids(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_ids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ProductFilterValues_name(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TextFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_sku(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_sku(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Sku, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_sku(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TextFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_slug(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_slug(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Slug, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TextFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_manufacturerPartNum(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_manufacturerPartNum(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ManufacturerPartNum, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_manufacturerPartNum(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TextFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_upcEan(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_upcEan(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpcEan, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_upcEan(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TextFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_productTypes(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_productTypes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ProductTypes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_productTypes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TextFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_tags(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_tags(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tags, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_tags(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TextFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_bounds(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_bounds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Bounds()
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_bounds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _ProductFilterValues_and(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_and(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.And()
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_and(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type JSON does not have child fields"))
 }
 
 func (ec *executionContext) _ProductTranslation_language(ctx context.Context, field graphql.CollectedField, obj *store.ProductTranslation) (ret graphql.Marshaler) {
@@ -22088,7 +24098,7 @@ func (ec *executionContext) _PromotionCode_users(ctx context.Context, field grap
 			return ec.fieldContext_PromotionCode_users(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Users, nil
+			return obj.Users(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
@@ -22099,7 +24109,7 @@ func (ec *executionContext) _PromotionCode_users(ctx context.Context, field grap
 	)
 }
 func (ec *executionContext) fieldContext_PromotionCode_users(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionCode_createdAt(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
@@ -23679,6 +25689,447 @@ func (ec *executionContext) fieldContext_PromotionEdge_node(_ context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _PromotionPreview_uuid(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_name(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_description(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_promotionType(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_promotionType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.PromotionType) graphql.Marshaler {
+			return ec.marshalNPromotionType2porticoᚋstoreᚐPromotionType(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_promotionType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type PromotionType does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_enabled(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_enabled(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Enabled, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_enabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_automatic(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_automatic(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Automatic, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_automatic(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_state(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.PromotionState) graphql.Marshaler {
+			return ec.marshalNPromotionState2porticoᚋstoreᚐPromotionState(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type PromotionState does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_start(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_start(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Start, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_end(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_end(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.End, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_end(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_minCartValue(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_minCartValue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinCartValue, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []store.CurrencyAmount) graphql.Marshaler {
+			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_minCartValue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionPreview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionAmount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionPreview_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_maxDiscountValue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxDiscountValue, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []store.CurrencyAmount) graphql.Marshaler {
+			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_maxDiscountValue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionPreview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionAmount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionPreview_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_maxApplicationsPerCart(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxApplicationsPerCart, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_maxApplicationsPerCart(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_schema(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_schema(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Schema, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_schema(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_currencies(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_currencies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Currencies, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []store.PromotionCurrency) graphql.Marshaler {
+			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚐPromotionCurrencyᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_currencies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionPreview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCurrency(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionPreview_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_targetCatalogs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TargetCatalogs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_targetCatalogs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_conditions(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_conditions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Conditions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_conditions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_createdAt(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_updatedAt(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func (ec *executionContext) _PromotionUpdatePayload_promotion(ctx context.Context, field graphql.CollectedField, obj *PromotionUpdatePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23706,6 +26157,38 @@ func (ec *executionContext) fieldContext_PromotionUpdatePayload_promotion(_ cont
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Promotion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionUpdatePayload_preview(ctx context.Context, field graphql.CollectedField, obj *PromotionUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionUpdatePayload_preview(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Preview, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotionPreview2ᚖporticoᚋstoreᚐPromotion(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionUpdatePayload_preview(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionUpdatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionPreview(ctx, field)
 		},
 	}
 	return fc, nil
@@ -23824,10 +26307,10 @@ func (ec *executionContext) _Query_catalogNodes(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.CatalogNode]) graphql.Marshaler {
-			return ec.marshalNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_catalogNodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -23912,10 +26395,10 @@ func (ec *executionContext) _Query_hierarchies(ctx context.Context, field graphq
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Hierarchy]) graphql.Marshaler {
-			return ec.marshalNHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_hierarchies(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -23996,14 +26479,14 @@ func (ec *executionContext) _Query_products(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Products(ctx, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().Products(ctx, fc.Args["filter"].(*model.ProductFilter), fc.Args["includeChildren"].(*bool), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
-			return ec.marshalNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, selections, v)
+			return ec.marshalOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_products(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24024,6 +26507,214 @@ func (ec *executionContext) fieldContext_Query_products(ctx context.Context, fie
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_products_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_productConfigured(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_productConfigured(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().ProductConfigured(ctx, fc.Args["id"].(string), fc.Args["selectedOptions"].([]*store.BundleChoice))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
+			return ec.marshalOConfiguredProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_productConfigured(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ConfiguredProduct(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_productConfigured_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_file(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_file(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().File(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.File) graphql.Marshaler {
+			return ec.marshalOFile2ᚖporticoᚋstoreᚐFile(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_file(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_File(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_file_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_files(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_files(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Files(ctx, fc.Args["filter"].(*FileFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.File]) graphql.Marshaler {
+			return ec.marshalOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_files(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FileConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_files_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_currencies(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_currencies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Currencies(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Currency) graphql.Marshaler {
+			return ec.marshalOCurrency2ᚕᚖporticoᚋstoreᚐCurrencyᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_currencies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Currency(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_currency(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_currency(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Currency(ctx, fc.Args["code"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Currency) graphql.Marshaler {
+			return ec.marshalOCurrency2ᚖporticoᚋstoreᚐCurrency(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_currency(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Currency(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_currency_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -24088,10 +26779,10 @@ func (ec *executionContext) _Query_stocks(ctx context.Context, field graphql.Col
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.StockConnection) graphql.Marshaler {
-			return ec.marshalNStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, selections, v)
+			return ec.marshalOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_stocks(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24132,10 +26823,10 @@ func (ec *executionContext) _Query_stocksById(ctx context.Context, field graphql
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.Stock) graphql.Marshaler {
-			return ec.marshalNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, selections, v)
+			return ec.marshalOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_stocksById(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24162,6 +26853,38 @@ func (ec *executionContext) fieldContext_Query_stocksById(ctx context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_stockLocations(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_stockLocations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().StockLocations(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.StockLocation) graphql.Marshaler {
+			return ec.marshalOStockLocation2ᚕᚖporticoᚋstoreᚐStockLocationᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_stockLocations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_StockLocation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_stockTransactions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -24176,10 +26899,10 @@ func (ec *executionContext) _Query_stockTransactions(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.StockTransaction]) graphql.Marshaler {
-			return ec.marshalNStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_stockTransactions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24263,10 +26986,10 @@ func (ec *executionContext) _Query_settings(ctx context.Context, field graphql.C
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *store.Settings) graphql.Marshaler {
-			return ec.marshalNSettings2ᚖporticoᚋstoreᚐSettings(ctx, selections, v)
+			return ec.marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_settings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24339,10 +27062,10 @@ func (ec *executionContext) _Query_gateways(ctx context.Context, field graphql.C
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.Gateway) graphql.Marshaler {
-			return ec.marshalNGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, selections, v)
+			return ec.marshalOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_gateways(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24372,10 +27095,10 @@ func (ec *executionContext) _Query_catalogResolution(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogResolution) graphql.Marshaler {
-			return ec.marshalNCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, selections, v)
+			return ec.marshalOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_catalogResolution(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24460,10 +27183,10 @@ func (ec *executionContext) _Query_catalogs(ctx context.Context, field graphql.C
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.Catalog]) graphql.Marshaler {
-			return ec.marshalNCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_catalogs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24592,10 +27315,10 @@ func (ec *executionContext) _Query_promotions(ctx context.Context, field graphql
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.Promotion]) graphql.Marshaler {
-			return ec.marshalNPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_promotions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24680,10 +27403,10 @@ func (ec *executionContext) _Query_promotionCodes(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.PromotionCode]) graphql.Marshaler {
-			return ec.marshalNPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_promotionCodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24724,10 +27447,10 @@ func (ec *executionContext) _Query_catalogRules(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.CatalogRule]) graphql.Marshaler {
-			return ec.marshalNCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_catalogRules(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24812,10 +27535,10 @@ func (ec *executionContext) _Query_authoredHierarchies(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.AuthoredHierarchy]) graphql.Marshaler {
-			return ec.marshalNAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_authoredHierarchies(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24900,10 +27623,10 @@ func (ec *executionContext) _Query_authoredNodes(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredNode]) graphql.Marshaler {
-			return ec.marshalNAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_authoredNodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -24944,10 +27667,10 @@ func (ec *executionContext) _Query_catalogReleases(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*store.Release) graphql.Marshaler {
-			return ec.marshalNCatalogRelease2ᚕᚖporticoᚋstoreᚐReleaseᚄ(ctx, selections, v)
+			return ec.marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚐReleaseᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_catalogReleases(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -25032,10 +27755,10 @@ func (ec *executionContext) _Query_jobs(ctx context.Context, field graphql.Colle
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.Job) graphql.Marshaler {
-			return ec.marshalNJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, selections, v)
+			return ec.marshalOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_jobs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -25120,10 +27843,10 @@ func (ec *executionContext) _Query_nodes(ctx context.Context, field graphql.Coll
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Node) graphql.Marshaler {
-			return ec.marshalNNode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, selections, v)
+			return ec.marshalONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_nodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -25164,10 +27887,10 @@ func (ec *executionContext) _Query_promotionCodeCheck(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *store.CodeCheck) graphql.Marshaler {
-			return ec.marshalNPromotionCodeCheck2ᚖporticoᚋstoreᚐCodeCheck(ctx, selections, v)
+			return ec.marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚐCodeCheck(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_promotionCodeCheck(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -25208,10 +27931,10 @@ func (ec *executionContext) _Query_promotionCodeUsages(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.PromotionCodeUsage]) graphql.Marshaler {
-			return ec.marshalNPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_promotionCodeUsages(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -25335,6 +28058,52 @@ func (ec *executionContext) _Settings_pageLength(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_Settings_pageLength(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Settings_pageLengthMax(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Settings_pageLengthMax(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageLengthMax(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Settings_pageLengthMax(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Settings", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Settings_pageOffsetLimit(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Settings_pageOffsetLimit(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageOffsetLimit(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Settings_pageOffsetLimit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Settings", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _Settings_currency(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
@@ -25755,10 +28524,10 @@ func (ec *executionContext) _Stock_transactions(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.StockTransaction) graphql.Marshaler {
-			return ec.marshalNStockTransaction2ᚕᚖporticoᚋgraphᚋmodelᚐStockTransactionᚄ(ctx, selections, v)
+			return ec.marshalOStockTransaction2ᚕᚖporticoᚋgraphᚋmodelᚐStockTransactionᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Stock_transactions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -26055,6 +28824,121 @@ func (ec *executionContext) fieldContext_StockEdge_node(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _StockLocation_uuid(ctx context.Context, field graphql.CollectedField, obj *store.StockLocation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockLocation_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockLocation_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _StockLocation_name(ctx context.Context, field graphql.CollectedField, obj *store.StockLocation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockLocation_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockLocation_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _StockLocation_description(ctx context.Context, field graphql.CollectedField, obj *store.StockLocation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockLocation_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockLocation_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _StockLocation_externalRef(ctx context.Context, field graphql.CollectedField, obj *store.StockLocation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockLocation_externalRef(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExternalRef, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockLocation_externalRef(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _StockLocation_address(ctx context.Context, field graphql.CollectedField, obj *store.StockLocation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockLocation_address(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Address, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockLocation_address(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _StockTimestamps_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.StockTimestamps) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26165,13 +29049,13 @@ func (ec *executionContext) fieldContext_StockTransactPayload_userErrors(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _StockTransaction_id(ctx context.Context, field graphql.CollectedField, obj *model.StockTransaction) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockTransaction_uuid(ctx context.Context, field graphql.CollectedField, obj *model.StockTransaction) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_StockTransaction_id(ctx, field)
+			return ec.fieldContext_StockTransaction_uuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.ID, nil
@@ -26184,7 +29068,7 @@ func (ec *executionContext) _StockTransaction_id(ctx context.Context, field grap
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_StockTransaction_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_StockTransaction_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("StockTransaction", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -26404,7 +29288,7 @@ func (ec *executionContext) _StockTransaction_stock(ctx context.Context, field g
 			return ec.fieldContext_StockTransaction_stock(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Stock, nil
+			return ec.Resolvers.StockTransaction().Stock(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Stock) graphql.Marshaler {
@@ -26418,8 +29302,8 @@ func (ec *executionContext) fieldContext_StockTransaction_stock(_ context.Contex
 	fc = &graphql.FieldContext{
 		Object:     "StockTransaction",
 		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Stock(ctx, field)
 		},
@@ -26601,6 +29485,52 @@ func (ec *executionContext) fieldContext_StockTransactionEdge_node(_ context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _TextFilterValues_eq(ctx context.Context, field graphql.CollectedField, obj *model.TextFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextFilterValues_eq(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Eq, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TextFilterValues_eq(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TextFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TextFilterValues_in(ctx context.Context, field graphql.CollectedField, obj *model.TextFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextFilterValues_in(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.In, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TextFilterValues_in(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TextFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _UserError_field(ctx context.Context, field graphql.CollectedField, obj *model.UserError) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26633,18 +29563,18 @@ func (ec *executionContext) _UserError_code(ctx context.Context, field graphql.C
 			return ec.fieldContext_UserError_code(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Code, nil
+			return obj.Code(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.Code) graphql.Marshaler {
-			return ec.marshalNErrorCode2porticoᚋstoreᚐCode(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v model.UserErrorCode) graphql.Marshaler {
+			return ec.marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_UserError_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("UserError", field, false, false, errors.New("field of type ErrorCode does not have child fields"))
+	return graphql.NewScalarFieldContext("UserError", field, true, false, errors.New("field of type UserErrorCode does not have child fields"))
 }
 
 func (ec *executionContext) _UserError_message(ctx context.Context, field graphql.CollectedField, obj *model.UserError) (ret graphql.Marshaler) {
@@ -26670,13 +29600,13 @@ func (ec *executionContext) fieldContext_UserError_message(_ context.Context, fi
 	return graphql.NewScalarFieldContext("UserError", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Variation_id(ctx context.Context, field graphql.CollectedField, obj *store.Variation) (ret graphql.Marshaler) {
+func (ec *executionContext) _Variation_uuid(ctx context.Context, field graphql.CollectedField, obj *store.Variation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Variation_id(ctx, field)
+			return ec.fieldContext_Variation_uuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.ID, nil
@@ -26689,7 +29619,7 @@ func (ec *executionContext) _Variation_id(ctx context.Context, field graphql.Col
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Variation_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Variation_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Variation", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -26803,13 +29733,13 @@ func (ec *executionContext) fieldContext_Variation_options(_ context.Context, fi
 	return fc, nil
 }
 
-func (ec *executionContext) _VariationOption_id(ctx context.Context, field graphql.CollectedField, obj *store.VariationOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _VariationOption_uuid(ctx context.Context, field graphql.CollectedField, obj *store.VariationOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_VariationOption_id(ctx, field)
+			return ec.fieldContext_VariationOption_uuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.ID, nil
@@ -26822,7 +29752,7 @@ func (ec *executionContext) _VariationOption_id(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_VariationOption_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_VariationOption_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("VariationOption", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -27954,6 +30884,80 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputBundleChoiceInput(ctx context.Context, obj any) (store.BundleChoice, error) {
+	var it store.BundleChoice
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"component", "options"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "component":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("component"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Component = data
+		case "options":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("options"))
+			data, err := ec.unmarshalNBundleOptionInput2ᚕporticoᚋstoreᚐBundleOptionᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Options = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputBundleOptionInput(ctx context.Context, obj any) (store.BundleOption, error) {
+	var it store.BundleOption
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "quantity"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "quantity":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("quantity"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Quantity = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCatalogCreateInput(ctx context.Context, obj any) (CatalogCreateInput, error) {
 	var it CatalogCreateInput
 	if obj == nil {
@@ -28662,6 +31666,36 @@ func (ec *executionContext) unmarshalInputDateTimeBounds(ctx context.Context, ob
 				return it, err
 			}
 			it.Le = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputFileFilter(ctx context.Context, obj any) (FileFilter, error) {
+	var it FileFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ids = data
 		}
 	}
 	return it, nil
@@ -29449,7 +32483,7 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"search", "id", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "bounds", "and"}
+	fieldsInOrder := [...]string{"search", "id", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "bounds", "and"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -29470,6 +32504,13 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.ID = data
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ids = data
 		case "name":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
 			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
@@ -29579,8 +32620,8 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPromotionAmountInput(ctx context.Context, obj any) (PromotionAmountInput, error) {
-	var it PromotionAmountInput
+func (ec *executionContext) unmarshalInputPromotionAmountInput(ctx context.Context, obj any) (model.PromotionAmountInput, error) {
+	var it model.PromotionAmountInput
 	if obj == nil {
 		return it, nil
 	}
@@ -29646,8 +32687,8 @@ func (ec *executionContext) unmarshalInputPromotionCodeFilter(ctx context.Contex
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context, obj any) (PromotionCodeInput, error) {
-	var it PromotionCodeInput
+func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context, obj any) (model.PromotionCodeInput, error) {
+	var it model.PromotionCodeInput
 	if obj == nil {
 		return it, nil
 	}
@@ -29875,7 +32916,7 @@ func (ec *executionContext) unmarshalInputPromotionCodesCreateInput(ctx context.
 			it.PromotionID = data
 		case "codes":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("codes"))
-			data, err := ec.unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInputᚄ(ctx, v)
+			data, err := ec.unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -30022,8 +33063,8 @@ func (ec *executionContext) unmarshalInputPromotionCodesGenerateInput(ctx contex
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Context, obj any) (PromotionCreateInput, error) {
-	var it PromotionCreateInput
+func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Context, obj any) (model.PromotionCreateInput, error) {
+	var it model.PromotionCreateInput
 	if obj == nil {
 		return it, nil
 	}
@@ -30066,7 +33107,7 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.Name = data
 		case "description":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalNString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -30108,14 +33149,14 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -30215,7 +33256,7 @@ func (ec *executionContext) unmarshalInputPromotionFilter(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "promotionType", "state", "enabled", "automatic", "search", "bounds"}
+	fieldsInOrder := [...]string{"id", "name", "nameLike", "promotionType", "state", "enabled", "automatic", "search", "bounds"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -30236,6 +33277,13 @@ func (ec *executionContext) unmarshalInputPromotionFilter(ctx context.Context, o
 				return it, err
 			}
 			it.Name = data
+		case "nameLike":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nameLike"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.NameLike = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
 			data, err := ec.unmarshalOPromotionType2ᚕporticoᚋstoreᚐPromotionTypeᚄ(ctx, v)
@@ -30411,14 +33459,14 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -32360,8 +35408,8 @@ func (ec *executionContext) _CatalogPricebook(ctx context.Context, sel ast.Selec
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CatalogPricebook")
-		case "id":
-			out.Values[i] = ec._CatalogPricebook_id(ctx, field, obj)
+		case "uuid":
+			out.Values[i] = ec._CatalogPricebook_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -33130,8 +36178,8 @@ func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.Select
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("ComponentOption")
-		case "id":
-			out.Values[i] = ec._ComponentOption_id(ctx, field, obj)
+		case "uuid":
+			out.Values[i] = ec._ComponentOption_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -33142,6 +36190,185 @@ func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.Select
 			}
 		case "quantity":
 			out.Values[i] = ec._ComponentOption_quantity(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var configuredProductImplementors = []string{"ConfiguredProduct"}
+
+func (ec *executionContext) _ConfiguredProduct(ctx context.Context, sel ast.SelectionSet, obj *model.Product) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, configuredProductImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ConfiguredProduct")
+		case "product":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ConfiguredProduct_product(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "bundleConfiguration":
+			out.Values[i] = ec._ConfiguredProduct_bundleConfiguration(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pricebookId":
+			out.Values[i] = ec._ConfiguredProduct_pricebookId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "price":
+			out.Values[i] = ec._ConfiguredProduct_price(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "displayPrice":
+			out.Values[i] = ec._ConfiguredProduct_displayPrice(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "originalPrice":
+			out.Values[i] = ec._ConfiguredProduct_originalPrice(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "originalDisplayPrice":
+			out.Values[i] = ec._ConfiguredProduct_originalDisplayPrice(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "saleId":
+			out.Values[i] = ec._ConfiguredProduct_saleId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "saleExpires":
+			out.Values[i] = ec._ConfiguredProduct_saleExpires(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "tiers":
+			out.Values[i] = ec._ConfiguredProduct_tiers(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var currencyImplementors = []string{"Currency"}
+
+func (ec *executionContext) _Currency(ctx context.Context, sel ast.SelectionSet, obj *store.Currency) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, currencyImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Currency")
+		case "code":
+			out.Values[i] = ec._Currency_code(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "default":
+			out.Values[i] = ec._Currency_default(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "decimalPoint":
+			out.Values[i] = ec._Currency_decimalPoint(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "thousandSeparator":
+			out.Values[i] = ec._Currency_thousandSeparator(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "decimalPlaces":
+			out.Values[i] = ec._Currency_decimalPlaces(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "format":
+			out.Values[i] = ec._Currency_format(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -33322,6 +36549,135 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 		case "height":
 			out.Values[i] = ec._File_height(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var fileConnectionImplementors = []string{"FileConnection"}
+
+func (ec *executionContext) _FileConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*store.File]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, fileConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FileConnection")
+		case "edges":
+			out.Values[i] = ec._FileConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._FileConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._FileConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._FileConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var fileEdgeImplementors = []string{"FileEdge"}
+
+func (ec *executionContext) _FileEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*store.File]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, fileEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FileEdge")
+		case "cursor":
+			out.Values[i] = ec._FileEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._FileEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -34167,224 +37523,224 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_settingsUpdate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogPublish":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogPublish(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogReleaseServe":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogReleaseServe(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "jobCancel":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_jobCancel(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionCodesGenerate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCodesGenerate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionCodeRedeem":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCodeRedeem(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionCodeRelease":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCodeRelease(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "shopperTokenCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_shopperTokenCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "gatewayUpdate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_gatewayUpdate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "stockCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_stockCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "stockTransact":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_stockTransact(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogUpdate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogUpdate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogDelete(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogRuleCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogRuleCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogRuleUpdate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogRuleUpdate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "catalogRuleDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogRuleDelete(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionUpdate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionUpdate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionDelete(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionCodesCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCodesCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionCodesDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCodesDelete(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "hierarchyCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_hierarchyCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "hierarchyUpdate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_hierarchyUpdate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "hierarchyDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_hierarchyDelete(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "nodeCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeCreate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "nodeUpdate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeUpdate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "nodeMove":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeMove(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "nodeDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeDelete(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "nodeProductsAttach":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeProductsAttach(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "nodeProductsDetach":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeProductsDetach(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "nodeCurate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeCurate(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -35054,11 +38410,6 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 		case "baseProductId":
 			out.Values[i] = ec._Product_baseProductId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "curatedProduct":
-			out.Values[i] = ec._Product_curatedProduct(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
@@ -35809,7 +39160,7 @@ func (ec *executionContext) _ProductConnection(ctx context.Context, sel ast.Sele
 
 var productEdgeImplementors = []string{"ProductEdge"}
 
-func (ec *executionContext) _ProductEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.Product]) graphql.Marshaler {
+func (ec *executionContext) _ProductEdge(ctx context.Context, sel ast.SelectionSet, obj *model.ProductEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, productEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -35821,6 +39172,11 @@ func (ec *executionContext) _ProductEdge(ctx context.Context, sel ast.SelectionS
 			out.Values[i] = graphql.MarshalString("ProductEdge")
 		case "cursor":
 			out.Values[i] = ec._ProductEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "curated":
+			out.Values[i] = ec._ProductEdge_curated(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -35979,6 +39335,94 @@ func (ec *executionContext) _ProductFile(ctx context.Context, sel ast.SelectionS
 		case "file":
 			out.Values[i] = ec._ProductFile_file(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var productFilterValuesImplementors = []string{"ProductFilterValues"}
+
+func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.ProductFilterValues) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, productFilterValuesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ProductFilterValues")
+		case "search":
+			out.Values[i] = ec._ProductFilterValues_search(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "ids":
+			out.Values[i] = ec._ProductFilterValues_ids(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._ProductFilterValues_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "sku":
+			out.Values[i] = ec._ProductFilterValues_sku(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "slug":
+			out.Values[i] = ec._ProductFilterValues_slug(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "manufacturerPartNum":
+			out.Values[i] = ec._ProductFilterValues_manufacturerPartNum(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "upcEan":
+			out.Values[i] = ec._ProductFilterValues_upcEan(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "productTypes":
+			out.Values[i] = ec._ProductFilterValues_productTypes(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "tags":
+			out.Values[i] = ec._ProductFilterValues_tags(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "bounds":
+			out.Values[i] = ec._ProductFilterValues_bounds(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "and":
+			out.Values[i] = ec._ProductFilterValues_and(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -37249,6 +40693,129 @@ func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.Selectio
 	return out
 }
 
+var promotionPreviewImplementors = []string{"PromotionPreview"}
+
+func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.SelectionSet, obj *store.Promotion) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionPreviewImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionPreview")
+		case "uuid":
+			out.Values[i] = ec._PromotionPreview_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._PromotionPreview_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._PromotionPreview_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "promotionType":
+			out.Values[i] = ec._PromotionPreview_promotionType(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "enabled":
+			out.Values[i] = ec._PromotionPreview_enabled(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "automatic":
+			out.Values[i] = ec._PromotionPreview_automatic(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._PromotionPreview_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "start":
+			out.Values[i] = ec._PromotionPreview_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "end":
+			out.Values[i] = ec._PromotionPreview_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "minCartValue":
+			out.Values[i] = ec._PromotionPreview_minCartValue(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "maxDiscountValue":
+			out.Values[i] = ec._PromotionPreview_maxDiscountValue(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "maxApplicationsPerCart":
+			out.Values[i] = ec._PromotionPreview_maxApplicationsPerCart(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "schema":
+			out.Values[i] = ec._PromotionPreview_schema(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "currencies":
+			out.Values[i] = ec._PromotionPreview_currencies(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "targetCatalogs":
+			out.Values[i] = ec._PromotionPreview_targetCatalogs(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "conditions":
+			out.Values[i] = ec._PromotionPreview_conditions(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._PromotionPreview_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._PromotionPreview_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var promotionUpdatePayloadImplementors = []string{"PromotionUpdatePayload"}
 
 func (ec *executionContext) _PromotionUpdatePayload(ctx context.Context, sel ast.SelectionSet, obj *PromotionUpdatePayload) graphql.Marshaler {
@@ -37263,6 +40830,11 @@ func (ec *executionContext) _PromotionUpdatePayload(ctx context.Context, sel ast
 			out.Values[i] = graphql.MarshalString("PromotionUpdatePayload")
 		case "promotion":
 			out.Values[i] = ec._PromotionUpdatePayload_promotion(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "preview":
+			out.Values[i] = ec._PromotionUpdatePayload_preview(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -37349,7 +40921,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_catalogNodes(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37393,7 +40965,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_hierarchies(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37437,7 +41009,117 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_products(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "productConfigured":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_productConfigured(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "file":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_file(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "files":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_files(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "currencies":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_currencies(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "currency":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_currency(ctx, field)
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37481,7 +41163,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_stocks(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37503,7 +41185,29 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_stocksById(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "stockLocations":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_stockLocations(ctx, field)
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37525,7 +41229,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_stockTransactions(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37569,7 +41273,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_settings(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37613,7 +41317,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_gateways(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37635,7 +41339,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_catalogResolution(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37679,7 +41383,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_catalogs(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37745,7 +41449,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_promotions(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37789,7 +41493,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_promotionCodes(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37811,7 +41515,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_catalogRules(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37855,7 +41559,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_authoredHierarchies(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37899,7 +41603,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_authoredNodes(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37921,7 +41625,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_catalogReleases(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -37965,7 +41669,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_jobs(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -38009,7 +41713,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_nodes(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -38031,7 +41735,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_promotionCodeCheck(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -38053,7 +41757,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_promotionCodeUsages(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -38114,6 +41818,16 @@ func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet,
 			out.Values[i] = graphql.MarshalString("Settings")
 		case "pageLength":
 			out.Values[i] = ec._Settings_pageLength(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageLengthMax":
+			out.Values[i] = ec._Settings_pageLengthMax(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageOffsetLimit":
+			out.Values[i] = ec._Settings_pageOffsetLimit(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -38339,7 +42053,7 @@ func (ec *executionContext) _Stock(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Stock_transactions(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -38598,6 +42312,64 @@ func (ec *executionContext) _StockEdge(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
+var stockLocationImplementors = []string{"StockLocation"}
+
+func (ec *executionContext) _StockLocation(ctx context.Context, sel ast.SelectionSet, obj *store.StockLocation) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, stockLocationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("StockLocation")
+		case "uuid":
+			out.Values[i] = ec._StockLocation_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._StockLocation_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._StockLocation_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "externalRef":
+			out.Values[i] = ec._StockLocation_externalRef(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "address":
+			out.Values[i] = ec._StockLocation_address(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var stockTimestampsImplementors = []string{"StockTimestamps"}
 
 func (ec *executionContext) _StockTimestamps(ctx context.Context, sel ast.SelectionSet, obj *model.StockTimestamps) graphql.Marshaler {
@@ -38696,61 +42468,94 @@ func (ec *executionContext) _StockTransaction(ctx context.Context, sel ast.Selec
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("StockTransaction")
-		case "id":
-			out.Values[i] = ec._StockTransaction_id(ctx, field, obj)
+		case "uuid":
+			out.Values[i] = ec._StockTransaction_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "productId":
 			out.Values[i] = ec._StockTransaction_productId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "action":
 			out.Values[i] = ec._StockTransaction_action(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "quantity":
 			out.Values[i] = ec._StockTransaction_quantity(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "availableDelta":
 			out.Values[i] = ec._StockTransaction_availableDelta(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "allocatedDelta":
 			out.Values[i] = ec._StockTransaction_allocatedDelta(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "reason":
 			out.Values[i] = ec._StockTransaction_reason(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "reference":
 			out.Values[i] = ec._StockTransaction_reference(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "actor":
 			out.Values[i] = ec._StockTransaction_actor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
 			out.Values[i] = ec._StockTransaction_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "stock":
-			out.Values[i] = ec._StockTransaction_stock(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._StockTransaction_stock(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -38901,6 +42706,49 @@ func (ec *executionContext) _StockTransactionEdge(ctx context.Context, sel ast.S
 	return out
 }
 
+var textFilterValuesImplementors = []string{"TextFilterValues"}
+
+func (ec *executionContext) _TextFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.TextFilter) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, textFilterValuesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TextFilterValues")
+		case "eq":
+			out.Values[i] = ec._TextFilterValues_eq(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "in":
+			out.Values[i] = ec._TextFilterValues_in(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var userErrorImplementors = []string{"UserError"}
 
 func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet, obj *model.UserError) graphql.Marshaler {
@@ -38961,8 +42809,8 @@ func (ec *executionContext) _Variation(ctx context.Context, sel ast.SelectionSet
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Variation")
-		case "id":
-			out.Values[i] = ec._Variation_id(ctx, field, obj)
+		case "uuid":
+			out.Values[i] = ec._Variation_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -39019,8 +42867,8 @@ func (ec *executionContext) _VariationOption(ctx context.Context, sel ast.Select
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("VariationOption")
-		case "id":
-			out.Values[i] = ec._VariationOption_id(ctx, field, obj)
+		case "uuid":
+			out.Values[i] = ec._VariationOption_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -39478,16 +43326,6 @@ func (ec *executionContext) marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚐAutho
 	return ec._AuthoredHierarchy(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.AuthoredHierarchy]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AuthoredHierarchyConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.AuthoredHierarchy]) graphql.Marshaler {
 	return ec._AuthoredHierarchyEdge(ctx, sel, &v)
 }
@@ -39532,16 +43370,6 @@ func (ec *executionContext) marshalNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAu
 		return graphql.Null
 	}
 	return ec._AuthoredNode(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AuthoredNode]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AuthoredNodeConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNAuthoredNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.AuthoredNode]) graphql.Marshaler {
@@ -39632,8 +43460,46 @@ func (ec *executionContext) marshalNBreadcrumbTrail2ᚖporticoᚋgraphᚋmodel�
 	return ec._BreadcrumbTrail(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚐBundleChoiceᚄ(ctx context.Context, v any) ([]*store.BundleChoice, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*store.BundleChoice, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNBundleChoiceInput2ᚖporticoᚋstoreᚐBundleChoice(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNBundleChoiceInput2ᚖporticoᚋstoreᚐBundleChoice(ctx context.Context, v any) (*store.BundleChoice, error) {
+	res, err := ec.unmarshalInputBundleChoiceInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNBundleConfiguration2porticoᚋstoreᚐBundleConfiguration(ctx context.Context, sel ast.SelectionSet, v store.BundleConfiguration) graphql.Marshaler {
 	return ec._BundleConfiguration(ctx, sel, &v)
+}
+
+func (ec *executionContext) unmarshalNBundleOptionInput2porticoᚋstoreᚐBundleOption(ctx context.Context, v any) (store.BundleOption, error) {
+	res, err := ec.unmarshalInputBundleOptionInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNBundleOptionInput2ᚕporticoᚋstoreᚐBundleOptionᚄ(ctx context.Context, v any) ([]store.BundleOption, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]store.BundleOption, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNBundleOptionInput2porticoᚋstoreᚐBundleOption(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) marshalNCatalog2ᚕᚖporticoᚋstoreᚐCatalogᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Catalog) graphql.Marshaler {
@@ -39688,29 +43554,9 @@ func (ec *executionContext) marshalNCatalogCandidate2ᚖporticoᚋgraphᚋmodel�
 	return ec._CatalogCandidate(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.Catalog]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNCatalogCreateInput2porticoᚋgraphᚋgeneratedᚐCatalogCreateInput(ctx context.Context, v any) (CatalogCreateInput, error) {
 	res, err := ec.unmarshalInputCatalogCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCatalogCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogCreatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogCreatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx context.Context, v any) (store.CriterionOutcome, error) {
@@ -39746,16 +43592,6 @@ var (
 func (ec *executionContext) unmarshalNCatalogDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogDeleteInput(ctx context.Context, v any) (CatalogDeleteInput, error) {
 	res, err := ec.unmarshalInputCatalogDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCatalogDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogDeletePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.Catalog]) graphql.Marshaler {
@@ -39894,32 +43730,6 @@ func (ec *executionContext) unmarshalNCatalogPublishInput2porticoᚋgraphᚋgene
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogPublishPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPublishPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogPublishPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogPublishPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNCatalogRelease2ᚕᚖporticoᚋstoreᚐReleaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Release) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx context.Context, sel ast.SelectionSet, v *store.Release) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -39933,26 +43743,6 @@ func (ec *executionContext) marshalNCatalogRelease2ᚖporticoᚋstoreᚐRelease(
 func (ec *executionContext) unmarshalNCatalogReleaseServeInput2porticoᚋgraphᚋgeneratedᚐCatalogReleaseServeInput(ctx context.Context, v any) (CatalogReleaseServeInput, error) {
 	res, err := ec.unmarshalInputCatalogReleaseServeInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCatalogReleaseServePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseServePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogReleaseServePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogReleaseServePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx context.Context, sel ast.SelectionSet, v *model.CatalogResolution) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogResolution(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason(ctx context.Context, v any) (store.ResolutionReason, error) {
@@ -40015,44 +43805,14 @@ func (ec *executionContext) marshalNCatalogRule2ᚖporticoᚋstoreᚐCatalogRule
 	return ec._CatalogRule(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.CatalogRule]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogRuleConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNCatalogRuleCreateInput2porticoᚋgraphᚋgeneratedᚐCatalogRuleCreateInput(ctx context.Context, v any) (CatalogRuleCreateInput, error) {
 	res, err := ec.unmarshalInputCatalogRuleCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogRuleCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleCreatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogRuleCreatePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNCatalogRuleDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogRuleDeleteInput(ctx context.Context, v any) (CatalogRuleDeleteInput, error) {
 	res, err := ec.unmarshalInputCatalogRuleDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCatalogRuleDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleDeletePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogRuleDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.CatalogRule]) graphql.Marshaler {
@@ -40105,29 +43865,9 @@ func (ec *executionContext) unmarshalNCatalogRuleUpdateInput2porticoᚋgraphᚋg
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogRuleUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogRuleUpdatePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNCatalogUpdateInput2porticoᚋgraphᚋgeneratedᚐCatalogUpdateInput(ctx context.Context, v any) (CatalogUpdateInput, error) {
 	res, err := ec.unmarshalInputCatalogUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCatalogUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNComponentOption2porticoᚋstoreᚐComponentOption(ctx context.Context, sel ast.SelectionSet, v store.ComponentOption) graphql.Marshaler {
@@ -40178,6 +43918,16 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNCurrency2ᚖporticoᚋstoreᚐCurrency(ctx context.Context, sel ast.SelectionSet, v *store.Currency) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Currency(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNDateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {
 	res, err := model.UnmarshalDateTime(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -40203,52 +43953,6 @@ func (ec *executionContext) marshalNDisplayPrice2ᚖporticoᚋstoreᚐDisplayPri
 	}
 	return ec._DisplayPrice(ctx, sel, v)
 }
-
-func (ec *executionContext) unmarshalNErrorCode2porticoᚋstoreᚐCode(ctx context.Context, v any) (store.Code, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNErrorCode2porticoᚋstoreᚐCode[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNErrorCode2porticoᚋstoreᚐCode(ctx context.Context, sel ast.SelectionSet, v store.Code) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNErrorCode2porticoᚋstoreᚐCode[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNErrorCode2porticoᚋstoreᚐCode = map[string]store.Code{
-		"INVALID":         store.Invalid,
-		"UNAUTHENTICATED": store.Unauthenticated,
-		"FORBIDDEN":       store.Forbidden,
-		"NOT_FOUND":       store.NotFound,
-		"CONFLICT":        store.Conflict,
-		"CURSOR_MISMATCH": store.CursorMismatch,
-		"CURSOR_EXPIRED":  store.CursorExpired,
-		"UNPROCESSABLE":   store.Unprocessable,
-		"RATE_LIMITED":    store.RateLimited,
-		"UNAVAILABLE":     store.Unavailable,
-		"INTERNAL":        store.Internal,
-	}
-	marshalNErrorCode2porticoᚋstoreᚐCode = map[store.Code]string{
-		store.Invalid:         "INVALID",
-		store.Unauthenticated: "UNAUTHENTICATED",
-		store.Forbidden:       "FORBIDDEN",
-		store.NotFound:        "NOT_FOUND",
-		store.Conflict:        "CONFLICT",
-		store.CursorMismatch:  "CURSOR_MISMATCH",
-		store.CursorExpired:   "CURSOR_EXPIRED",
-		store.Unprocessable:   "UNPROCESSABLE",
-		store.RateLimited:     "RATE_LIMITED",
-		store.Unavailable:     "UNAVAILABLE",
-		store.Internal:        "INTERNAL",
-	}
-)
 
 func (ec *executionContext) marshalNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.FacetValue) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -40276,6 +43980,22 @@ func (ec *executionContext) marshalNFacetValue2ᚖporticoᚋgraphᚋmodelᚐFace
 	return ec._FacetValue(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNFile2ᚕᚖporticoᚋstoreᚐFileᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.File) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNFile2ᚖporticoᚋstoreᚐFile(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNFile2ᚖporticoᚋstoreᚐFile(ctx context.Context, sel ast.SelectionSet, v *store.File) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -40284,6 +44004,26 @@ func (ec *executionContext) marshalNFile2ᚖporticoᚋstoreᚐFile(ctx context.C
 		return graphql.Null
 	}
 	return ec._File(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.File]) graphql.Marshaler {
+	return ec._FileEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*store.File]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalNFloat2float64(ctx context.Context, v any) (float64, error) {
@@ -40302,22 +44042,6 @@ func (ec *executionContext) marshalNFloat2float64(ctx context.Context, sel ast.S
 	return graphql.WrapContextMarshaler(ctx, res)
 }
 
-func (ec *executionContext) marshalNGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Gateway) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx context.Context, sel ast.SelectionSet, v *model.Gateway) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -40331,16 +44055,6 @@ func (ec *executionContext) marshalNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway
 func (ec *executionContext) unmarshalNGatewayUpdateInput2porticoᚋgraphᚋgeneratedᚐGatewayUpdateInput(ctx context.Context, v any) (GatewayUpdateInput, error) {
 	res, err := ec.unmarshalInputGatewayUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNGatewayUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐGatewayUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *GatewayUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._GatewayUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNHierarchy2ᚕᚖporticoᚋgraphᚋmodelᚐHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Hierarchy) graphql.Marshaler {
@@ -40369,44 +44083,14 @@ func (ec *executionContext) marshalNHierarchy2ᚖporticoᚋgraphᚋmodelᚐHiera
 	return ec._Hierarchy(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.Hierarchy]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._HierarchyConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNHierarchyCreateInput2porticoᚋgraphᚋgeneratedᚐHierarchyCreateInput(ctx context.Context, v any) (HierarchyCreateInput, error) {
 	res, err := ec.unmarshalInputHierarchyCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNHierarchyCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyCreatePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._HierarchyCreatePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNHierarchyDeleteInput2porticoᚋgraphᚋgeneratedᚐHierarchyDeleteInput(ctx context.Context, v any) (HierarchyDeleteInput, error) {
 	res, err := ec.unmarshalInputHierarchyDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNHierarchyDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyDeletePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyDeletePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._HierarchyDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.Hierarchy]) graphql.Marshaler {
@@ -40432,16 +44116,6 @@ func (ec *executionContext) marshalNHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐE
 func (ec *executionContext) unmarshalNHierarchyUpdateInput2porticoᚋgraphᚋgeneratedᚐHierarchyUpdateInput(ctx context.Context, v any) (HierarchyUpdateInput, error) {
 	res, err := ec.unmarshalInputHierarchyUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNHierarchyUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._HierarchyUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNID2string(ctx context.Context, v any) (string, error) {
@@ -40556,22 +44230,6 @@ func (ec *executionContext) marshalNJSON2encodingᚋjsonᚐRawMessage(ctx contex
 	return res
 }
 
-func (ec *executionContext) marshalNJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Job) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx context.Context, sel ast.SelectionSet, v *model.Job) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -40585,16 +44243,6 @@ func (ec *executionContext) marshalNJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx con
 func (ec *executionContext) unmarshalNJobCancelInput2porticoᚋgraphᚋgeneratedᚐJobCancelInput(ctx context.Context, v any) (JobCancelInput, error) {
 	res, err := ec.unmarshalInputJobCancelInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNJobCancelPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobCancelPayload(ctx context.Context, sel ast.SelectionSet, v *JobCancelPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._JobCancelPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNJobKind2porticoᚋstoreᚐJobKind(ctx context.Context, v any) (store.JobKind, error) {
@@ -40689,29 +44337,9 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNNode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx context.Context, sel ast.SelectionSet, v []model.Node) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalONode2porticoᚋgraphᚋmodelᚐNode(ctx, sel, v[i])
-	})
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalNNodeCreateInput2porticoᚋgraphᚋgeneratedᚐNodeCreateInput(ctx context.Context, v any) (NodeCreateInput, error) {
 	res, err := ec.unmarshalInputNodeCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNNodeCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCreatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._NodeCreatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNNodeCurateInput2porticoᚋgraphᚋgeneratedᚐNodeCurateInput(ctx context.Context, v any) (NodeCurateInput, error) {
@@ -40719,29 +44347,9 @@ func (ec *executionContext) unmarshalNNodeCurateInput2porticoᚋgraphᚋgenerate
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNNodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCuratePayload(ctx context.Context, sel ast.SelectionSet, v *NodeCuratePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._NodeCuratePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNNodeDeleteInput2porticoᚋgraphᚋgeneratedᚐNodeDeleteInput(ctx context.Context, v any) (NodeDeleteInput, error) {
 	res, err := ec.unmarshalInputNodeDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNNodeDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeDeletePayload(ctx context.Context, sel ast.SelectionSet, v *NodeDeletePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._NodeDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNNodeMoveInput2porticoᚋgraphᚋgeneratedᚐNodeMoveInput(ctx context.Context, v any) (NodeMoveInput, error) {
@@ -40749,29 +44357,9 @@ func (ec *executionContext) unmarshalNNodeMoveInput2porticoᚋgraphᚋgenerated�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNNodeMovePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeMovePayload(ctx context.Context, sel ast.SelectionSet, v *NodeMovePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._NodeMovePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNNodeProductsAttachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsAttachInput(ctx context.Context, v any) (NodeProductsAttachInput, error) {
 	res, err := ec.unmarshalInputNodeProductsAttachInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNNodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsAttachPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._NodeProductsAttachPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsDetachInput(ctx context.Context, v any) (NodeProductsDetachInput, error) {
@@ -40779,29 +44367,9 @@ func (ec *executionContext) unmarshalNNodeProductsDetachInput2porticoᚋgraphᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNNodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsDetachPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._NodeProductsDetachPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNNodeUpdateInput2porticoᚋgraphᚋgeneratedᚐNodeUpdateInput(ctx context.Context, v any) (NodeUpdateInput, error) {
 	res, err := ec.unmarshalInputNodeUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNNodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._NodeUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNOrderDirection2porticoᚋgraphᚋmodelᚐOrderDirection(ctx context.Context, v any) (model.OrderDirection, error) {
@@ -40998,15 +44566,15 @@ func (ec *executionContext) marshalNProductConnection2ᚖporticoᚋgraphᚋmodel
 	return ec._ProductConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.Product]) graphql.Marshaler {
+func (ec *executionContext) marshalNProductEdge2porticoᚋgraphᚋmodelᚐProductEdge(ctx context.Context, sel ast.SelectionSet, v model.ProductEdge) graphql.Marshaler {
 	return ec._ProductEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.Product]) graphql.Marshaler {
+func (ec *executionContext) marshalNProductEdge2ᚕporticoᚋgraphᚋmodelᚐProductEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.ProductEdge) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+		return ec.marshalNProductEdge2porticoᚋgraphᚋmodelᚐProductEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -41057,6 +44625,16 @@ func (ec *executionContext) marshalNProductFile2ᚖporticoᚋgraphᚋmodelᚐPro
 func (ec *executionContext) unmarshalNProductFilter2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx context.Context, v any) (*model.ProductFilter, error) {
 	res, err := ec.unmarshalInputProductFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx context.Context, sel ast.SelectionSet, v *model.ProductFilterValues) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ProductFilterValues(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNProductOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, v any) (store.SortBy, error) {
@@ -41167,7 +44745,7 @@ func (ec *executionContext) marshalNPromotionAmount2ᚕporticoᚋstoreᚐCurrenc
 	return ret
 }
 
-func (ec *executionContext) unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInput(ctx context.Context, v any) (*PromotionAmountInput, error) {
+func (ec *executionContext) unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋmodelᚐPromotionAmountInput(ctx context.Context, v any) (*model.PromotionAmountInput, error) {
 	res, err := ec.unmarshalInputPromotionAmountInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -41198,26 +44776,6 @@ func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚐPromotion
 	return ec._PromotionCode(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPromotionCodeCheck2ᚖporticoᚋstoreᚐCodeCheck(ctx context.Context, sel ast.SelectionSet, v *store.CodeCheck) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodeCheck(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.PromotionCode]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodeConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.PromotionCode]) graphql.Marshaler {
 	return ec._PromotionCodeEdge(ctx, sel, &v)
 }
@@ -41238,13 +44796,13 @@ func (ec *executionContext) marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodel
 	return ret
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInputᚄ(ctx context.Context, v any) ([]*PromotionCodeInput, error) {
+func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeInputᚄ(ctx context.Context, v any) ([]*model.PromotionCodeInput, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*PromotionCodeInput, len(vSlice))
+	res := make([]*model.PromotionCodeInput, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInput(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeInput(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -41252,7 +44810,7 @@ func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraph�
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeInput(ctx context.Context, v any) (*PromotionCodeInput, error) {
+func (ec *executionContext) unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeInput(ctx context.Context, v any) (*model.PromotionCodeInput, error) {
 	res, err := ec.unmarshalInputPromotionCodeInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -41334,16 +44892,6 @@ func (ec *executionContext) unmarshalNPromotionCodeRedeemInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeRedeemPayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeRedeemPayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodeRedeemPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodeRedeemPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNPromotionCodeRefusal2porticoᚋstoreᚐCodeRefusal(ctx context.Context, sel ast.SelectionSet, v store.CodeRefusal) graphql.Marshaler {
 	return ec._PromotionCodeRefusal(ctx, sel, &v)
 }
@@ -41367,16 +44915,6 @@ func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚐCo
 func (ec *executionContext) unmarshalNPromotionCodeReleaseInput2porticoᚋgraphᚋgeneratedᚐPromotionCodeReleaseInput(ctx context.Context, v any) (PromotionCodeReleaseInput, error) {
 	res, err := ec.unmarshalInputPromotionCodeReleaseInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNPromotionCodeReleasePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeReleasePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodeReleasePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodeReleasePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNPromotionCodeUsage2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsageᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.PromotionCodeUsage) graphql.Marshaler {
@@ -41405,16 +44943,6 @@ func (ec *executionContext) marshalNPromotionCodeUsage2ᚖporticoᚋgraphᚋmode
 	return ec._PromotionCodeUsage(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.PromotionCodeUsage]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodeUsageConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNPromotionCodeUsageEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.PromotionCodeUsage]) graphql.Marshaler {
 	return ec._PromotionCodeUsageEdge(ctx, sel, &v)
 }
@@ -41440,29 +44968,9 @@ func (ec *executionContext) unmarshalNPromotionCodesCreateInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodesCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesCreatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodesCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodesCreatePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNPromotionCodesDeleteInput2porticoᚋgraphᚋgeneratedᚐPromotionCodesDeleteInput(ctx context.Context, v any) (PromotionCodesDeleteInput, error) {
 	res, err := ec.unmarshalInputPromotionCodesDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNPromotionCodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodesDeletePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodesDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNPromotionCodesGenerateInput2porticoᚋgraphᚋgeneratedᚐPromotionCodesGenerateInput(ctx context.Context, v any) (PromotionCodesGenerateInput, error) {
@@ -41470,39 +44978,9 @@ func (ec *executionContext) unmarshalNPromotionCodesGenerateInput2porticoᚋgrap
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodesGeneratePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesGeneratePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodesGeneratePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCodesGeneratePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.Promotion]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionConnection(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalNPromotionCreateInput2porticoᚋgraphᚋgeneratedᚐPromotionCreateInput(ctx context.Context, v any) (PromotionCreateInput, error) {
+func (ec *executionContext) unmarshalNPromotionCreateInput2porticoᚋgraphᚋmodelᚐPromotionCreateInput(ctx context.Context, v any) (model.PromotionCreateInput, error) {
 	res, err := ec.unmarshalInputPromotionCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNPromotionCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCreatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionCreatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNPromotionCurrency2porticoᚋstoreᚐPromotionCurrency(ctx context.Context, sel ast.SelectionSet, v store.PromotionCurrency) graphql.Marshaler {
@@ -41528,16 +45006,6 @@ func (ec *executionContext) marshalNPromotionCurrency2ᚕporticoᚋstoreᚐPromo
 func (ec *executionContext) unmarshalNPromotionDeleteInput2porticoᚋgraphᚋgeneratedᚐPromotionDeleteInput(ctx context.Context, v any) (PromotionDeleteInput, error) {
 	res, err := ec.unmarshalInputPromotionDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNPromotionDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionDeletePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionDeletePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.Promotion]) graphql.Marshaler {
@@ -41669,54 +45137,14 @@ func (ec *executionContext) unmarshalNPromotionUpdateInput2porticoᚋgraphᚋgen
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PromotionUpdatePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, sel ast.SelectionSet, v *store.Settings) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._Settings(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNSettingsUpdateInput2porticoᚋgraphᚋgeneratedᚐSettingsUpdateInput(ctx context.Context, v any) (SettingsUpdateInput, error) {
 	res, err := ec.unmarshalInputSettingsUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNSettingsUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐSettingsUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *SettingsUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._SettingsUpdatePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNShopperTokenCreateInput2porticoᚋgraphᚋgeneratedᚐShopperTokenCreateInput(ctx context.Context, v any) (ShopperTokenCreateInput, error) {
 	res, err := ec.unmarshalInputShopperTokenCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNShopperTokenCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐShopperTokenCreatePayload(ctx context.Context, sel ast.SelectionSet, v *ShopperTokenCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ShopperTokenCreatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Stock) graphql.Marshaler {
@@ -41798,29 +45226,9 @@ func (ec *executionContext) unmarshalNStockChangeInput2ᚖporticoᚋgraphᚋgene
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx context.Context, sel ast.SelectionSet, v *model.StockConnection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._StockConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNStockCreateInput2porticoᚋgraphᚋgeneratedᚐStockCreateInput(ctx context.Context, v any) (StockCreateInput, error) {
 	res, err := ec.unmarshalInputStockCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNStockCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockCreatePayload(ctx context.Context, sel ast.SelectionSet, v *StockCreatePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._StockCreatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNStockEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.Stock]) graphql.Marshaler {
@@ -41843,6 +45251,16 @@ func (ec *executionContext) marshalNStockEdge2ᚕporticoᚋgraphᚋmodelᚐEdge�
 	return ret
 }
 
+func (ec *executionContext) marshalNStockLocation2ᚖporticoᚋstoreᚐStockLocation(ctx context.Context, sel ast.SelectionSet, v *store.StockLocation) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._StockLocation(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNStockTimestamps2ᚖporticoᚋgraphᚋmodelᚐStockTimestamps(ctx context.Context, sel ast.SelectionSet, v *model.StockTimestamps) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -41856,16 +45274,6 @@ func (ec *executionContext) marshalNStockTimestamps2ᚖporticoᚋgraphᚋmodel�
 func (ec *executionContext) unmarshalNStockTransactInput2porticoᚋgraphᚋgeneratedᚐStockTransactInput(ctx context.Context, v any) (StockTransactInput, error) {
 	res, err := ec.unmarshalInputStockTransactInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNStockTransactPayload2ᚖporticoᚋgraphᚋgeneratedᚐStockTransactPayload(ctx context.Context, sel ast.SelectionSet, v *StockTransactPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._StockTransactPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNStockTransaction2ᚕᚖporticoᚋgraphᚋmodelᚐStockTransactionᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.StockTransaction) graphql.Marshaler {
@@ -41892,16 +45300,6 @@ func (ec *executionContext) marshalNStockTransaction2ᚖporticoᚋgraphᚋmodel�
 		return graphql.Null
 	}
 	return ec._StockTransaction(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.StockTransaction]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._StockTransactionConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNStockTransactionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.StockTransaction]) graphql.Marshaler {
@@ -41969,6 +45367,28 @@ func (ec *executionContext) marshalNString2ᚕstringᚄ(ctx context.Context, sel
 	return ret
 }
 
+func (ec *executionContext) unmarshalNString2ᚖstring(ctx context.Context, v any) (*string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNString2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	_ = sel
+	res := graphql.MarshalString(*v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -41994,6 +45414,42 @@ func (ec *executionContext) marshalNUserError2ᚖporticoᚋgraphᚋmodelᚐUserE
 	}
 	return ec._UserError(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode(ctx context.Context, v any) (model.UserErrorCode, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode(ctx context.Context, sel ast.SelectionSet, v model.UserErrorCode) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode = map[string]model.UserErrorCode{
+		"INVALID":           model.FaultInvalid,
+		"NOT_FOUND":         model.FaultNotFound,
+		"CONFLICT":          model.FaultConflict,
+		"UNPROCESSABLE":     model.FaultUnprocessable,
+		"DUPLICATE_CODE":    model.FaultDuplicateCode,
+		"CODES_NOT_ALLOWED": model.FaultCodesNotAllowed,
+	}
+	marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode = map[model.UserErrorCode]string{
+		model.FaultInvalid:         "INVALID",
+		model.FaultNotFound:        "NOT_FOUND",
+		model.FaultConflict:        "CONFLICT",
+		model.FaultUnprocessable:   "UNPROCESSABLE",
+		model.FaultDuplicateCode:   "DUPLICATE_CODE",
+		model.FaultCodesNotAllowed: "CODES_NOT_ALLOWED",
+	}
+)
 
 func (ec *executionContext) marshalNVariation2porticoᚋstoreᚐVariation(ctx context.Context, sel ast.SelectionSet, v store.Variation) graphql.Marshaler {
 	return ec._Variation(ctx, sel, &v)
@@ -42182,11 +45638,25 @@ func (ec *executionContext) marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚐAutho
 	return ec._AuthoredHierarchy(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.AuthoredHierarchy]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredHierarchyConnection(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._AuthoredNode(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AuthoredNode]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredNodeConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOBoolean2bool(ctx context.Context, v any) (bool, error) {
@@ -42226,11 +45696,39 @@ func (ec *executionContext) marshalOCatalog2ᚖporticoᚋstoreᚐCatalog(ctx con
 	return ec._Catalog(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.Catalog]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogCreatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogDeletePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx context.Context, sel ast.SelectionSet, v *model.CatalogNode) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._CatalogNode(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.CatalogNode]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogNodeConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋmodelᚐCatalogNodeFilter(ctx context.Context, v any) (*model.CatalogNodeFilter, error) {
@@ -42266,6 +45764,32 @@ func (ec *executionContext) unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstor
 	return res, nil
 }
 
+func (ec *executionContext) marshalOCatalogPublishPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPublishPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogPublishPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogPublishPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚐReleaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Release) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx context.Context, sel ast.SelectionSet, v *store.Release) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -42273,11 +45797,46 @@ func (ec *executionContext) marshalOCatalogRelease2ᚖporticoᚋstoreᚐRelease(
 	return ec._CatalogRelease(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCatalogReleaseServePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseServePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogReleaseServePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogReleaseServePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx context.Context, sel ast.SelectionSet, v *model.CatalogResolution) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogResolution(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *store.CatalogRule) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._CatalogRule(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.CatalogRule]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogRuleConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogRuleCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleCreatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogRuleCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogRuleDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogRuleDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop(ctx context.Context, v any) (*store.RuleDrop, error) {
@@ -42331,6 +45890,13 @@ func (ec *executionContext) unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋs
 	return res, nil
 }
 
+func (ec *executionContext) marshalOCatalogRuleUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogRuleUpdatePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak(ctx context.Context, v any) (*store.TieBreak, error) {
 	if v == nil {
 		return nil, nil
@@ -42365,6 +45931,20 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalOCatalogUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogUpdatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOConfiguredProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context.Context, sel ast.SelectionSet, v *model.Product) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ConfiguredProduct(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit(ctx context.Context, v any) (*store.ConsumeUnit, error) {
 	if v == nil {
 		return nil, nil
@@ -42394,6 +45974,32 @@ var (
 		store.PerItem: "PER_ITEM",
 	}
 )
+
+func (ec *executionContext) marshalOCurrency2ᚕᚖporticoᚋstoreᚐCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Currency) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCurrency2ᚖporticoᚋstoreᚐCurrency(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalOCurrency2ᚖporticoᚋstoreᚐCurrency(ctx context.Context, sel ast.SelectionSet, v *store.Currency) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Currency(ctx, sel, v)
+}
 
 func (ec *executionContext) unmarshalODateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {
 	res, err := model.UnmarshalDateTime(v)
@@ -42447,6 +46053,40 @@ func (ec *executionContext) marshalOFile2ᚖporticoᚋstoreᚐFile(ctx context.C
 	return ec._File(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.File]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FileConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOFileFilter2ᚖporticoᚋgraphᚋgeneratedᚐFileFilter(ctx context.Context, v any) (*FileFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputFileFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Gateway) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx context.Context, sel ast.SelectionSet, v *model.Gateway) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -42454,11 +46094,46 @@ func (ec *executionContext) marshalOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway
 	return ec._Gateway(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOGatewayUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐGatewayUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *GatewayUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._GatewayUpdatePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx context.Context, sel ast.SelectionSet, v *model.Hierarchy) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Hierarchy(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.Hierarchy]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._HierarchyConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOHierarchyCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyCreatePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._HierarchyCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOHierarchyDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyDeletePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._HierarchyDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOHierarchyUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._HierarchyUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOID2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
@@ -42566,11 +46241,37 @@ func (ec *executionContext) marshalOJSON2encodingᚋjsonᚐRawMessage(ctx contex
 	return res
 }
 
+func (ec *executionContext) marshalOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Job) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx context.Context, sel ast.SelectionSet, v *model.Job) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Job(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOJobCancelPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobCancelPayload(ctx context.Context, sel ast.SelectionSet, v *JobCancelPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._JobCancelPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx context.Context, v any) (*model.ListBounds, error) {
@@ -42603,6 +46304,68 @@ func (ec *executionContext) marshalONode2porticoᚋgraphᚋmodelᚐNode(ctx cont
 	return ec._Node(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx context.Context, sel ast.SelectionSet, v []model.Node) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalONode2porticoᚋgraphᚋmodelᚐNode(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalONodeCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCreatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCuratePayload(ctx context.Context, sel ast.SelectionSet, v *NodeCuratePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeCuratePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONodeDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeDeletePayload(ctx context.Context, sel ast.SelectionSet, v *NodeDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONodeMovePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeMovePayload(ctx context.Context, sel ast.SelectionSet, v *NodeMovePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeMovePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsAttachPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeProductsAttachPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsDetachPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeProductsDetachPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeUpdatePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOPrice2ᚖporticoᚋstoreᚐPrice(ctx context.Context, sel ast.SelectionSet, v *store.Price) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -42615,6 +46378,13 @@ func (ec *executionContext) marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct
 		return graphql.Null
 	}
 	return ec._Product(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx context.Context, sel ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ProductConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOProductFilter2ᚕᚖporticoᚋgraphᚋmodelᚐProductFilterᚄ(ctx context.Context, v any) ([]*model.ProductFilter, error) {
@@ -42657,16 +46427,16 @@ func (ec *executionContext) marshalOPromotion2ᚖporticoᚋstoreᚐPromotion(ctx
 	return ec._Promotion(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInputᚄ(ctx context.Context, v any) ([]*PromotionAmountInput, error) {
+func (ec *executionContext) unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx context.Context, v any) ([]*model.PromotionAmountInput, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*PromotionAmountInput, len(vSlice))
+	res := make([]*model.PromotionAmountInput, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋgeneratedᚐPromotionAmountInput(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋmodelᚐPromotionAmountInput(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -42679,6 +46449,20 @@ func (ec *executionContext) marshalOPromotionCode2ᚖporticoᚋstoreᚐPromotion
 		return graphql.Null
 	}
 	return ec._PromotionCode(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚐCodeCheck(ctx context.Context, sel ast.SelectionSet, v *store.CodeCheck) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodeCheck(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.PromotionCode]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodeConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOPromotionCodeFilter2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeFilter(ctx context.Context, v any) (*model.PromotionCodeFilter, error) {
@@ -42697,11 +46481,74 @@ func (ec *executionContext) unmarshalOPromotionCodeOrder2ᚖporticoᚋgraphᚋmo
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalOPromotionCodeRedeemPayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeRedeemPayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodeRedeemPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodeRedeemPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionCodeReleasePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodeReleasePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodeReleasePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodeReleasePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOPromotionCodeUsage2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsage(ctx context.Context, sel ast.SelectionSet, v *model.PromotionCodeUsage) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionCodeUsage(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.PromotionCodeUsage]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodeUsageConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionCodesCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesCreatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodesCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodesCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionCodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodesDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodesDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionCodesGeneratePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesGeneratePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCodesGeneratePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCodesGeneratePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.Promotion]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCreatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPromotionDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionDeletePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOPromotionFilter2ᚖporticoᚋgraphᚋmodelᚐPromotionFilter(ctx context.Context, v any) (*model.PromotionFilter, error) {
@@ -42718,6 +46565,13 @@ func (ec *executionContext) unmarshalOPromotionOrder2ᚖporticoᚋgraphᚋmodel�
 	}
 	res, err := ec.unmarshalInputPromotionOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOPromotionPreview2ᚖporticoᚋstoreᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionPreview(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOPromotionState2ᚕporticoᚋstoreᚐPromotionStateᚄ(ctx context.Context, v any) ([]store.PromotionState, error) {
@@ -42834,6 +46688,13 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalOPromotionUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PromotionUpdatePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOSecret2ᚖporticoᚋstoreᚐSecret(ctx context.Context, v any) (*store.Secret, error) {
 	if v == nil {
 		return nil, nil
@@ -42859,12 +46720,45 @@ func (ec *executionContext) marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx c
 	return ec._Settings(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOSettingsUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐSettingsUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *SettingsUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SettingsUpdatePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOShopperContextInput2ᚖporticoᚋgraphᚋmodelᚐShopperContextInput(ctx context.Context, v any) (*model.ShopperContextInput, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputShopperContextInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOShopperTokenCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐShopperTokenCreatePayload(ctx context.Context, sel ast.SelectionSet, v *ShopperTokenCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ShopperTokenCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Stock) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx context.Context, sel ast.SelectionSet, v *model.Stock) graphql.Marshaler {
@@ -42874,11 +46768,77 @@ func (ec *executionContext) marshalOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx
 	return ec._Stock(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx context.Context, sel ast.SelectionSet, v *model.StockConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._StockConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOStockCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockCreatePayload(ctx context.Context, sel ast.SelectionSet, v *StockCreatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._StockCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOStockLocation2ᚕᚖporticoᚋstoreᚐStockLocationᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.StockLocation) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNStockLocation2ᚖporticoᚋstoreᚐStockLocation(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalOStockTransactPayload2ᚖporticoᚋgraphᚋgeneratedᚐStockTransactPayload(ctx context.Context, sel ast.SelectionSet, v *StockTransactPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._StockTransactPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOStockTransaction2ᚕᚖporticoᚋgraphᚋmodelᚐStockTransactionᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.StockTransaction) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx context.Context, sel ast.SelectionSet, v *model.StockTransaction) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._StockTransaction(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.StockTransaction]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._StockTransactionConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOString2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
@@ -42940,6 +46900,13 @@ func (ec *executionContext) unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTe
 	}
 	res, err := ec.unmarshalInputTextFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx context.Context, sel ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._TextFilterValues(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOVariationOption2ᚖporticoᚋstoreᚐVariationOption(ctx context.Context, sel ast.SelectionSet, v *store.VariationOption) graphql.Marshaler {

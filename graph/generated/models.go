@@ -191,6 +191,12 @@ type CatalogUpdatePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
+// Which files to list.
+type FileFilter struct {
+	// These files, by global id or the service's own; at most 1000. Unknown ones are left out.
+	Ids []string `json:"ids,omitempty"`
+}
+
 // What to change of a gateway's configuration; null leaves a member as it is.
 type GatewayUpdateInput struct {
 	// `card_processor` or `manual`.
@@ -205,7 +211,7 @@ type GatewayUpdateInput struct {
 	MerchantID *string `json:"merchantId,omitempty"`
 	// The username at the gateway, 1 to 1024 bytes.
 	Username *string `json:"username,omitempty"`
-	// The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again.
+	// The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again. REST's mask, `********`, leaves it as it is.
 	Password *store.Secret `json:"password,omitempty"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
@@ -429,26 +435,6 @@ type NodeUpdatePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// An amount of a currency.
-type PromotionAmountInput struct {
-	// Minor units, in digits: `5000` is 50.00 USD.
-	Amount string `json:"amount"`
-	// ISO 4217: `USD`.
-	Currency string `json:"currency"`
-}
-
-// A code to make.
-type PromotionCodeInput struct {
-	// The code, at most 255 bytes; null or empty means a new one that nobody guesses: `7K3M-Q2ZD-0V9X`.
-	Code *string `json:"code,omitempty"`
-	// How often it can be used, at least 1; null means any number of times.
-	Uses *int `json:"uses,omitempty"`
-	// What one use counts; null means what all codes say.
-	ConsumeUnit *store.ConsumeUnit `json:"consumeUnit,omitempty"`
-	// Who may use it, at most 1000: customers' ids, or whatever names a user; null or empty means everybody.
-	User []string `json:"user,omitempty"`
-}
-
 // What to redeem a promotion code for.
 type PromotionCodeRedeemInput struct {
 	// The code; its case counts.
@@ -496,7 +482,7 @@ type PromotionCodesCreateInput struct {
 	// The promotion, by global id or the service's own: neither automatic nor expired.
 	PromotionID string `json:"promotionId"`
 	// The codes, 1 to 10000.
-	Codes []*PromotionCodeInput `json:"codes"`
+	Codes []*model.PromotionCodeInput `json:"codes"`
 	// What one use counts, for those codes that do not say.
 	ConsumeUnit store.ConsumeUnit `json:"consumeUnit"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
@@ -537,7 +523,7 @@ type PromotionCodesGenerateInput struct {
 	PromotionID string `json:"promotionId"`
 	// How many, 1 to 10000000.
 	Count int `json:"count"`
-	// What a code looks like: each `#` is a character drawn from the alphabet, and everything else stays: `SUMMER-####-####`. Finding one of the codes must take 100 guesses on average.
+	// What a code looks like: each `#` is a character drawn from the alphabet, and everything else stays: `SUMMER-####-####`; at most 64 characters, as a code has. Finding one of the codes must take 100 guesses on average.
 	Pattern string `json:"pattern"`
 	// The characters to draw from, 2 to 64, each once; null means Crockford's base 32, digits and capitals without I, L, O and U.
 	Alphabet *string `json:"alphabet,omitempty"`
@@ -557,42 +543,6 @@ type PromotionCodesGeneratePayload struct {
 	GuessesPerCode float64 `json:"guessesPerCode"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// A new promotion.
-type PromotionCreateInput struct {
-	// The service's own id to be, 1 to 64 of `A-Z a-z 0-9 _ -`; null means a new one.
-	ID *string `json:"id,omitempty"`
-	// For people; at most 1024 bytes.
-	Name string `json:"name"`
-	// For people; at most 64 KiB.
-	Description string `json:"description"`
-	// What it does.
-	PromotionType store.PromotionType `json:"promotionType"`
-	// Whether it is switched on.
-	Enabled bool `json:"enabled"`
-	// Whether it applies by itself.
-	Automatic bool `json:"automatic"`
-	// Its first instant: a date, which is 00:00 UTC, a date with `HH:MM`, or RFC 3339.
-	Start string `json:"start"`
-	// The instant at which it is over, after `start`, in the same forms.
-	End string `json:"end"`
-	// What the cart must be worth at least, by currency; null or empty means any cart will do.
-	MinCartValue []*PromotionAmountInput `json:"minCartValue,omitempty"`
-	// What it takes off at most, by currency; null or empty means no bound.
-	MaxDiscountValue []*PromotionAmountInput `json:"maxDiscountValue,omitempty"`
-	// How often it applies in one cart; null or 0 means any number of times.
-	MaxApplicationsPerCart *int `json:"maxApplicationsPerCart,omitempty"`
-	// What it does in detail, an object: see the type for what it needs.
-	Schema json.RawMessage `json:"schema"`
-	// `currencies` of the schema, where the schema has none.
-	Currencies json.RawMessage `json:"currencies,omitempty"`
-	// `target_catalogs` of the schema, where the schema has none.
-	TargetCatalogs []string `json:"targetCatalogs,omitempty"`
-	// `conditions` of the schema, where the schema has none.
-	Conditions json.RawMessage `json:"conditions,omitempty"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // What came of it.
@@ -623,7 +573,7 @@ type PromotionDeletePayload struct {
 type PromotionUpdateInput struct {
 	// The global id, or the service's own.
 	ID string `json:"id"`
-	// True changes nothing, and tells what would happen.
+	// True changes nothing, and tells in `preview` what would happen.
 	DryRun bool `json:"dryRun"`
 	// For people; at most 1024 bytes.
 	Name *string `json:"name,omitempty"`
@@ -640,9 +590,9 @@ type PromotionUpdateInput struct {
 	// The instant at which it is over, after `start`, in the same forms.
 	End *string `json:"end,omitempty"`
 	// What the cart must be worth at least, by currency; empty means any cart will do.
-	MinCartValue []*PromotionAmountInput `json:"minCartValue,omitempty"`
-	// What it takes off at most, by currency; empty means no bound.
-	MaxDiscountValue []*PromotionAmountInput `json:"maxDiscountValue,omitempty"`
+	MinCartValue []*model.PromotionAmountInput `json:"minCartValue,omitempty"`
+	// What it takes off at most, by currency; empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take.
+	MaxDiscountValue []*model.PromotionAmountInput `json:"maxDiscountValue,omitempty"`
 	// How often it applies in one cart; 0 means any number of times.
 	MaxApplicationsPerCart *int `json:"maxApplicationsPerCart,omitempty"`
 	// What it does in detail, an object, in place of the one it has.
@@ -659,8 +609,10 @@ type PromotionUpdateInput struct {
 
 // What came of it.
 type PromotionUpdatePayload struct {
-	// The promotion as it is, or with `dryRun` as it would be; null when nothing was changed for the errors' sake.
+	// The promotion as it is now; null with `dryRun`, and when nothing was changed for the errors' sake.
 	Promotion *store.Promotion `json:"promotion,omitempty"`
+	// With `dryRun` the promotion as it would be; null without, and for the errors' sake.
+	Preview *store.Promotion `json:"preview,omitempty"`
 	// How many codes were deleted with the change, or with `dryRun` would be.
 	CodesDeleted int `json:"codesDeleted"`
 	// What is to be mended; empty when it worked.

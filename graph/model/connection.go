@@ -58,7 +58,6 @@ type (
 	CatalogNodeEdge       = Edge[*CatalogNode]
 	HierarchyConnection   = Connection[*Hierarchy]
 	HierarchyEdge         = Edge[*Hierarchy]
-	ProductEdge           = Edge[*Product]
 	StockEdge             = Edge[*Stock]
 
 	StockTransactionConnection = Connection[*StockTransaction]
@@ -75,6 +74,9 @@ type (
 	AuthoredHierarchyEdge       = Edge[*store.AuthoredHierarchy]
 	AuthoredNodeConnection      = Connection[*AuthoredNode]
 	AuthoredNodeEdge            = Edge[*AuthoredNode]
+
+	FileConnection = Connection[*store.File]
+	FileEdge       = Edge[*store.File]
 
 	PromotionConnection     = Connection[*store.Promotion]
 	PromotionEdge           = Edge[*store.Promotion]

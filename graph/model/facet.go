@@ -16,6 +16,22 @@ type ProductConnection struct {
 	facets *ProductFacets
 }
 
+// ProductEdge is a product in a list.
+type ProductEdge struct{ Edge[*Product] }
+
+// Curated tells whether the product was put first in the node whose list this
+// is. It is the edge's, for the product is the same in every list.
+func (e ProductEdge) Curated() bool { return e.Node.Curated }
+
+// Edges are the rows with their cursors.
+func (c *ProductConnection) Edges() []ProductEdge {
+	edges := make([]ProductEdge, len(c.Connection.Edges))
+	for i, edge := range c.Connection.Edges {
+		edges[i] = ProductEdge{edge}
+	}
+	return edges
+}
+
 // Facets is what the list can be narrowed by.
 func (c *ProductConnection) Facets() *ProductFacets { return c.facets }
 
@@ -54,7 +70,30 @@ type FacetValue struct {
 	Value           string
 	Count           int
 	Selected        bool
-	Filter, Toggled json.RawMessage
+	Filter, Toggled *ProductFilterValues
+}
+
+// ProductFilterValues is a filter as it is answered. It has no member called
+// id, which caches would take for its own.
+type ProductFilterValues struct{ ProductFilter }
+
+// Ids are those that were asked for.
+func (f *ProductFilterValues) Ids() []string { return f.ids() }
+
+// Bounds and And are as they were asked, or null.
+func (f *ProductFilterValues) Bounds() (json.RawMessage, error) {
+	if f.ProductFilter.Bounds == nil {
+		return nil, nil
+	}
+	return json.Marshal(f.ProductFilter.Bounds)
+}
+
+// And is described with Bounds.
+func (f *ProductFilterValues) And() (json.RawMessage, error) {
+	if f.ProductFilter.And == nil {
+		return nil, nil
+	}
+	return json.Marshal(f.ProductFilter.And)
 }
 
 // Tags are the tags of the list's products.
@@ -95,13 +134,9 @@ func (f *ProductFacets) values(ctx context.Context, attribute string, first int,
 	for i, c := range counted {
 		values[i] = &FacetValue{Value: c.Value, Count: c.Count, Selected: slices.Contains(selected, c.Value)}
 		*own = &TextFilter{Eq: &c.Value}
-		if values[i].Filter, err = json.Marshal(&asked); err != nil {
-			return nil, err
-		}
+		values[i].Filter = &ProductFilterValues{asked}
 		*own = toggled(selected, c.Value)
-		if values[i].Toggled, err = json.Marshal(&asked); err != nil {
-			return nil, err
-		}
+		values[i].Toggled = &ProductFilterValues{asked}
 	}
 	return values, nil
 }

@@ -12,6 +12,7 @@ import (
 type ProductFilter struct {
 	Search              *string          `json:"search,omitzero"`
 	ID                  *IDFilter        `json:"id,omitzero"`
+	Ids                 []string         `json:"ids,omitzero"`
 	Name                *TextFilter      `json:"name,omitzero"`
 	Sku                 *TextFilter      `json:"sku,omitzero"`
 	Slug                *TextFilter      `json:"slug,omitzero"`
@@ -142,9 +143,13 @@ func (f *ProductFilter) Filter() (filter store.ProductFilter, err error) {
 	if f == nil {
 		return filter, nil
 	}
-	if f.ID != nil && f.ID.In != nil { // null is as absent
-		ids := make([]string, len(f.ID.In))
-		for i, id := range f.ID.In {
+	asked := f.ids()
+	if f.ID != nil && f.Ids != nil {
+		return filter, &store.Error{Code: store.Invalid, Path: []string{"filter"}, Detail: "gives both id and ids, which are the same; it takes one of them"}
+	}
+	if asked != nil { // null is as absent
+		ids := make([]string, len(asked))
+		for i, id := range asked {
 			ids[i] = store.LocalID(id)
 		}
 		if err := addTerm(&filter, "id", "in", ids); err != nil {
@@ -181,6 +186,14 @@ func (f *ProductFilter) Filter() (filter store.ProductFilter, err error) {
 		filter.Terms, filter.Ranges, filter.Searches = append(filter.Terms, more.Terms...), append(filter.Ranges, more.Ranges...), append(filter.Searches, more.Searches...)
 	}
 	return filter, nil
+}
+
+// ids are those that are asked for; nil for no condition.
+func (f *ProductFilter) ids() []string {
+	if f.ID != nil {
+		return f.ID.In
+	}
+	return f.Ids
 }
 
 // texts yields the text conditions by the attribute's name in the store.

@@ -25,9 +25,6 @@ func NewProducts(list []*store.Product) []*Product {
 	return products
 }
 
-// CuratedProduct tells whether it was put first where it was listed.
-func (p *Product) CuratedProduct() bool { return p.Curated }
-
 // ProductFile is a file and when it was attached.
 type ProductFile struct {
 	AttachedAt *time.Time

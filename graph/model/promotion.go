@@ -1,11 +1,16 @@
 package model
 
-import "portico/store"
+import (
+	"encoding/json"
+
+	"portico/store"
+)
 
 // PromotionFilter is the schema's filter of promotions.
 type PromotionFilter struct {
 	ID            *IDFilter              `json:"id,omitzero"`
 	Name          *TextFilter            `json:"name,omitzero"`
+	NameLike      *string                `json:"nameLike,omitzero"`
 	PromotionType []store.PromotionType  `json:"promotionType,omitzero"`
 	State         []store.PromotionState `json:"state,omitzero"`
 	Enabled       *bool                  `json:"enabled,omitzero"`
@@ -19,13 +24,66 @@ type PromotionCodeFilter struct {
 	Code *TextFilter `json:"code,omitzero"`
 }
 
+// PromotionCreateInput is the schema's new promotion. The description is nil
+// where REST left it out, which the store then asks for; GraphQL has a default.
+type PromotionCreateInput struct {
+	ID                     *string                 `json:"id,omitempty"`
+	Name                   string                  `json:"name"`
+	Description            *string                 `json:"description,omitempty"`
+	PromotionType          store.PromotionType     `json:"promotionType"`
+	Enabled                bool                    `json:"enabled"`
+	Automatic              bool                    `json:"automatic"`
+	Start                  string                  `json:"start"`
+	End                    string                  `json:"end"`
+	MinCartValue           []*PromotionAmountInput `json:"minCartValue,omitempty"`
+	MaxDiscountValue       []*PromotionAmountInput `json:"maxDiscountValue,omitempty"`
+	MaxApplicationsPerCart *int                    `json:"maxApplicationsPerCart,omitempty"`
+	Schema                 json.RawMessage         `json:"schema"`
+	Currencies             json.RawMessage         `json:"currencies,omitempty"`
+	TargetCatalogs         []string                `json:"targetCatalogs,omitempty"`
+	Conditions             json.RawMessage         `json:"conditions,omitempty"`
+	IdempotencyKey         *string                 `json:"idempotencyKey,omitempty"`
+}
+
+// PromotionAmountInput is the schema's amount of a currency.
+type PromotionAmountInput struct {
+	Amount   string `json:"amount"` // minor units, in digits
+	Currency string `json:"currency"`
+}
+
+// PromotionCodeInput is the schema's code to make.
+type PromotionCodeInput struct {
+	Code        *string            `json:"code,omitempty"`
+	Uses        *int               `json:"uses,omitempty"`
+	ConsumeUnit *store.ConsumeUnit `json:"consumeUnit,omitempty"`
+	User        []string           `json:"user,omitzero"`
+
+	// OneUser is set by REST where the user was a text; GraphQL has lists only.
+	OneUser bool `json:"-"`
+}
+
+// NewCode is the code in the store's words.
+func (c *PromotionCodeInput) NewCode() store.NewCode {
+	made := store.NewCode{MaxUses: c.Uses, User: store.CodeUsers(c.User)}
+	if c.OneUser {
+		made.User = store.OneCodeUser(c.User[0])
+	}
+	if c.Code != nil {
+		made.Code = *c.Code
+	}
+	if c.ConsumeUnit != nil {
+		made.ConsumeUnit = *c.ConsumeUnit
+	}
+	return made
+}
+
 // Filter is the filter in the store's words, with its bounds; nil keeps
 // everything. INVALID for a condition that is none.
 func (f *PromotionFilter) Filter() (filter store.PromotionFilter, ranges []store.Range, err error) {
 	if f == nil {
 		return filter, nil, nil
 	}
-	filter = store.PromotionFilter{Types: f.PromotionType, States: f.State, Enabled: f.Enabled, Automatic: f.Automatic}
+	filter = store.PromotionFilter{Types: f.PromotionType, States: f.State, Enabled: f.Enabled, Automatic: f.Automatic, NameLike: f.NameLike}
 	if f.Search != nil {
 		filter.Search = *f.Search
 	}

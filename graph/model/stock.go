@@ -31,7 +31,21 @@ type StockTimestamps struct{ CreatedAt, UpdatedAt *time.Time }
 // StockTransaction is a line of the ledger.
 type StockTransaction struct {
 	*store.StockTransaction
-	Stock *Stock // the balance right after; nil when read from the ledger
+	Group *Group[*StockTransaction]
+	Stock *Stock // the balance after the mutation that wrote it; nil when read from the ledger
+}
+
+// NewStockTransactions puts lines of the ledger side by side.
+func NewStockTransactions(list []*store.StockTransaction) []*StockTransaction {
+	lines := make([]*StockTransaction, len(list))
+	for i, l := range list {
+		lines[i] = &StockTransaction{StockTransaction: l}
+	}
+	group := NewGroup(lines, func(l *StockTransaction) string { return l.ID })
+	for _, l := range lines {
+		l.Group = group
+	}
+	return lines
 }
 
 // ActorName tells who did it.

@@ -21,11 +21,19 @@ var table = map[string]string{
 	"Query.node":         "catalog:read",
 	"Query.nodes":        "catalog:read",
 	"Query.hierarchy":    "catalog:read",
+	"Query.file":         "catalog:read",
+	"Query.files":        "catalog:read",
+	"Query.currency":     "catalog:read",
+	"Query.currencies":   "catalog:read",
 	"Query.stock":        "inventory:read",
 	"Query.stocks":       "inventory:read",
 	"Query.settings":     "settings:read",
 	"Query.gateway":      "gateways:read",
 	"Query.gateways":     "gateways:read",
+
+	"Query.productConfigured": "catalog:read",
+	"Query.stockLocations":    "inventory:read",
+	"file that is not shown":  "catalog:write",
 
 	"Query.catalogReleases": "catalog:write",
 	"Query.job":             "catalog:write",
@@ -57,12 +65,14 @@ var table = map[string]string{
 	"Query.promotionCode":  "promotions:read",
 	"Query.promotionCodes": "promotions:read",
 
-	"Product.stock":      "inventory:read",
-	"Stock.transactions": "inventory:read",
-
-	"Query.stocksById":        "inventory:read",
-	"Query.stockTransactions": "inventory:read",
-	"Query.stockTransaction":  "inventory:read",
+	"Product.stock":    "inventory:read",
+	"Query.stocksById": "inventory:read",
+	// The ledger tells who did what for which order, which no storefront's
+	// token may read; the numbers are for all that may read stock.
+	"Stock.transactions":      "inventory:write",
+	"Query.stockTransactions": "inventory:write",
+	"Query.stockTransaction":  "inventory:write",
+	"StockTransaction.stock":  "inventory:read",
 
 	"Mutation.promotionCodesGenerate": "promotions:write",
 
@@ -126,20 +136,27 @@ var table = map[string]string{
 	"GET /catalog/products":                 "catalog:read",
 	"GET /catalog/products/:id":             "catalog:read",
 
+	"POST /catalog/products/:id/configure":                       "catalog:read", // which only reads
 	"GET /catalog/nodes/:id/relationships/children":              "catalog:read",
 	"GET /catalog/nodes/:id/relationships/products":              "catalog:read",
 	"GET /catalog/products/:id/relationships/children":           "catalog:read",
 	"GET /catalog/products/:id/relationships/component_products": "catalog:read",
 
+	"GET /v2/files":          "catalog:read",
+	"GET /v2/files/:id":      "catalog:read",
+	"GET /v2/currencies":     "catalog:read",
+	"GET /v2/currencies/:id": "catalog:read",
+
+	"GET /v2/inventories/locations": "inventory:read",
 	"GET /v2/inventories":           "inventory:read",
 	"POST /v2/inventories":          "inventory:write",
 	"POST /v2/inventories/multiple": "inventory:read", // which only reads
 	"GET /v2/inventories/:id":       "inventory:read",
 	"POST /v2/inventories/:id":      "inventory:write",
 
-	"GET /v2/inventories/:id/transactions":              "inventory:read",
+	"GET /v2/inventories/:id/transactions":              "inventory:write",
 	"POST /v2/inventories/:id/transactions":             "inventory:write",
-	"GET /v2/inventories/:id/transactions/:transaction": "inventory:read",
+	"GET /v2/inventories/:id/transactions/:transaction": "inventory:write",
 
 	"GET /v2/settings": "settings:read",
 	"PUT /v2/settings": "settings:write",

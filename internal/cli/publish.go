@@ -18,6 +18,7 @@ type Publish struct {
 // Help is the long description.
 func (*Publish) Help() string {
 	return "Shoppers see the old release until the new one is whole, and go on seeing it when publishing is interrupted. " +
+		"Where the new one would show the same, none is made. " +
 		"Servers on the same database show the new one within a second."
 }
 
@@ -61,6 +62,10 @@ func publish(ctx context.Context, s *store.Store, actor store.Actor, wanted []st
 
 func publishOne(ctx context.Context, s *store.Store, actor store.Actor, id string, streams Streams) error {
 	var bar *meter
+	before, err := s.Releases(ctx, id)
+	if err != nil {
+		return err
+	}
 	release, err := s.Publish(ctx, actor, id, func(done, total int) {
 		if bar == nil {
 			bar = newMeter(streams.Err, "publishing "+id, int64(total), 1)
@@ -70,6 +75,10 @@ func publishOne(ctx context.Context, s *store.Store, actor store.Actor, id strin
 	bar.end()
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(before, func(r *store.Release) bool { return r.ID == release.ID }) {
+		fmt.Fprintf(streams.Out, "nothing new in %s: release %d is served, %s\n", id, release.ID, count(release.Products, "product"))
+		return nil
 	}
 	fmt.Fprintf(streams.Out, "published %s: release %d, %s\n", id, release.ID, count(release.Products, "product"))
 	return nil

@@ -31,8 +31,6 @@ notServed(sdk, [
   ['Inventories.Delete', 405, ep => ep.Inventories.Delete('prod-mug')],
   ['MultiLocationInventories.Update', 405, ep => ep.MultiLocationInventories.Update('prod-mug', {})],
   ['MultiLocationInventories.Delete', 405, ep => ep.MultiLocationInventories.Delete('prod-mug')],
-  ['MultiLocationInventories.Locations', 404, ep => ep.MultiLocationInventories.Locations.All()],
-  ['ShopperCatalog.Products.Configure', '404', ep => ep.ShopperCatalog.Products.Configure({ productId: 'prod-breakfast', selectedOptions: {} })],
   ['ShopperCatalog.Products.GetRelatedProducts', '404', ep => ep.ShopperCatalog.Products.GetRelatedProducts({ productId: 'prod-mug', customRelationshipSlug: 'like' })],
   ['Promotions.Attributes', 404, ep => ep.Promotions.Attributes()],
   ['Promotions.History', 404, ep => ep.Promotions.History('any')],

@@ -33,9 +33,9 @@ function isError(error, status, detail) {
   assert.match(error.errors[0].detail, detail)
 }
 
-exports.run = function run({ name, gateway, MemoryStorageFactory, key }) {
-  // connect changes where the SDK goes, and nothing else of it.
-  const connect = (options = {}) => {
+// connector changes where the SDK goes, and nothing else of it.
+function connector({ gateway, MemoryStorageFactory, key }) {
+  return (options = {}) => {
     const requests = []
     const storage = new MemoryStorageFactory()
     const ep = gateway({
@@ -56,6 +56,13 @@ exports.run = function run({ name, gateway, MemoryStorageFactory, key }) {
     const credentials = () => JSON.parse(storage.get(key))
     return { ep, requests, storage, credentials }
   }
+}
+
+exports.open = sdk => ({ connect: connector(sdk), rejected, isError })
+
+exports.run = function run(sdk) {
+  const { name, key } = sdk
+  const connect = connector(sdk)
   const admin = connect().ep
   const shopper = connect({ client_secret: undefined }).ep
   const code = suffix => `${name}-${suffix}`

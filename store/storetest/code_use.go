@@ -24,6 +24,7 @@ func CodeUse(t *testing.T, e Engine) {
 	t.Run("a reference redeems once", codeReference(e))
 	t.Run("a release gives back once", codeReleased(e))
 	t.Run("usages are listed in the order of use", codeUsages(e))
+	t.Run("a code is valid where it is read if a check says so", codeValid(e))
 	t.Run("any sequence of uses does what the model does", codeModel(e))
 	t.Run("concurrent redeemers never exceed the uses", codeRace(e))
 	t.Run("equal redemptions at once are one", codeSameReference(e))

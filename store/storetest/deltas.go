@@ -236,7 +236,7 @@ func shown(t require.TestingT, v *store.View, c *changing) string {
 	say := func(what string, values ...any) { fmt.Fprintf(&b, "%s %v\n", what, values) }
 	nodes, err := v.Nodes(ctx, store.NodeQuery{Filter: store.NodeFilter{IDs: append([]string{"workshop", "seasons"}, c.nodes...)}, Page: store.Page{First: ptr(100)}})
 	require.NoError(t, err)
-	lists := []string{""}
+	lists := []string{"", "every"}
 	for _, node := range nodes.Items {
 		say("node", node.ID, node.Name, node.Ancestors)
 		lists = append(lists, node.ID)
@@ -262,15 +262,24 @@ func shown(t require.TestingT, v *store.View, c *changing) string {
 					continue
 				}
 				query := store.ProductQuery{NodeID: list, Filter: filter, Sort: store.Sort{By: by, Descending: k%2 == 1}}
+				if list == "every" {
+					query.NodeID, query.Unlisted = "", true
+				}
 				say("list", list, filter, query.Sort, listed(t, v, query))
 			}
-			facets, err := v.Facet(ctx, store.FacetQuery{Attribute: "tags", List: store.ProductQuery{NodeID: list, Filter: filter}, Selected: []string{"paint"}, First: 2})
+			facets, err := v.Facet(ctx, store.FacetQuery{Attribute: "tags", List: store.ProductQuery{NodeID: strings.TrimPrefix(list, "every"), Unlisted: list == "every", Filter: filter}, Selected: []string{"paint"}, First: 2})
 			require.NoError(t, err)
 			say("facet", list, filter, facets)
 		}
 	}
 	products, err := v.ProductsByID(ctx, c.products)
 	require.NoError(t, err)
+	every, err := v.Products(ctx, store.ProductQuery{Unlisted: true})
+	require.NoError(t, err)
+	total, err := every.Total(ctx)
+	require.NoError(t, err)
+	require.Equal(t, v.Release.Products, total, "every product is listed")
+	require.Len(t, products, total, "and whatever is found by id")
 	translations, err := v.TranslationsByID(ctx, c.products)
 	require.NoError(t, err)
 	files, err := v.FilesByID(ctx, []string{"photo-1", "photo-2", "photo-3", "photo-4"})
@@ -347,8 +356,10 @@ func requireFewStatements(t *testing.T, s *store.Store) {
 			cost := map[int]int{}
 			for _, first := range []int{1, 100} {
 				ctx, counter := store.CountStatements(t.Context())
-				_, err := v.Products(ctx, store.ProductQuery{Filter: filter, Sort: store.Sort{By: by}, Page: store.Page{First: ptr(first)}})
-				require.NoError(t, err)
+				for _, unlisted := range []bool{false, true} {
+					_, err := v.Products(ctx, store.ProductQuery{Unlisted: unlisted, Filter: filter, Sort: store.Sort{By: by}, Page: store.Page{First: ptr(first)}})
+					require.NoError(t, err)
+				}
 				cost[first] = counter.Count()
 			}
 			require.Equal(t, cost[1], cost[100], "statements of a page by %q, filtered by %s", by, filter)
@@ -375,7 +386,8 @@ func deltaTooLarge(e Engine) func(*testing.T) {
 			require.NoError(t, err)
 			return release
 		}
-		base := change(0).BaseID
+		require.Zero(t, change(0).BaseID, "nothing changed: the release that is served")
+		base := change(10).BaseID
 		require.NotZero(t, base)
 		require.Equal(t, base, change(20).BaseID)
 		require.Equal(t, base, change(30).BaseID, "deltas rest on a whole release, not on each other")
@@ -388,12 +400,14 @@ func deltaTooLarge(e Engine) func(*testing.T) {
 // deltaSwept publishes so often that only the last ones are kept.
 func deltaSwept(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := e.Open(t, at(NewClock(noon))), e.SQL(t)
+		clock := NewClock(noon)
+		s, db := e.Open(t, at(clock)), e.SQL(t)
 		imported(t, s, shop)
 		publish(t, s, "main")
 		first := viewOf(t, s, store.ShopperContext{}).Release
 		want := map[string][]string{} // by release
 		for i := range 5 {
+			clock.Advance(2 * time.Hour)
 			renamed(t, s, fmt.Sprint(i))
 			publish(t, s, "main")
 			v := viewOf(t, s, store.ShopperContext{})
@@ -421,8 +435,10 @@ func deltaSwept(e Engine) func(*testing.T) {
 		require.Equal(t, "Anvil", product(t, viewOf(t, s, store.ShopperContext{}), "anvil").Name())
 		require.Len(t, kept(), 4)
 
-		plain := e.Open(t, at(NewClock(noon)), withoutDeltas)
-		for range 4 {
+		plain := e.Open(t, at(clock), withoutDeltas)
+		for i := range 4 {
+			clock.Advance(2 * time.Hour)
+			renamed(t, plain, fmt.Sprint("plain ", i))
 			publish(t, plain, "main")
 		}
 		require.Len(t, kept(), 3, "a base goes when nothing rests on it")

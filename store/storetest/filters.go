@@ -37,6 +37,8 @@ func filterTerms(t *testing.T) {
 		{"in an id that cannot be", "id", "in", []string{"a b"}, nil},
 		{"in 1000", "sku", "in", many[1:], nil},
 		{"in 1001", "sku", "in", many, []string{"1001 values", "1 to 1000"}},
+		{"in 1001 ids", "id", "in", many, nil},
+		{"in no ids", "id", "in", nil, []string{"at least one"}},
 		{"in none", "sku", "in", nil, []string{"0 values"}},
 		{"eq none", "sku", "eq", nil, []string{"0 values"}},
 		{"eq two", "tags", "eq", []string{"a", "b"}, []string{"2 values", "in(tags,…)"}},

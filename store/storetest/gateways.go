@@ -72,6 +72,9 @@ func gatewayMerged(e Engine) func(*testing.T) {
 			{"an empty name", store.GatewayChange{Name: ptr("")}, func(*store.Gateway) {}},
 			{"disabled, for tests", store.GatewayChange{Enabled: ptr(false), Test: ptr(true)}, func(g *store.Gateway) { g.Enabled, g.Test = false, true }},
 			{"a username", store.GatewayChange{Username: ptr("other")}, func(g *store.Gateway) { g.Login = "other" }},
+			{"the mask for the password", store.GatewayChange{Password: secret(store.SecretMask)}, func(*store.Gateway) {}},
+			{"what was read, sent back whole", store.GatewayChange{Name: ptr("Cards"), Enabled: ptr(true), Test: ptr(true), MerchantID: ptr("m-1"), Password: secret(store.SecretMask)},
+				func(g *store.Gateway) { g.Enabled = true }},
 			{"a merchant", store.GatewayChange{MerchantID: ptr("m-2")}, func(g *store.Gateway) { g.MerchantID = "m-2" }},
 		} {
 			want := *g
@@ -93,6 +96,11 @@ func gatewayMerged(e Engine) func(*testing.T) {
 		manual, err := s.UpdateGateway(t.Context(), actor, "manual", store.GatewayChange{Enabled: ptr(true)})
 		require.NoError(t, err, "which needs no credentials")
 		require.True(t, manual.Enabled)
+		manual, err = s.UpdateGateway(t.Context(), actor, "manual", store.GatewayChange{Name: ptr("Manual"), Enabled: ptr(false), Test: ptr(false), MerchantID: ptr(""), Username: ptr(""), Password: secret("")})
+		require.NoError(t, err, "what was read of it, sent back whole")
+		require.False(t, manual.Enabled)
+		require.Empty(t, s.SecretMark(secret(store.SecretMask)), "no secret is marked")
+		require.NotEmpty(t, s.SecretMark(secret("")))
 	}
 }
 
@@ -114,6 +122,7 @@ func gatewayRefused(e Engine) func(*testing.T) {
 			{"nothing at first", "card_processor", store.GatewayChange{}, store.Unprocessable, []string{"merchantId", "username", "password"}},
 			{"enabled without credentials", "card_processor", store.GatewayChange{Enabled: ptr(true)}, store.Unprocessable, []string{"merchantId", "username", "password"}},
 			{"no password at first", "card_processor", change(func(c *store.GatewayChange) { c.Password = nil }), store.Unprocessable, []string{"password"}},
+			{"the mask at first", "card_processor", change(func(c *store.GatewayChange) { c.Password = secret(store.SecretMask) }), store.Unprocessable, []string{"password"}},
 			{"an empty password", "card_processor", change(func(c *store.GatewayChange) { c.Password = secret("") }), store.Unprocessable, []string{"password"}},
 			{"empty names", "card_processor", change(func(c *store.GatewayChange) { c.MerchantID, c.Username = ptr(""), ptr("") }), store.Unprocessable, []string{"merchantId", "username"}},
 			{"a long password", "card_processor", change(func(c *store.GatewayChange) { c.Password = secret(long) }), store.Unprocessable, []string{"password"}},

@@ -20,9 +20,9 @@ func ProductMembers(golden string) func(*testing.T, Engine) {
 		text, err := os.ReadFile(golden)
 		require.NoError(t, err)
 		want := strings.Fields(string(text))
-		var always []string // whatever the product: all but curated_product, to the second level
+		var always []string // whatever the product: all but those that are told by presence, to the second level
 		for _, name := range want {
-			if strings.Count(name, ".") < 2 && name != "attributes.curated_product" {
+			if strings.Count(name, ".") < 2 && name != "attributes.curated_product" && !slices.Contains(toldByPresence, name) {
 				always = append(always, name)
 			}
 		}
@@ -43,11 +43,19 @@ func ProductMembers(golden string) func(*testing.T, Engine) {
 				for _, name := range always {
 					require.True(t, names[name], "%s has no member %s", product.ID(), name)
 				}
+				require.Equal(t, product.ParentID() != "", names["attributes.base_product_id"], "%s is a child: its parent's id is there", product.ID())
+				require.Equal(t, product.ParentID() != "", names["relationships.parent"], "%s is a child: its parent is there", product.ID())
+				require.Equal(t, len(product.Components()) > 0, names["attributes.components"], "%s is a bundle: its components are there", product.ID())
 			}
 		}
 		require.Equal(t, want, slices.Sorted(maps.Keys(all)))
 	}
 }
+
+// toldByPresence are the members by which storefronts tell bundles and children
+// from other products: they are there where they say something, and not empty
+// or null elsewhere.
+var toldByPresence = []string{"attributes.components", "attributes.base_product_id", "relationships.parent"}
 
 // openMembers hold members that the contract does not name.
 var openMembers = []string{"attributes.components", "attributes.custom_inputs", "attributes.extensions", "attributes.price", "attributes.shopper_attributes",

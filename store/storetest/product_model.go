@@ -18,6 +18,7 @@ import (
 type model struct {
 	products map[string]*modelProduct // the live ones
 	attached map[string][]string      // live products by node and hierarchy; by "" those of the catalog
+	every    []string                 // those of the catalog, and all that they are related to
 	curated  map[string][]string      // those of them that come first, by node
 	referred map[string][]string      // what a product of the catalog refers to, by edge and id
 
@@ -92,6 +93,7 @@ func newModel(t require.TestingT, text, catalog string) *model {
 		slices.Sort(m.attached[list])
 		m.attached[list] = slices.Compact(m.attached[list])
 	}
+	m.every = m.related(products)
 	for _, product := range products {
 		m.refer(store.EdgeChildren, product.Relationships.Parent.Data.ID, product.ID)
 		for _, component := range product.Attributes.Components {
@@ -101,6 +103,34 @@ func newModel(t require.TestingT, text, catalog string) *model {
 		}
 	}
 	return m
+}
+
+// related are the attached products with their parents, children and
+// components, and theirs.
+func (m *model) related(products []modelLine) []string {
+	every := slices.Clone(m.attached[""])
+	add := func(id string) {
+		if m.products[id] != nil && !slices.Contains(every, id) {
+			every = append(every, id)
+		}
+	}
+	ties := map[string][]string{}
+	for _, product := range products {
+		parent := product.Relationships.Parent.Data.ID
+		ties[product.ID], ties[parent] = append(ties[product.ID], parent), append(ties[parent], product.ID)
+		for _, component := range product.Attributes.Components {
+			for _, option := range component.Options {
+				ties[product.ID] = append(ties[product.ID], option.ID)
+			}
+		}
+	}
+	delete(ties, "") // the children of nobody
+	for at := 0; at < len(every); at++ {
+		for _, id := range ties[every[at]] {
+			add(id)
+		}
+	}
+	return every
 }
 
 // refer notes that a listed product refers to a live one.
@@ -131,6 +161,9 @@ func (m *model) attach(node modelLine, hierarchy string) {
 func (m *model) list(query store.ProductQuery) []*modelProduct {
 	list := []*modelProduct{}
 	ids := m.attached[query.NodeID]
+	if query.NodeID == "" && query.Unlisted {
+		ids = m.every
+	}
 	if query.Edge != "" {
 		ids = m.referred[string(query.Edge)+" "+query.Of]
 	}

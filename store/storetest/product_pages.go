@@ -76,7 +76,7 @@ func productCursors(h *shelves) func(*testing.T) {
 		recent, err := store.NewRange("updated_at", "gt", "2001-01-01")
 		require.NoError(t, err)
 		queries := []store.ProductQuery{
-			{}, {NodeID: "tools"}, {NodeID: "workshop"}, {Sort: store.Sort{By: store.SortID}}, {Sort: store.Sort{By: store.SortID, Descending: true}},
+			{}, {Unlisted: true}, {NodeID: "tools"}, {NodeID: "workshop"}, {Sort: store.Sort{By: store.SortID}}, {Sort: store.Sort{By: store.SortID, Descending: true}},
 			{Sort: store.Sort{By: store.SortCreatedAt}}, {Filter: store.ProductFilter{Terms: []store.Term{heavy}}}, {Filter: store.ProductFilter{Ranges: []store.Range{recent}}},
 		}
 		for i, own := range queries {

@@ -56,6 +56,7 @@ func (h *shelves) reads(t require.TestingT) []reading {
 	cursor := h.cursorAt(t, viewOf(t, h.Store, store.ShopperContext{}), store.ProductQuery{}, 5000)
 	return []reading{
 		list("all products", store.ProductQuery{}),
+		list("every product", store.ProductQuery{Unlisted: true}),
 		list("the products of a hierarchy", store.ProductQuery{NodeID: h.largest()}),
 		list("from the end", store.ProductQuery{Page: store.Page{Last: ptr(1)}}),
 		list("after a cursor", store.ProductQuery{Page: store.Page{After: &cursor}}),

@@ -101,8 +101,9 @@ func withoutStock(text string) string {
 // product, so that it mostly finds some.
 func (h *shelves) drawQuery(t *rapid.T) store.ProductQuery {
 	query := store.ProductQuery{NodeID: rapid.SampledFrom(h.nodes).Draw(t, "node")}
+	query.Unlisted = rapid.Bool().Draw(t, "unlisted") // which counts for nothing in a node
 	about := h.products[rapid.SampledFrom(h.ids).Draw(t, "about")]
-	if list := h.attached[query.NodeID]; len(list) > 0 {
+	if list := h.attached[query.NodeID]; len(list) > 0 && !query.Unlisted {
 		about = h.products[rapid.SampledFrom(list).Draw(t, "about listed")]
 	}
 	if rapid.IntRange(0, 4).Draw(t, "edge") == 0 {

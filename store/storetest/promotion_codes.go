@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,8 +28,8 @@ func codesKept(d *desk) func(*testing.T) {
 		s, now := d.Store, d.clock.Now()
 		made(t, s, "p", now)
 		p, codes, err := s.CreatePromotionCodes(t.Context(), actor, "p", []store.NewCode{
-			{Code: "b", MaxUses: ptr(5), ConsumeUnit: store.PerCart, Users: json.RawMessage(`["u1","u2"]`)},
-			{Code: "B", Users: json.RawMessage(`"u1"`)}, {}, {Code: "é", Users: json.RawMessage(`[]`)}}, store.PerItem)
+			{Code: "b", MaxUses: ptr(5), ConsumeUnit: store.PerCart, User: store.CodeUsers([]string{"u1", "u2"})},
+			{Code: "B", User: store.OneCodeUser("u1")}, {}, {Code: "é", User: store.CodeUsers([]string{"u1"})}}, store.PerItem)
 		require.NoError(t, err)
 		require.Equal(t, "p", p.ID)
 		require.Len(t, codes, 4)
@@ -40,11 +39,11 @@ func codesKept(d *desk) func(*testing.T) {
 			unit  store.ConsumeUnit
 			users []string
 			json  string
-		}{{"b", store.PerCart, []string{"u1", "u2"}, `["u1","u2"]`}, {"B", store.PerItem, []string{"u1"}, `"u1"`}, {codes[2].Code, store.PerItem, nil, `null`}, {"é", store.PerItem, nil, `null`}} {
+		}{{"b", store.PerCart, []string{"u1", "u2"}, `["u1","u2"]`}, {"B", store.PerItem, []string{"u1"}, `"u1"`}, {codes[2].Code, store.PerItem, nil, `null`}, {"é", store.PerItem, []string{"u1"}, `["u1"]`}} {
 			c, err := s.PromotionCode(t.Context(), want.code)
 			require.NoError(t, err)
 			require.Equal(t, c, codes[i], "what was made is what is read")
-			require.Equal(t, []any{want.code, want.unit, want.users, want.json, true, now}, []any{c.Code, c.ConsumeUnit, c.Users, string(c.UserJSON()), c.Valid(), *c.CreatedAt})
+			require.Equal(t, []any{want.code, want.unit, want.users, want.json, true, now}, []any{c.Code, c.ConsumeUnit, c.Users(), string(c.User.AppendJSON(nil)), c.Valid(), *c.CreatedAt})
 		}
 		require.Equal(t, []any{ptr(5), ptr(5)}, []any{codes[0].MaxUses, codes[0].Uses()})
 		require.Nil(t, codes[1].Uses())
@@ -104,7 +103,7 @@ func codesKept(d *desk) func(*testing.T) {
 		made(t, s, "q", d.clock.Now())
 		require.NoError(t, addCodes(s, "q", "a", "b"), "they are free at once")
 		_, err = s.DeletePromotionCodes(t.Context(), actor, "nowhere", []string{"a"})
-		requireFault(t, err, store.NotFound, "", "no promotion")
+		requireFault(t, err, store.NotFound, "promotionId", "no promotion")
 	}
 }
 
@@ -118,20 +117,20 @@ func codesRefused(d *desk) func(*testing.T) {
 		before := exported(t, s)
 		requireDuplicate(t, addCodes(s, "p", "z", "taken", "y", "own", "y", "x", "z"), "codes.1.code", "codes.3.code", "codes.4.code", "codes.6.code")
 		_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []store.NewCode{
-			{Code: "good"}, {Code: strings.Repeat("x", 256)}, {Code: "\x00"}, {Code: " a"}, {Code: "b", MaxUses: ptr(0)},
-			{Code: "c", ConsumeUnit: "per_day"}, {Code: "d", Users: json.RawMessage(`5`)}, {Code: "e", Users: json.RawMessage(`[null]`)}}, "")
+			{Code: "good"}, {Code: strings.Repeat("x", 65)}, {Code: "\x00"}, {Code: " a"}, {Code: "b", MaxUses: ptr(0)},
+			{Code: "c", ConsumeUnit: "per_day"}, {Code: "d", User: store.OneCodeUser("")}, {Code: "e", User: store.CodeUsers([]string{"u1", ""})}, {Code: "f", User: store.CodeUsers([]string{})}}, "")
 		var members []string
 		for _, e := range store.AsErrors(err) {
 			members = append(members, fmt.Sprint(e.Code, " ", strings.Join(e.Path, ".")))
 		}
 		require.Equal(t, []string{"UNPROCESSABLE codes.1.code", "INVALID codes.2.code", "UNPROCESSABLE codes.3.code", "UNPROCESSABLE codes.4.uses",
-			"INVALID codes.5.consumeUnit", "INVALID codes.6.user", "INVALID codes.7.user"}, members)
+			"INVALID codes.5.consumeUnit", "UNPROCESSABLE codes.6.user", "UNPROCESSABLE codes.7.user.1", "UNPROCESSABLE codes.8.user"}, members)
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "p", nil, "")
 		requireFault(t, err, store.Unprocessable, "codes", "is required")
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "p", make([]store.NewCode, store.MaxCodes+1), "")
 		requireFault(t, err, store.Unprocessable, "codes", "at most 10000")
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "nowhere", nil, "")
-		requireFault(t, err, store.NotFound, "", `"nowhere"`)
+		requireFault(t, err, store.NotFound, "promotionId", `"nowhere"`)
 		require.Equal(t, before, exported(t, s), "nothing was written")
 	}
 }

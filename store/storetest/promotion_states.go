@@ -115,7 +115,7 @@ func promotionAutomatic(d *desk) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"))
 		err = addCodes(s, "auto", "MINE")
-		require.Equal(t, store.Errors{{Code: store.Unprocessable, Title: "No codes allowed", Detail: "Cannot add codes to an automatic promotion", Documented: true}}, store.AsErrors(err))
+		require.Equal(t, store.Errors{{Code: store.Unprocessable, Title: "No codes allowed", Detail: "Cannot add codes to an automatic promotion", Documented: true, Reason: store.CodesNotAllowed}}, store.AsErrors(err))
 		_, err = s.DeletePromotionCodes(t.Context(), actor, "auto", []string{"auto_auto"})
 		requireFault(t, err, store.Unprocessable, "codes.0", "automatic code")
 

@@ -29,6 +29,14 @@ func Promotions(t *testing.T, e Engine) {
 	d.run(t, "ten thousand codes take few statements", codesMany)
 	d.run(t, "reading codes costs the same however many", codesStatements)
 	d.run(t, "an import of codes keeps to the rules", codesImported)
+	d.run(t, "members that are required are asked for by name", promotionRequired)
+	d.run(t, "what stood before it was refused keeps nobody from a change", promotionStood)
+	d.run(t, "every form of a schema is exported and imported", promotionSchemas)
+	d.run(t, "all that is wrong with a batch of codes is told at once", codesFaulty)
+	d.run(t, "who may use a code is kept in the form it was given in", codeUserForms)
+	d.run(t, "old rows of codes and users are read", codeUserRows)
+	d.run(t, "a code is text that a path can name", codeTexts)
+	d.run(t, "no cell of an export is a formula", codeCells)
 	t.Run("two promotions never share a code that counts", codesModel(e))
 	t.Run("racing promotions never share a code", codesRaced(e))
 	t.Run("a promotion enabled again races with its codes", reenabledRaced(e))
@@ -41,7 +49,7 @@ const (
 
 // percentOff is a promotion that is active for a day from now.
 func percentOff(now time.Time) store.PromotionChange {
-	return store.PromotionChange{Name: ptr("Ten percent"), Type: ptr(store.PercentDiscount), Enabled: ptr(true),
+	return store.PromotionChange{Name: ptr("Ten percent"), Description: ptr(""), Type: ptr(store.PercentDiscount), Enabled: ptr(true),
 		Start: ptr(now.Format(date)), End: ptr(now.Add(day).Format(date)), Schema: json.RawMessage(`{"percent":10}`)}
 }
 
@@ -72,7 +80,7 @@ func promotionKept(d *desk) func(*testing.T) {
 		now := d.clock.Now()
 		p, err := s.CreatePromotion(t.Context(), actor, "C0FFEE00-0000-4000-8000-000000000001", store.PromotionChange{
 			Name: ptr("Off"), Description: ptr("Something off."), Type: ptr(store.FixedDiscount), Start: ptr("2024-06-01"), End: ptr("2024-06-02 "[:10] + "T09:30"),
-			MinCartValue: []store.CurrencyAmount{{Currency: "USD", Minor: 5000}}, MaxDiscountValue: []store.CurrencyAmount{{Currency: "USD", Minor: 900}},
+			MinCartValue:           []store.CurrencyAmount{{Currency: "USD", Minor: 5000}},
 			MaxApplicationsPerCart: ptr(2), Schema: json.RawMessage(`{"odd": [1, 2.50], "currencies": [{"currency":"USD","amount":1000}], "target_catalogs": ["main"], "conditions": {"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`)})
 		require.NoError(t, err)
 		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", p.ID, "canonical")
@@ -106,9 +114,9 @@ func promotionKept(d *desk) func(*testing.T) {
 		for _, id := range []string{p.ID, "nowhere", "\x00"} {
 			_, err = s.Promotion(t.Context(), id)
 			requireFault(t, err, store.NotFound, "", "no promotion")
-			requireFault(t, s.DeletePromotion(t.Context(), actor, id), store.NotFound, "", "no promotion")
+			requireFault(t, s.DeletePromotion(t.Context(), actor, id), store.NotFound, "id", "no promotion")
 			_, err = s.UpdatePromotion(t.Context(), actor, id, store.PromotionChange{}, false)
-			requireFault(t, err, store.NotFound, "", "no promotion")
+			requireFault(t, err, store.NotFound, "id", "no promotion")
 		}
 	}
 }
@@ -160,6 +168,29 @@ func promotionNeeds(d *desk) func(*testing.T) {
 			{store.BundleFixedDiscount, `{` + usd + `,"targets":[["A","B"],["C"]],"quantities":[1]}`, "schema.quantities"},
 			{store.BundleFixedDiscount, `{` + usd + `,"targets":["A"],"quantities":[1]}`, "schema.targets.0"},
 			{store.BundleFixedDiscount, `{` + usd + `,"targets":[["A"]],"quantities":[0]}`, "schema.quantities.0"},
+			{store.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A","B"],"quantity":1},{"targets":["C"],"quantity":2}]}`, ""},
+			{store.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":"all","quantity":2}],"targets":"all"}`, ""},
+			{store.BundleFixedDiscount, `{` + usd + `,"requirements":[{"quantity":2.0}],"targets":null}`, ""},
+			{store.BundleFixedDiscount, `{` + usd + `}`, "schema.requirements"},
+			{store.BundleFixedDiscount, `{` + usd + `,"targets":"all","quantities":[1]}`, "schema.requirements"},
+			{store.BundleFixedDiscount, `{` + usd + `,"targets":[["A"]]}`, "schema.quantities"},
+			{store.BundleFixedDiscount, `{` + usd + `,"requirements":[]}`, "schema.requirements"},
+			{store.BundleFixedDiscount, `{` + usd + `,"requirements":{}}`, "schema.requirements"},
+			{store.BundleFixedDiscount, `{` + usd + `,"requirements":[5]}`, "schema.requirements.0"},
+			{store.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"]}]}`, "schema.requirements.0.quantity"},
+			{store.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":0}]}`, "schema.requirements.0.quantity"},
+			{store.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[],"quantity":1}]}`, "schema.requirements.0.targets"},
+			{store.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[""],"quantity":1}]}`, "schema.requirements.0.targets.0"},
+			{store.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":"some","quantity":1}]}`, "schema.requirements.0.targets"},
+			{store.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":1}],"targets":[["A"]],"quantities":[1]}`, "schema.targets"},
+			{store.BundleGift, `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":1}]}`, ""},
+			{store.BundleGift, `{"gifts":["G"]}`, "schema.requirements"},
+			{store.ItemFixedDiscount, `{` + usd + `,"targets":"all"}`, ""},
+			{store.ItemPercentDiscount, `{"percent":5,"targets":"all"}`, ""},
+			{store.FixedDiscount, `{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, ""},
+			{store.ItemPercentDiscount, `{"percent":5,"targets":"every"}`, "schema.targets"},
+			{store.XForY, `{"x":3.0,"y":2e0,"targets":["A"]}`, ""},
+			{store.XForY, `{"x":3,"y":2,"targets":"all"}`, "schema.targets"},
 			{store.BundleGift, `{"gifts":["G"],"targets":[["A"]],"quantities":[1]}`, ""},
 			{store.BundleGift, `{"gifts":[],"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
 			{store.BundleGift, `{"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
@@ -178,9 +209,10 @@ func promotionNeeds(d *desk) func(*testing.T) {
 		} {
 			change := percentOff(noon)
 			change.Type, change.Schema = &c.kind, json.RawMessage(c.schema)
-			_, err := d.CreatePromotion(t.Context(), actor, "", change)
+			p, err := d.CreatePromotion(t.Context(), actor, "", change)
 			if c.member == "" {
 				require.NoError(t, err, "%s %s", c.kind, c.schema)
+				require.Equal(t, c.schema, string(p.Schema), "as it was sent")
 				continue
 			}
 			require.Error(t, err, "%s %s", c.kind, c.schema)
@@ -237,6 +269,21 @@ func promotionListed(d *desk) func(*testing.T) {
 			{store.PromotionFilter{Search: "apple"}, store.Sort{}, "p1 p3"},
 			{store.PromotionFilter{Search: "etu"}, store.Sort{}, "p0"},
 			{store.PromotionFilter{Search: "PIE app"}, store.Sort{}, "p3"},
+			{store.PromotionFilter{NameLike: ptr("apple")}, store.Sort{}, "p1"},
+			{store.PromotionFilter{NameLike: ptr("APPLE*")}, store.Sort{}, "p1 p3"},
+			{store.PromotionFilter{NameLike: ptr("*apple")}, store.Sort{}, "p1"},
+			{store.PromotionFilter{NameLike: ptr("*pie")}, store.Sort{}, "p3"},
+			{store.PromotionFilter{NameLike: ptr("*ppl*")}, store.Sort{}, "p1 p3"},
+			{store.PromotionFilter{NameLike: ptr("ppl*")}, store.Sort{}, ""},
+			{store.PromotionFilter{NameLike: ptr("*longer than any name")}, store.Sort{}, ""},
+			{store.PromotionFilter{NameLike: ptr("*A 2")}, store.Sort{}, "p4"},
+			{store.PromotionFilter{NameLike: ptr("é*")}, store.Sort{}, "p0"},
+			{store.PromotionFilter{NameLike: ptr("*DE")}, store.Sort{}, "p0"},
+			{store.PromotionFilter{NameLike: ptr("*")}, store.Sort{}, "p0 p1 p2 p3 p4"},
+			{store.PromotionFilter{NameLike: ptr("**")}, store.Sort{}, "p0 p1 p2 p3 p4"},
+			{store.PromotionFilter{NameLike: ptr("")}, store.Sort{}, ""},
+			{store.PromotionFilter{NameLike: ptr(`\*`)}, store.Sort{}, ""},
+			{store.PromotionFilter{NameLike: ptr("%a%")}, store.Sort{}, ""},
 			{store.PromotionFilter{IDs: []string{"p4", "p1", "none"}}, store.Sort{}, "p1 p4"},
 			{store.PromotionFilter{Names: []string{"Zebra"}}, store.Sort{}, "p2"},
 			{store.PromotionFilter{Types: []store.PromotionType{store.XForY}}, store.Sort{}, ""},
@@ -268,5 +315,9 @@ func promotionListed(d *desk) func(*testing.T) {
 		}
 		_, err := d.Promotions(t.Context(), store.PromotionFilter{Names: []string{"\x00"}}, store.ListQuery{})
 		requireFault(t, err, store.Invalid, "filter", "UTF-8")
+		for _, bad := range []string{"a*b", "***", "\x00*"} {
+			_, err := d.Promotions(t.Context(), store.PromotionFilter{NameLike: &bad}, store.ListQuery{})
+			requireFault(t, err, store.Invalid, "filter", "compares name")
+		}
 	}
 }

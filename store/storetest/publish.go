@@ -324,6 +324,8 @@ func publishNodes(v *store.View) func(*testing.T) {
 			{"by name", store.NodeFilter{Terms: []store.Term{{Attribute: "name", Operator: "in", Values: []string{"Tools", "Paints", "tools"}}}}, "paints tools"},
 			{"by slug", store.NodeFilter{Kind: store.KindHierarchy, Terms: []store.Term{{Attribute: "slug", Operator: "eq", Values: []string{"workshop"}}}}, "workshop"},
 			{"within bounds", store.NodeFilter{Ranges: []store.Range{{Attribute: store.SortID, Operator: "gt", ID: "hand-tools"}, {Attribute: store.SortID, Operator: "le", ID: "sale"}}}, "paints sale"},
+			{"by id, below a node", store.NodeFilter{IDs: []string{"tools", "empty", "hand-tools"}, ParentID: "tools"}, "hand-tools"},
+			{"by id, of one kind", store.NodeFilter{IDs: []string{"tools", "seasons"}, Kind: store.KindHierarchy}, "seasons"},
 			{"by id, last updated first, whatever the order asked", store.NodeFilter{IDs: []string{"tools", "box", "empty", "tools"}}, "empty tools"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
@@ -346,6 +348,9 @@ func publishNodes(v *store.View) func(*testing.T) {
 				require.Len(t, ids, total)
 			})
 		}
+		named, err := v.Nodes(t.Context(), store.NodeQuery{Sort: store.Sort{By: store.SortName}, Filter: store.NodeFilter{IDs: []string{"tools", "sale", "empty"}}})
+		require.NoError(t, err)
+		require.Equal(t, []string{"Empty", "Sale", "Tools"}, []string{named.Items[0].Name, named.Items[1].Name, named.Items[2].Name})
 		for sort, want := range map[store.Sort]string{
 			{By: store.SortID}:                          "empty hand-tools paints sale tools",
 			{By: store.SortID, Descending: true}:        "tools sale paints hand-tools empty",

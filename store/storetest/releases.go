@@ -22,6 +22,9 @@ func Releases(t *testing.T, e Engine) {
 	t.Run("a cursor into a release that was swept is CURSOR_EXPIRED", releaseExpired(e))
 	t.Run("a cursor of a catalog that is not this shopper's is CURSOR_EXPIRED", releaseOfAnother(e))
 	t.Run("the newest three releases are kept", releaseKept(e))
+	t.Run("what was served within the hour is kept, twenty at most", releaseRemembered(e))
+	t.Run("a list is read to its end while its catalog is published", releaseWalked(e))
+	t.Run("what would show the same is not published", releaseSame(e))
 	t.Run("releases are listed, with what differs", releasesListed(e))
 	t.Run("an earlier release is served again", releaseRolledBack(e))
 	t.Run("a preview is seen by those who ask for it", releasePreviewed(e))
@@ -99,13 +102,16 @@ func releaseExpired(e Engine) func(*testing.T) {
 		nodes, err := before.Nodes(t.Context(), store.NodeQuery{Page: store.Page{First: ptr(1)}})
 		require.NoError(t, err)
 		clock.Advance(time.Minute)
+		renamed(t, s, "Second")
 		publish(t, s, "main")
 		clock.Advance(24 * time.Hour)
+		renamed(t, s, "Third")
 		publish(t, s, "main")
 		for name, s := range map[string]*store.Store{"cached": s, "not cached": bare} {
 			_, err := nextPage(viewOf(t, s, store.ShopperContext{}), cursor)
 			require.NoError(t, err, "%s: a release is kept while it is among the newest three", name)
 		}
+		renamed(t, s, "Fourth")
 		publish(t, s, "main")
 		require.NoError(t, s.Sweep(t.Context(), actor))
 		require.Equal(t, "0", value(t, e.SQL(t), `SELECT COUNT(*) FROM release WHERE id = `+strconv.FormatInt(before.Release.ID, 10)))
@@ -135,11 +141,14 @@ func releaseOfAnother(e Engine) func(*testing.T) {
 
 func releaseKept(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t, at(NewClock(noon)), withoutDeltas)
+		clock := NewClock(noon)
+		s := e.Open(t, at(clock), withoutDeltas)
 		imported(t, s, shop)
 		var cursors []string
-		for range 5 {
+		for i := range 5 {
+			renamed(t, s, strconv.Itoa(i))
 			publish(t, s, "main")
+			clock.Advance(2 * time.Hour)
 			_, cursor := firstPage(t, viewOf(t, s, store.ShopperContext{}))
 			cursors = append(cursors, cursor)
 		}
@@ -303,7 +312,12 @@ func releaseTogether(e Engine) func(*testing.T) {
 		imported(t, s, text)
 		catalogs, err := s.CatalogIDs(t.Context())
 		require.NoError(t, err)
-		for range 3 {
+		for i := range 3 {
+			for line := range strings.Lines(text) {
+				if kindOf(line) == "node" {
+					imported(t, s, strings.Replace(line, `"name":"`, `"name":"`+strconv.Itoa(i), 1))
+				}
+			}
 			publishAll(t, stores, catalogs)
 		}
 		require.NoError(t, s.Sweep(t.Context(), actor))
@@ -320,9 +334,13 @@ func releaseRaced(e Engine) func(*testing.T) {
 		clock := NewClock(noon)
 		stores, db := []*store.Store{e.Open(t, at(clock)), e.Open(t, at(clock))}, e.SQL(t)
 		imported(t, stores[0], shop)
-		for range 4 {
+		for i := range 4 {
+			clock.Advance(2 * time.Hour)
+			renamed(t, stores[0], strconv.Itoa(i))
 			publishAll(t, stores, []string{"main", "main"})
 		}
+		_, err := db.Exec(`UPDATE counter SET value = 0 WHERE name = 'documents_due'`)
+		require.NoError(t, err)
 		require.NoError(t, stores[0].Sweep(t.Context(), actor))
 		require.Equal(t, 3, count(t, db, "release WHERE base_id <> 0"))
 		require.Equal(t, 1, count(t, db, "release WHERE superseded_at = 0"), "one is served")

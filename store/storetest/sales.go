@@ -30,13 +30,13 @@ const salesShop = `
 {"type":"pricebook","id":"low","attributes":{"name":"Low"}}
 {"type":"pricebook","id":"high","attributes":{"name":"High"}}
 {"type":"product-price","id":"tea-low","attributes":{"sku":"TEA","currencies":{"USD":{"amount":1000,"includes_tax":false},"EUR":{"amount":900,"includes_tax":true}},"sales":{"low":{"schedule":{},"currencies":{"USD":{"amount":1,"includes_tax":false},"EUR":{"amount":800,"includes_tax":true}}}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"low"}}}}
-{"type":"product-price","id":"tea-high","attributes":{"sku":"TEA","currencies":{"USD":{"amount":2000,"includes_tax":false,"tiers":{"box":{"minimum_quantity":10,"amount":1900},"pair":{"minimum_quantity":2,"amount":1950}}}},"sales":{
+{"type":"product-price","id":"tea-high","attributes":{"sku":"TEA","currencies":{"USD":{"amount":2000,"includes_tax":false,"tiers":{"box":{"minimum_quantity":10,"amount":1900},"pair":{"minimum_quantity":2,"amount":1950},"crate":{"minimum_quantity":100,"amount":1300}}}},"sales":{
  "month":{"schedule":{"valid_from":"2024-05-01T00:00:00Z","valid_to":"2024-06-01T00:00:00Z"},"currencies":{"USD":{"amount":1800,"includes_tax":false}}},
  "hour":{"schedule":{"valid_from":"2024-05-30T12:00:00Z","valid_to":"2024-05-30T13:00:00Z"},"currencies":{"USD":{"amount":1500,"includes_tax":true,"tiers":{"pair":{"minimum_quantity":2,"amount":1400}}}}},
  "late hour":{"schedule":{"valid_from":"2024-05-30T12:30:00Z","valid_to":"2024-05-30T13:30:00Z"},"currencies":{"USD":{"amount":1600,"includes_tax":false}}},
  "ever after":{"schedule":{"valid_from":"2024-07-01T00:00:00Z"},"currencies":{"USD":{"amount":1700,"includes_tax":false}}}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"high"}}}}
 {"type":"product-price","id":"rare-high","attributes":{"sku":"RARE","currencies":{},"sales":{"once":{"schedule":{"valid_from":"2024-05-30T12:00:00Z","valid_to":"2024-05-30T12:00:01Z"},"currencies":{"USD":{"amount":5,"includes_tax":false}}}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"high"}}}}
-{"type":"product-price","id":"dress-low","attributes":{"sku":"DRESS","currencies":{"USD":{"amount":10000,"includes_tax":false,"tiers":{"two":{"minimum_quantity":2,"amount":9000}}},"EUR":{"amount":8000,"includes_tax":true}},"sales":{"noon":{"schedule":{"valid_from":"2024-05-30T12:00:00Z","valid_to":"2024-05-30T13:00:00Z"},"currencies":{"USD":{"amount":200,"includes_tax":false}}}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"low"}}}}
+{"type":"product-price","id":"dress-low","attributes":{"sku":"DRESS","currencies":{"USD":{"amount":10000,"includes_tax":false,"tiers":{"two":{"minimum_quantity":2,"amount":9000}}},"EUR":{"amount":8000,"includes_tax":true}},"sales":{"noon":{"schedule":{"valid_from":"2024-05-30T12:00:00Z","valid_to":"2024-05-30T13:00:00Z"},"currencies":{"USD":{"amount":200,"includes_tax":false}}},"dawn":{"schedule":{"valid_from":"2024-05-30T05:00:00Z","valid_to":"2024-05-30T06:00:00Z"},"currencies":{"USD":{"amount":9500,"includes_tax":false,"tiers":{"six":{"minimum_quantity":6,"amount":8800}}}}}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"low"}}}}
 {"type":"product-price","id":"own-low","attributes":{"sku":"DRESS-OWN","currencies":{"USD":{"amount":7700,"includes_tax":false}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"low"}}}}
 {"type":"price_modifier","id":"m1","attributes":{"name":"large","modifier_type":"price_increment","currencies":{"USD":{"amount":500,"includes_tax":false}}}}
 {"type":"price_modifier","id":"m2","attributes":{"name":"off","modifier_type":"price_decrement","currencies":{"USD":{"amount":1000,"includes_tax":false}}}}
@@ -113,14 +113,31 @@ func Sales(t *testing.T, e Engine) {
 		})
 	}
 	t.Run("tiers change with the sale", func(t *testing.T) {
-		for at, want := range map[string]string{
-			"2024-04-01T00:00:00Z": "pair 2: 1950, box 10: 1900", "12:00:00": "pair 2: 1400", "13:00:00": "",
+		for at, want := range map[string]string{ // the base's stay where they are lower
+			"2024-04-01T00:00:00Z": "pair 2: 1950, box 10: 1900, crate 100: 1300", "12:00:00": "pair 2: 1400", "13:00:00": "crate 100: 1300",
 		} {
 			clock.Set(moment(t, at))
 			requireTiers(t, product(t, viewOf(t, s, store.ShopperContext{}), "tea"), want)
 		}
 		clock.Set(moment(t, "11:00:00"))
 		requireTiers(t, product(t, viewOf(t, s, store.ShopperContext{}), "dress-red-l"), "two 2: 8500")
+		clock.Set(moment(t, "05:00:00"))
+		requireTiers(t, product(t, viewOf(t, s, store.ShopperContext{}), "dress"), "two 2: 9000, six 6: 8800")
+		child := product(t, viewOf(t, s, store.ShopperContext{}), "dress-red-l")
+		require.Equal(t, "9000 (9500) dawn until 2024-05-30T06:00:00", saleOf(t, child))
+		requireTiers(t, child, "two 2: 8500, six 6: 8300")
+	})
+	t.Run("a sale's own tiers are exported, and imported again", func(t *testing.T) {
+		var file, again strings.Builder
+		_, err := s.Export(t.Context(), &file, store.ExportOptions{})
+		require.NoError(t, err)
+		require.Contains(t, file.String(), `"tiers":{"six":{"minimum_quantity":6,"amount":8800}}`)
+		url := e.Blank(t)
+		other := e.Open(t, func(config *store.Config) { config.URL = url })
+		imported(t, other, file.String())
+		_, err = other.Export(t.Context(), &again, store.ExportOptions{})
+		require.NoError(t, err)
+		require.Equal(t, file.String(), again.String())
 	})
 	t.Run("a view keeps its moment", func(t *testing.T) {
 		clock.Set(moment(t, "12:00:00"))
@@ -228,8 +245,8 @@ func Variants(t *testing.T, e Engine) {
 	})
 	t.Run("the matrix, nested by variation", func(t *testing.T) {
 		require.JSONEq(t, `{"red":{"s":"dress-red-s","l":"dress-red-l"},"blue":{"l":"dress-blue-l"}}`, string(parent.VariationMatrix()))
-		require.Equal(t, [][]string{{"blue", "l"}, {"red", "l"}, {"red", "s"}}, parent.ChildOptionIDs())
-		require.Equal(t, []string{"dress-blue-l", "dress-own", "dress-red-l", "dress-red-s"}, parent.ChildIDs(), "also those no choice leads to")
+		require.Equal(t, [][]string{{"blue", "l"}, {"red", "s"}, {"red", "l"}}, parent.ChildOptionIDs(), "by the place of the colour, then of the size")
+		require.Equal(t, []string{"dress-blue-l", "dress-own", "dress-red-s", "dress-red-l"}, parent.ChildIDs(), "likewise, also those no choice leads to: without a size, last of its colour")
 	})
 	t.Run("the child of a choice", func(t *testing.T) {
 		for choice, want := range map[string]string{

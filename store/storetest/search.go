@@ -37,10 +37,12 @@ func Search(t *testing.T, e Engine) {
 	imported(t, s, searchShop())
 	publish(t, s, "main")
 	t.Run("words are found as people type them", searchFinds(s))
+	t.Run("scripts without spaces, and signs that are no letters", searchScripts(e))
 	t.Run("a text is held against its bounds", searchBounds)
 	t.Run("whatever is typed is no error but of the bounds", searchAnything(s))
 	t.Run("the better match first", searchRelevance(s))
 	t.Run("a release without an index says so", searchUnindexed(e))
+	t.Run("a release with an index of another form says so, and is published anew", searchOutdated(e))
 }
 
 func searchFinds(s *store.Store) func(*testing.T) {
@@ -208,5 +210,25 @@ func searchUnindexed(e Engine) func(*testing.T) {
 		_, err = v.Facet(t.Context(), store.FacetQuery{Attribute: "tags", First: 1})
 		requireFault(t, err, store.Unprocessable, "", "older version", "publish it anew")
 		require.NotEmpty(t, listed(t, v, store.ProductQuery{}))
+	}
+}
+
+// searchOutdated reads a release as a binary made it that indexed scripts
+// without spaces in another way.
+func searchOutdated(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		published(t, e)
+		db := e.SQL(t)
+		_, err := db.Exec(`UPDATE release SET format = 1`)
+		require.NoError(t, err)
+		elsewhere := e.Open(t, func(config *store.Config) { config.NoCache = true })
+		v := viewOf(t, elsewhere, store.ShopperContext{Locale: "zh-Hant"})
+		require.Equal(t, []string{"anvil"}, listed(t, v, store.ProductQuery{Filter: searching(t, "anvil")}), "which is indexed as ever")
+		_, err = v.Products(t.Context(), store.ProductQuery{Filter: searching(t, "筆刷")})
+		requireFault(t, err, store.Unprocessable, "", "older version", "publish it anew")
+		publish(t, elsewhere, "main") // though nothing is new
+		now := viewOf(t, elsewhere, store.ShopperContext{Locale: "zh-Hant"})
+		require.Greater(t, now.Release.ID, v.Release.ID)
+		require.Equal(t, []string{"brush"}, listed(t, now, store.ProductQuery{Filter: searching(t, "筆刷")}))
 	}
 }

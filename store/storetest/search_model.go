@@ -18,23 +18,42 @@ import (
 // the plainest way.
 func plainWords(text string) []string {
 	plain := strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) {
+		if unicode.Is(unicode.Mn, r) && unicode.Is(unicode.Inherited, r) { // other marks are letters
 			return -1
 		}
 		return unicode.ToLower(r)
 	}, norm.NFD.String(text))
-	return strings.FieldsFunc(plain, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	return strings.FieldsFunc(plain, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
+	})
 }
 
-// holdsWord tells whether a text has a word, and begins one with it if it is the
-// last that was typed. Han is found anywhere.
-func holdsWord(text, word string, last bool) bool {
-	return slices.ContainsFunc(plainWords(text), func(have string) bool {
-		if unicode.In([]rune(word)[0], unicode.Han) {
-			return strings.Contains(have, word)
+// isHan tells whether a word is one of Chinese characters, the only script
+// without spaces that the model's shop has.
+func isHan(word string) bool { return unicode.Is(unicode.Han, []rune(word)[0]) }
+
+// holdsWord tells whether texts have a word, and begin one with it if it is
+// the last that was typed. Chinese characters need no spaces: each must be
+// there, and two that were typed beside each other must be so in a text.
+func holdsWord(texts []string, word string, last bool) bool {
+	var all []string
+	for _, text := range texts {
+		all = append(all, plainWords(text)...)
+	}
+	if !isHan(word) {
+		return slices.ContainsFunc(all, func(have string) bool { return have == word || last && strings.HasPrefix(have, word) })
+	}
+	found := func(piece string) bool {
+		return slices.ContainsFunc(all, func(have string) bool { return strings.Contains(have, piece) })
+	}
+	characters, beside := []rune(word), false
+	for i, character := range characters {
+		if !found(string(character)) {
+			return false
 		}
-		return have == word || last && strings.HasPrefix(have, word)
-	})
+		beside = beside || i > 0 && found(string(characters[i-1:i+1]))
+	}
+	return beside || len(characters) == 1
 }
 
 // spoken is the model for a shopper of some languages.
@@ -82,16 +101,17 @@ func (m *model) score(p *modelProduct, filter store.ProductFilter) (score int) {
 	return score
 }
 
-// has tells whether one of some texts (name, SKU, description) has a word.
+// has tells whether some texts (name, SKU, description) have a word.
 func (m *model) has(p *modelProduct, word string, last bool, texts ...int) bool {
+	var all []string
 	for _, language := range append([]string{""}, m.languages...) {
 		for _, i := range texts {
-			if of := p.texts[language]; of != nil && holdsWord(of[i], word, last) {
-				return true
+			if of := p.texts[language]; of != nil {
+				all = append(all, of[i])
 			}
 		}
 	}
-	return false
+	return holdsWord(all, word, last)
 }
 
 // drawSearch types some words of a product, more or less as they are written.
@@ -115,9 +135,6 @@ func (h *shelves) drawSearch(t *rapid.T, about *modelProduct) store.Search {
 			word = string(letters[:rapid.IntRange(1, len(letters)).Draw(t, "typed so far")])
 		}
 		typed.WriteString(word + rapid.SampledFrom([]string{" ", ", ", "-", `" OR "`, " ~*(!"}).Draw(t, "between"))
-	}
-	if unicode.In([]rune(typed.String() + " ")[0], unicode.Han) && len(plainWords(typed.String())) > 1 {
-		typed.Reset() // Han is found by pairs, which only a single word makes the same as finding it anywhere
 	}
 	search, err := store.NewSearch(typed.String())
 	require.NoError(t, err)

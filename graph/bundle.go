@@ -1,0 +1,35 @@
+package graph
+
+import (
+	"context"
+
+	"portico/graph/model"
+	"portico/store"
+)
+
+func (r queryResolver) ProductConfigured(ctx context.Context, id string, selectedOptions []*store.BundleChoice) (*model.Product, error) {
+	v, err := r.catalog(ctx, "Query.productConfigured")
+	if err != nil {
+		return nil, err
+	}
+	product, err := v.ConfiguredProduct(ctx, store.LocalID(id), localChoices(selectedOptions))
+	return orNull(single(product, err, model.NewProducts))
+}
+
+// Product is the bundle as it is found by its id, whatever was chosen.
+func (r configuredResolver) Product(ctx context.Context, obj *model.Product) (*model.Product, error) {
+	products, err := r.ProductsByID(ctx, []string{obj.ID()})
+	return products[obj.ID()], err
+}
+
+// localChoices are choices by the service's own ids.
+func localChoices(choices []*store.BundleChoice) []store.BundleChoice {
+	local := make([]store.BundleChoice, len(choices))
+	for i, choice := range choices {
+		local[i] = store.BundleChoice{Component: choice.Component, Options: make([]store.BundleOption, len(choice.Options))}
+		for k, option := range choice.Options {
+			local[i].Options[k] = store.BundleOption{ID: store.LocalID(option.ID), Quantity: option.Quantity}
+		}
+	}
+	return local
+}

@@ -1,0 +1,23 @@
+package graph
+
+import (
+	"context"
+
+	"portico/store"
+)
+
+func (r queryResolver) Currencies(ctx context.Context) ([]*store.Currency, error) {
+	v, err := r.catalog(ctx, "Query.currencies")
+	if err != nil {
+		return nil, err
+	}
+	return v.Currencies(ctx)
+}
+
+func (r queryResolver) Currency(ctx context.Context, code string) (*store.Currency, error) {
+	v, err := r.catalog(ctx, "Query.currency")
+	if err != nil {
+		return nil, err
+	}
+	return orNull(v.CurrencyOf(ctx, code))
+}

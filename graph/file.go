@@ -1,0 +1,49 @@
+package graph
+
+import (
+	"context"
+
+	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+// everyFile is the scope's coordinate for files that the catalog does not show.
+const everyFile = "file that is not shown"
+
+func (r queryResolver) File(ctx context.Context, id string) (*store.File, error) {
+	if err := auth.Require(ctx, "Query.file"); err != nil {
+		return nil, err
+	}
+	files, err := r.filesFor(ctx, []string{store.LocalID(id)})
+	return files[store.LocalID(id)], err
+}
+
+func (r queryResolver) Files(ctx context.Context, filter *generated.FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.FileConnection, error) {
+	v, err := r.catalog(ctx, "Query.files")
+	if err != nil {
+		return nil, err
+	}
+	query := store.FileQuery{All: auth.Require(ctx, everyFile) == nil, Page: page(first, after, last, before, offset)}
+	if filter != nil {
+		query.IDs = localIDs(filter.Ids)
+	}
+	slice, err := v.Files(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return model.NewConnection(slice, same), nil
+}
+
+// filesFor are files by id, as far as this caller may see them.
+func (r *Resolver) filesFor(ctx context.Context, ids []string) (map[string]*store.File, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if auth.Require(ctx, everyFile) == nil {
+		return v.FilesByID(ctx, ids)
+	}
+	return v.FilesShown(ctx, ids)
+}

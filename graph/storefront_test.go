@@ -1,0 +1,48 @@
+package graph_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/auth"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+func TestWhatStorefrontsAskFor(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		runScenarios(t, s, []scenario{
+			{name: "a bundle as it is chosen", query: `{ productConfigured(id: ` + global("Product", "kit") + `, selectedOptions: [{component: "wood", options: [{id: ` + global("Product", "frame") + `, quantity: 3}]}]) {
+				uuid bundleConfiguration { selectedOptions } components { key } componentProducts { uuid } price { amount } } }`,
+				data: `{"productConfigured":{"uuid":"kit","bundleConfiguration":{"selectedOptions":{"wood":{"frame":3}}},"components":[{"key":"wood"}],"componentProducts":[{"uuid":"frame"}],"price":null}}`},
+			{name: "an unknown bundle", query: `{ productConfigured(id: "nobody", selectedOptions: []) { uuid } }`, data: `{"productConfigured":null}`},
+			{name: "no bundle", query: `{ productConfigured(id: "anvil", selectedOptions: []) { uuid } }`, data: `{"productConfigured":null}`,
+				codes: []store.Code{store.Unprocessable}, argument: "id", holds: []string{"no components"}},
+			{name: "too little of a bundle", query: `{ productConfigured(id: "kit", selectedOptions: []) { uuid } }`, data: `{"productConfigured":null}`,
+				codes: []store.Code{store.Unprocessable}, argument: "selectedOptions", holds: []string{`1 to 2 options of the component \"wood\"`}},
+			{name: "files by id, each once, in order", query: `{ files(filter: {ids: ["photo-2", "nobody", "photo-1", ` + global("File", "photo-1") + `]}) { totalCount nodes { uuid } } }`,
+				data: `{"files":{"totalCount":2,"nodes":[{"uuid":"photo-1"},{"uuid":"photo-2"}]}}`},
+			{name: "a file", query: `{ file(id: ` + global("File", "photo-1") + `) { uuid } none: file(id: "nobody") { uuid } }`, data: `{"file":{"uuid":"photo-1"},"none":null}`},
+			{name: "currencies", query: `{ currencies { code default decimalPlaces } currency(code: "JPY") { format } none: currency(code: "jpy") { code } }`,
+				data: `{"currencies":[{"code":"EUR","default":false,"decimalPlaces":2},{"code":"JPY","default":false,"decimalPlaces":0},{"code":"USD","default":true,"decimalPlaces":2}],"currency":{"format":"¥{price}"},"none":null}`},
+			{name: "where stock is", query: `{ stockLocations { id name externalRef address } }`, data: `{"stockLocations":[{"id":"default","name":"Default","externalRef":"","address":[]}]}`},
+			{name: "no stock under the name of a resource", query: `mutation { stockCreate(input: {productId: "locations", quantity: 1}) { stock { total } userErrors { field code } } }`,
+				data: `{"stockCreate":{"stock":null,"userErrors":[{"field":["input","productId"],"code":"UNPROCESSABLE"}]}}`},
+		})
+	})
+}
+
+// A file that no product of the release shows is for who may write the catalog.
+func TestFilesThatAreNotShown(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade()+"\n"+`{"type":"file","id":"spare","file_name":"spare.jpg","link":{"href":"https://cdn.example/spare.jpg"},"meta":{"timestamps":{}}}`+"\n")
+		const query = `{ file(id: "spare") { uuid } files { totalCount } node(id: "RmlsZTpzcGFyZQ") { id } }`
+		reader := s.send(t, by(newPost(t, query, nil), &auth.Principal{ClientID: "c", Scopes: []string{"catalog:read"}}))
+		require.JSONEq(t, `{"data":{"file":null,"files":{"totalCount":2},"node":null}}`, reader.Body.String())
+		require.JSONEq(t, `{"data":{"file":{"uuid":"spare"},"files":{"totalCount":3},"node":{"id":"RmlsZTpzcGFyZQ"}}}`, s.post(t, query, nil).Body.String())
+	})
+}

@@ -1,0 +1,147 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/auth"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// reach is a type that node and nodes find, and how else a thing of that type
+// is found by its id: node shows no more and no less than that.
+type reach struct {
+	coordinate string // whose scope it needs
+	field      string // of Query, with $id
+	visible    string // the own id of one that is there
+	hidden     []string
+}
+
+// reaches has an entry for every type with a global id.
+func reaches() map[string]reach {
+	return map[string]reach{
+		store.TypeProduct:     {"Query.product", `product(id: $id) { id }`, "anvil", []string{"drill-draft", "attic-only-draft", "nobody"}},
+		store.TypeCatalogNode: {"Query.catalogNode", `catalogNode(id: $id) { id }`, "tools", []string{"box", "nowhere"}},
+		store.TypeHierarchy:   {"Query.hierarchy", `hierarchy(id: $id) { id }`, "workshop", []string{"attic", "tools"}},
+		store.TypeFile:        {"Query.file", `file(id: $id) { id }`, "photo-1", []string{"photo-draft", "photo-none", "none"}},
+		store.TypeStock:       {"Query.stock", `stock(productId: $id) { id }`, "anvil", []string{"glue"}},
+
+		store.TypeRelease:           {"Query.catalogReleases", ``, "1", []string{"99", "main"}},
+		store.TypeJob:               {"Query.job", `job(id: $id) { id }`, "job-1", []string{"none"}},
+		store.TypePromotion:         {"Query.promotion", `promotion(id: $id) { id }`, "ten-off", []string{"none"}},
+		store.TypePromotionCode:     {"Query.promotionCodes", ``, "code-1", []string{"none"}},
+		store.TypeCatalog:           {"Query.catalog", `catalog(id: $id) { id }`, "main", []string{"none"}},
+		store.TypeCatalogRule:       {"Query.catalogRule", `catalogRule(id: $id) { id }`, "club", []string{"none"}},
+		store.TypeAuthoredHierarchy: {"Query.authoredHierarchy", `authoredHierarchy(id: $id) { id }`, "attic", []string{"box"}},
+		store.TypeAuthoredNode:      {"Query.authoredNode", `authoredNode(id: $id) { id }`, "box", []string{"attic"}},
+	}
+}
+
+// secretFiles are of a draft and of nothing at all.
+const secretFiles = `
+{"type":"file","id":"photo-draft","file_name":"next.jpg","mime_type":"image/jpeg","public":true,"link":{"href":"https://cdn.example/next-years-model.jpg"},"meta":{"timestamps":{"created_at":"2023-01-01T00:00:00.000Z"}}}
+{"type":"file","id":"photo-none","file_name":"none.jpg","mime_type":"image/jpeg","public":true,"link":{"href":"https://cdn.example/none.jpg"},"meta":{"timestamps":{"created_at":"2023-01-01T00:00:00.000Z"}}}
+{"type":"product","id":"attic-only-draft","attributes":{"name":"Next year's","sku":"NEXT","slug":"next","status":"draft","base_product":false,"created_at":"2023-01-05T00:00:00.000Z","updated_at":"2024-01-05T00:00:00.000Z"},"relationships":{"main_image":{"data":{"type":"main_image","id":"photo-draft"}},"files":{"data":[{"type":"file","id":"photo-draft"}]}}}
+`
+
+// Whatever is found by a global id is found by the rule of its own field, for
+// every token: none, a storefront's, one with every scope but the one, and one
+// with that scope.
+func TestNodeShowsWhatTheFieldOfTheTypeShows(t *testing.T) {
+	t.Parallel()
+	for _, definition := range schema().GetPossibleTypes(schema().Types["Node"]) {
+		require.Contains(t, reaches(), definition.Name, "say how a %s is found by its id", definition.Name)
+	}
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade()+secretFiles)
+		seedJob(t, e, "job-1")
+		for kind, of := range reaches() {
+			needed, declared := auth.Scope(of.coordinate)
+			require.True(t, declared, of.coordinate)
+			var others []string
+			for _, scope := range store.Scopes() {
+				if scope != needed && (kind != store.TypeJob || scope != "promotions:write") {
+					others = append(others, scope)
+				}
+			}
+			tokens := map[string]*auth.Principal{
+				"none": nil, "a storefront's": with("catalog:read", "inventory:read"), "every other scope": with(others...),
+				"the scope": with("catalog:read", needed), "every scope": admin(),
+			}
+			for name, token := range tokens {
+				t.Run(kind+", "+name, func(t *testing.T) {
+					for _, own := range append([]string{of.visible}, of.hidden...) {
+						s.requireSameRule(t, of, token, kind, own)
+					}
+				})
+			}
+			// And so that the comparison is with something: who may see it does, and only they.
+			global := store.GlobalID(kind, of.visible)
+			require.Equal(t, global, s.nodeID(t, with("catalog:read", needed), global), kind)
+			require.Empty(t, s.nodeID(t, nil, global), kind)
+			if needed != "catalog:read" && needed != "inventory:read" {
+				require.Empty(t, s.nodeID(t, with("catalog:read", "inventory:read"), global), kind)
+			}
+			for _, hidden := range of.hidden {
+				require.Empty(t, s.nodeID(t, with("catalog:read", "inventory:read"), store.GlobalID(kind, hidden)), "%s %s", kind, hidden)
+			}
+		}
+		require.NotEmpty(t, s.nodeID(t, with("catalog:read", "catalog:write"), store.GlobalID(store.TypeFile, "photo-draft")), "who writes the catalog sees all its files")
+
+		// Another catalog's shopper sees that catalog's, by node as well.
+		outlet := func(kind, id string) string {
+			r := newPost(t, `{ node(id: `+global(kind, id)+`) { id } }`, nil)
+			token := with("catalog:read")
+			token.AccountID, token.CustomerID, token.AccountTags = "acme", "bob", []string{"gold"}
+			var data struct{ Node *struct{ ID string } }
+			a := s.send(t, by(r, token))
+			require.NoError(t, json.Unmarshal(a.Data, &data))
+			if data.Node == nil {
+				return ""
+			}
+			return data.Node.ID
+		}
+		require.NotEmpty(t, outlet(store.TypeCatalogNode, "sale"))
+		require.Empty(t, outlet(store.TypeCatalogNode, "tools"))
+		require.Empty(t, outlet(store.TypeHierarchy, "workshop"))
+		require.Empty(t, outlet(store.TypeProduct, "easel"))
+		require.NotEmpty(t, outlet(store.TypeFile, "photo-1"), "which a product of the outlet shows")
+	})
+}
+
+// requireSameRule holds node and nodes against the type's own field.
+func (s *service) requireSameRule(t *testing.T, of reach, token *auth.Principal, kind, own string) {
+	t.Helper()
+	global := store.GlobalID(kind, own)
+	var list struct{ Nodes []*struct{ ID string } }
+	r := newPost(t, `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables{"ids": []string{global}})
+	a := s.send(t, by(r, token))
+	require.NoError(t, json.Unmarshal(a.Data, &list))
+	found := s.nodeID(t, token, global)
+	require.Equal(t, found != "", len(list.Nodes) == 1 && list.Nodes[0] != nil, "node and nodes show the same: %s %s", kind, own)
+	if of.field == "" {
+		return
+	}
+	var data map[string]*struct{ ID string }
+	b := s.send(t, by(newPost(t, `query($id: ID!) { `+of.field+` }`, variables{"id": own}), token))
+	require.NoError(t, json.Unmarshal(b.Data, &data))
+	for field, thing := range data {
+		require.Equal(t, thing != nil, found != "", "%s and node show the same of %s %s: %s, %s", field, kind, own, b.Body, a.Body)
+		require.Equal(t, b.codes(), a.codes(), "%s and node refuse alike: %s %s", field, kind, own)
+	}
+}
+
+// nodeID is the id of what node finds; empty for nothing.
+func (s *service) nodeID(t *testing.T, token *auth.Principal, global string) string {
+	t.Helper()
+	var data struct{ Node *struct{ ID string } }
+	a := s.send(t, by(newPost(t, `query($id: ID!) { node(id: $id) { id } }`, variables{"id": global}), token))
+	require.NoError(t, json.Unmarshal(a.Data, &data))
+	if data.Node == nil {
+		return ""
+	}
+	return data.Node.ID
+}

@@ -1,0 +1,58 @@
+package rest
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+
+	"portico/store"
+)
+
+// configurationBody is what is chosen of a bundle: quantities by component and
+// option.
+type configurationBody struct {
+	SelectedOptions map[string]map[string]int `json:"selected_options"`
+}
+
+// choices are in the order of the names, so that one body means one thing.
+func (b *configurationBody) choices() []*store.BundleChoice {
+	choices := make([]*store.BundleChoice, 0, len(b.SelectedOptions))
+	for _, component := range slices.Sorted(maps.Keys(b.SelectedOptions)) {
+		options := b.SelectedOptions[component]
+		choice := &store.BundleChoice{Component: component, Options: make([]store.BundleOption, 0, len(options))}
+		for _, id := range slices.Sorted(maps.Keys(options)) {
+			choice.Options = append(choice.Options, store.BundleOption{ID: id, Quantity: options[id]})
+		}
+		choices = append(choices, choice)
+	}
+	return choices
+}
+
+// configureProduct answers with a bundle as the shopper chose it; it writes
+// nothing.
+func (a *API) configureProduct(w http.ResponseWriter, r *http.Request) error {
+	p, err := parseParams(r)
+	if err != nil {
+		return err
+	}
+	if err := checkInclude(p.include); err != nil {
+		return err
+	}
+	var b configurationBody
+	if err := readData(w, r, &b); err != nil {
+		return err
+	}
+	if b.SelectedOptions == nil {
+		return badParameter("selected_options", "must be given: quantities by component and option id")
+	}
+	choices := b.choices()
+	tell(w, r, "id", r.PathValue("id"), "selectedOptions", choices, "components", p.components())
+	product, err := a.resolver.Query().ProductConfigured(r.Context(), r.PathValue("id"), choices)
+	if err == nil && product == nil {
+		err = noProduct(r)
+	}
+	if err != nil {
+		return err
+	}
+	return a.writeProduct(w, r, p, product)
+}

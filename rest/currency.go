@@ -1,0 +1,55 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+
+	"portico/store"
+)
+
+// currencyBody is a currency as clients know it. Prices are kept in each
+// currency, not converted, so that all exchange rates are 1.
+type currencyBody struct {
+	ID                string `json:"id"`
+	Type              string `json:"type"`
+	Code              string `json:"code"`
+	Default           bool   `json:"default"`
+	Enabled           bool   `json:"enabled"`
+	DecimalPoint      string `json:"decimal_point"`
+	ThousandSeparator string `json:"thousand_separator"`
+	DecimalPlaces     int    `json:"decimal_places"`
+	Format            string `json:"format"`
+	ExchangeRate      int    `json:"exchange_rate"`
+}
+
+func newCurrencyBody(c *store.Currency) currencyBody {
+	return currencyBody{ID: c.Code, Type: "currency", Code: c.Code, Default: c.Default, Enabled: true, DecimalPoint: c.DecimalPoint,
+		ThousandSeparator: c.ThousandSeparator, DecimalPlaces: c.DecimalPlaces, Format: c.Format, ExchangeRate: 1}
+}
+
+// currencies lists what the shopper can see prices in; the list has no pages.
+func (a *API) currencies(w http.ResponseWriter, r *http.Request) error {
+	tell(w, r)
+	currencies, err := a.resolver.Query().Currencies(r.Context())
+	if err != nil {
+		return err
+	}
+	list := make([]currencyBody, len(currencies))
+	for i, c := range currencies {
+		list[i] = newCurrencyBody(c)
+	}
+	return writeData(w, http.StatusOK, list)
+}
+
+// currency returns one, by its code.
+func (a *API) currency(w http.ResponseWriter, r *http.Request) error {
+	tell(w, r, "code", r.PathValue("id"))
+	currency, err := a.resolver.Query().Currency(r.Context(), r.PathValue("id"))
+	if err == nil && currency == nil {
+		err = &store.Error{Code: store.NotFound, Detail: "There is no currency " + strconv.Quote(r.PathValue("id")) + " in this shopper's catalog; its id is its code, such as USD."}
+	}
+	if err != nil {
+		return err
+	}
+	return writeData(w, http.StatusOK, newCurrencyBody(currency))
+}

@@ -1,0 +1,67 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+
+	"portico/graph/generated"
+	"portico/store"
+)
+
+// files lists the files that the shopper's catalog shows, by id.
+func (a *API) files(w http.ResponseWriter, r *http.Request) error {
+	p, err := parseSorted(r)
+	if err != nil {
+		return err
+	}
+	filter, err := fileFilter(p.filter)
+	if err != nil {
+		return err
+	}
+	tell(w, r, "filter", filter, "first", p.first, "after", p.after, "last", p.last, "before", p.before, "offset", p.offset)
+	files, err := a.resolver.Query().Files(r.Context(), filter, p.first, p.after, p.last, p.before, p.offset)
+	if err != nil {
+		return err
+	}
+	page, err := newPage(r.Context(), p, files)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, appendPage(files.Nodes, page, func(dst []byte, f *store.File) []byte { return f.AppendJSON(dst) }))
+	return nil
+}
+
+// file returns one.
+func (a *API) file(w http.ResponseWriter, r *http.Request) error {
+	tell(w, r, "id", r.PathValue("id"))
+	file, err := a.resolver.Query().File(r.Context(), r.PathValue("id"))
+	if err == nil && file == nil {
+		err = &store.Error{Code: store.NotFound, Detail: "There is no file " + strconv.Quote(r.PathValue("id")) + " in this shopper's catalog."}
+	}
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, append(file.AppendJSON([]byte(`{"data":`)), '}'))
+	return nil
+}
+
+// fileFilter reads in(id,…), the one condition that files take; nil for none.
+func fileFilter(text string) (*generated.FileFilter, error) {
+	if text == "" {
+		return nil, nil
+	}
+	conditions, err := parseFilter(text)
+	if err != nil {
+		return nil, err
+	}
+	only := conditions[0]
+	switch {
+	case len(conditions) > 1:
+		return nil, badFilter("joins %d conditions; this list takes one, in(id,…)", len(conditions))
+	case only.operator != "in" && only.operator != "eq" || only.attribute != "id":
+		return nil, badFilter("compares %q by %s; this list takes in(id,…) alone", only.attribute, only.operator)
+	case only.operator == "eq" && len(only.values) != 1:
+		return nil, badFilter("gives eq(id,…) %d values; it takes one, and in(id,…) several", len(only.values))
+	}
+	return &generated.FileFilter{Ids: only.values}, nil
+}

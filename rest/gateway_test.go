@@ -1,0 +1,64 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// A client reads a gateway, changes one member and sends the object back
+// whole: nothing else is changed by that, the password least of all.
+func TestAGatewayThatWasReadCanBeSentBack(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		good := func(method, path, body string, headers ...string) map[string]any {
+			t.Helper()
+			w := s.send(t, method, path, body, headers...)
+			require.Equal(t, http.StatusOK, w.Code, "%s", w.Body)
+			var answer struct{ Data map[string]any }
+			require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer))
+			return answer.Data
+		}
+		const card = "/v2/gateways/card_processor"
+		good("PUT", card, `{"data":{"enabled":false,"merchant_id":"m","username":"u","password":"p"}}`)
+		before, err := s.store.Gateway(t.Context(), "card_processor")
+		require.NoError(t, err)
+		for _, path := range []string{card, "/v2/gateways/manual"} {
+			object := good("GET", path, "")
+			object["enabled"] = true
+			text, err := json.Marshal(map[string]any{"data": object})
+			require.NoError(t, err)
+			require.Equal(t, object, good("PUT", path, string(text), "Idempotency-Key", path))
+			require.Equal(t, object, good("GET", path, ""))
+			delete(object, "password")
+			text, err = json.Marshal(map[string]any{"data": object})
+			require.NoError(t, err)
+			good("PUT", path, string(text))
+		}
+		after, err := s.store.Gateway(t.Context(), "card_processor")
+		require.NoError(t, err)
+		require.Equal(t, []any{before.Fingerprint, "u", true}, []any{after.Fingerprint, after.Login, after.Enabled})
+
+		w := s.send(t, "PUT", card, `{"data":{"password":"`+store.SecretMask+`"}}`, "Prefer", "graphql", "Idempotency-Key", "kept")
+		require.Contains(t, w.Header().Get("Graphql-Request"), `"password":"`+store.SecretMask+`"`, "not a placeholder, which would become the password")
+		w = s.send(t, "PUT", card, `{"data":{}}`, "Idempotency-Key", "kept")
+		require.Equal(t, []any{http.StatusOK, "true"}, []any{w.Code, w.Header().Get("Idempotent-Replay")}, "the mask is the same as nothing: %s", w.Body)
+		a := good("GET", card, "")
+		require.Equal(t, store.SecretMask, a["password"])
+
+		for _, method := range []string{"GET", "PUT"} {
+			w = s.send(t, method, "/v2/gateways/card_connect", `{"data":{"enabled":true}}`)
+			require.Equal(t, http.StatusNotFound, w.Code)
+			for _, slug := range append(store.GatewaySlugs(), "card_connect") {
+				require.True(t, strings.Contains(w.Body.String(), string(slug)), "%s", w.Body)
+			}
+		}
+	})
+}

@@ -1,0 +1,83 @@
+package rest_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+
+	"portico/rest/resttest"
+	"portico/store/storetest"
+)
+
+// Clients that are generated from the document compile a call of every
+// operation, with its examples, under strict TypeScript.
+func TestGeneratedClientsCallEveryOperation(t *testing.T) {
+	if raceDetector {
+		t.Skip("nothing in it is concurrent")
+	}
+	t.Parallel()
+	if _, err := exec.LookPath("node"); err != nil {
+		storetest.Require(t, "node", "Node 18 or newer runs the generators of clients")
+	}
+	const folder = "../tools/openapi"
+	if _, err := os.Stat(folder + "/node_modules/.bin/openapi-typescript"); err != nil {
+		storetest.Require(t, "node", "the generators of clients are not installed; run: npm ci --prefix tools/openapi")
+	}
+	out, err := exec.CommandContext(t.Context(), "node", folder+"/calls.js", "openapi.yaml", t.TempDir()).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	c, err := resttest.TheContract()
+	require.NoError(t, err)
+	coordinates, _ := described(c)
+	for _, coordinate := range coordinates {
+		var segments []string
+		for _, segment := range strings.Split(coordinate, "/") {
+			if name, ok := strings.CutPrefix(segment, ":"); ok {
+				segment = "{" + name + "}"
+			}
+			segments = append(segments, segment)
+		}
+		require.Contains(t, string(out), strings.Join(segments, "/")+"\n", "an operation that is not called")
+	}
+}
+
+// A generator takes a member with a default for one that is always there, so
+// that a body without it would not compile; and what clients send as a
+// resource's type would not, either, where the body does not know it.
+func TestBodiesCanBeSentAsClientsSendThem(t *testing.T) {
+	t.Parallel()
+	c, err := resttest.TheContract()
+	require.NoError(t, err)
+	_, operations := described(c)
+	for coordinate, operation := range operations {
+		if operation.RequestBody == nil {
+			continue
+		}
+		for _, content := range operation.RequestBody.Value.Content {
+			noDefaults(t, coordinate, content.Schema)
+			if strings.HasPrefix(coordinate, "POST /v2/inventories/multiple") || strings.HasPrefix(coordinate, "POST /oauth") {
+				continue // a list, and a form
+			}
+			bare := content.Schema.Value.AnyOf[1].Value.AllOf[0].Value
+			require.Contains(t, bare.Properties, "type", coordinate)
+			require.NotContains(t, bare.Required, "type", coordinate)
+		}
+	}
+}
+
+func noDefaults(t *testing.T, at string, schema *openapi3.SchemaRef) {
+	t.Helper()
+	if schema == nil || schema.Value == nil {
+		return
+	}
+	require.Nil(t, schema.Value.Default, "%s has a default; say in words what is taken where it is left out", at)
+	for name, property := range schema.Value.Properties {
+		noDefaults(t, at+"."+name, property)
+	}
+	for _, part := range append(append(append(openapi3.SchemaRefs{schema.Value.Items}, schema.Value.AllOf...), schema.Value.AnyOf...), schema.Value.OneOf...) {
+		noDefaults(t, at, part)
+	}
+}

@@ -1,0 +1,199 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// drawConfigured chooses options of a product, which may be a bundle, in ways
+// that its components allow or not.
+func drawConfigured(d *dice) *twin {
+	l := d.list("POST /catalog/products/:id/configure")
+	q := &twin{method: "POST", headers: append(l.shopper(), d.catalog()...)}
+	id := l.id(store.TypeProduct, pick(d, d.known.live...))
+	if components := d.known.components; len(components) > 0 && d.chance(80) {
+		id = pick(d, slices.Sorted(maps.Keys(components))...)
+	}
+	chosen, bad := map[string]map[string]any{}, false
+	for component, options := range d.known.components[id] {
+		chosen[component] = map[string]any{}
+		for _, option := range options {
+			if d.chance(60) {
+				chosen[component][option] = 1 + d.IntN(3)
+			}
+		}
+	}
+	switch {
+	case d.chance(5):
+		chosen["no such part"] = map[string]any{"anvil": 1}
+	case d.chance(5):
+		chosen["wood"] = map[string]any{"nobody": 1}
+	case d.chance(5):
+		chosen["wood"] = map[string]any{"frame": pick(d, 0, -1, 1_000_001)}
+	case d.chance(5):
+		id = d.unknownProduct()
+	case d.chance(5):
+		q.who = d.stranger()
+	case d.chance(5):
+		bad = true
+	}
+	choices := []any{}
+	for _, component := range slices.Sorted(maps.Keys(chosen)) {
+		options := []any{}
+		for _, option := range slices.Sorted(maps.Keys(chosen[component])) {
+			options = append(options, map[string]any{"id": option, "quantity": chosen[component][option]})
+		}
+		choices = append(choices, map[string]any{"component": component, "options": options})
+	}
+	include := l.includes(bad)
+	l.variables["id"], l.variables["selectedOptions"] = id, choices
+	q.target = l.address("/catalog/products/" + url.PathEscape(id) + "/configure")
+	text, _ := json.Marshal(map[string]any{"data": map[string]any{"selected_options": chosen}}) // plain values
+	q.body, q.variables = string(text), l.variables
+	q.document = "query($id: ID!, $selectedOptions: [BundleChoiceInput!]!) { productConfigured(id: $id, selectedOptions: $selectedOptions) { ...configured product { " + productMembers(include) + " } } }"
+	if q.who == asAdmin && d.chance(5) {
+		q.body, q.raw = pick(d, "", "{", `{"data":{}}`, `{"data":{"selected_options":[]}}`, `{"data":{"selected_options":{"wood":{"frame":"two"}}}}`), "{"
+	}
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		configured := data["productConfigured"].(map[string]any)
+		product := configured["product"].(map[string]any)
+		delete(configured, "product")
+		maps.Copy(product, configured) // REST writes the choice into the product
+		require.Equal(t, wireProduct(product), withoutRESTOnly(rest["data"].(map[string]any)))
+		sameIncluded(t, rest, []any{product}, include)
+	}
+	return q
+}
+
+// file draws a file's id, of which a few are nobody's.
+func (d *dice) file() string {
+	if d.chance(15) || len(d.known.files) == 0 {
+		return pick(d, "nobody", "a b", "00000000-0000-4000-8000-000000000000", strings.Repeat("x", 65))
+	}
+	return d.id(store.TypeFile, pick(d, d.known.files...))
+}
+
+func drawFiles(d *dice) *twin {
+	l := d.list("GET /v2/files")
+	q := &twin{method: "GET"}
+	var resume *place
+	request := func(l *drawn) {
+		l.where = "files"
+		if l.chance(50) {
+			return
+		}
+		ids, texts := []any{}, []string{}
+		for range 1 + l.IntN(4) {
+			id := l.file()
+			ids, texts = append(ids, id), append(texts, l.quote(id))
+		}
+		l.query.Set("filter", "in(id,"+strings.Join(texts, ",")+")")
+		l.argument("filter", "FileFilter", literal(map[string]any{"ids": ids}), map[string]any{"ids": ids})
+		l.where += " of " + strings.Join(texts, ",")
+	}
+	if places := d.cursors[l.coordinate]; len(places) > 0 && d.chance(35) {
+		p := pick(d, places...)
+		resume, request = &p, p.repeat
+	}
+	again := l.replayable(request)
+	switch {
+	case d.chance(15):
+		l.badPage()
+	case d.chance(10):
+		l.badFileFilter()
+		l.page(nil)
+	case d.chance(10):
+		q.who = d.stranger()
+	default:
+		l.page(resume)
+	}
+	q.target = l.address("/v2/files")
+	q.document = l.document("%s { files%s { totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor } nodes { ...file uuid } } }")
+	q.variables = l.variables
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		list := data["files"].(map[string]any)
+		l.samePage(t, rest, list, again)
+		require.Equal(t, each(list["nodes"], func(f map[string]any) any { return wireFile(f) }), rest["data"])
+	}
+	return q
+}
+
+// badFileFilter draws a filter that is refused.
+func (l *drawn) badFileFilter() {
+	l.query.Del("filter")
+	l.arguments = slices.DeleteFunc(l.arguments, func(argument string) bool { return strings.HasPrefix(argument, "filter:") })
+	l.declared = slices.DeleteFunc(l.declared, func(variable string) bool { return strings.HasPrefix(variable, "$filter:") })
+	delete(l.variables, "filter")
+	many := strings.TrimSuffix(strings.Repeat("x,", 1_001), ",")
+	bad := pick(l.dice,
+		[2]string{"eq(file_name,a)", `{fileName: {eq: "a"}}`},
+		[2]string{"gt(id,a)", `{ids: {gt: "a"}}`},
+		[2]string{"in(id,a):in(id,b)", `{ids: ["a"], ids: ["b"]}`},
+		[2]string{"in(id", `{ids: [}`},
+		[2]string{"in(id," + many + ")", `{ids: ["` + strings.ReplaceAll(many, ",", `","`) + `"]}`},
+	)
+	l.query.Set("filter", bad[0])
+	l.arguments = append(l.arguments, "filter: "+bad[1])
+}
+
+func drawFile(d *dice) *twin {
+	id := d.file()
+	q := &twin{method: "GET", target: "/v2/files/" + url.PathEscape(id), document: `query($id: ID!) { file(id: $id) { ...file } }`, variables: map[string]any{"id": id}}
+	if d.chance(20) {
+		q.who = d.stranger()
+	}
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		require.Equal(t, wireFile(data["file"].(map[string]any)), rest["data"])
+	}
+	return q
+}
+
+func wireCurrency(c map[string]any) any {
+	return map[string]any{"id": c["code"], "type": "currency", "code": c["code"], "default": c["default"], "enabled": true, "decimal_point": c["decimalPoint"],
+		"thousand_separator": c["thousandSeparator"], "decimal_places": c["decimalPlaces"], "format": c["format"], "exchange_rate": json.Number("1")}
+}
+
+func drawCurrencies(d *dice) *twin {
+	q := &twin{method: "GET", target: pick(d, "/v2/currencies", "/v2/currencies/"), headers: append(d.list("").shopper(), d.catalog()...), document: `{ currencies { ...currency } }`}
+	if d.chance(20) {
+		q.who = d.stranger()
+	}
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		require.Equal(t, each(data["currencies"], wireCurrency), rest["data"])
+	}
+	return q
+}
+
+func drawCurrency(d *dice) *twin {
+	code := pick(d, "USD", "EUR", "JPY", "usd", "XYZ", "nobody")
+	q := &twin{method: "GET", target: "/v2/currencies/" + code, headers: d.list("").shopper(), document: `query($code: String!) { currency(code: $code) { ...currency } }`,
+		variables: map[string]any{"code": code}}
+	if d.chance(20) {
+		q.who = d.stranger()
+	}
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		require.Equal(t, wireCurrency(data["currency"].(map[string]any)), rest["data"])
+	}
+	return q
+}
+
+func drawLocations(d *dice) *twin {
+	q := &twin{method: "GET", target: pick(d, "/v2/inventories/locations", "/v2/inventories/locations/"), document: `{ stockLocations { uuid name description externalRef address } }`}
+	if d.chance(20) {
+		q.who = d.stranger()
+	}
+	q.same = func(t require.TestingT, rest, data map[string]any) {
+		require.Equal(t, each(data["stockLocations"], func(l map[string]any) any {
+			return map[string]any{"id": l["uuid"], "type": "inventory_location", "attributes": map[string]any{"name": l["name"], "description": l["description"],
+				"external_ref": l["externalRef"], "address": l["address"], "geolocation": nil}}
+		}), rest["data"])
+	}
+	return q
+}

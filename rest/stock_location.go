@@ -1,0 +1,32 @@
+package rest
+
+import "net/http"
+
+// locationBody is a place where stock is, as clients that know several have it.
+type locationBody struct {
+	ID         string             `json:"id"`
+	Type       string             `json:"type"`
+	Attributes locationAttributes `json:"attributes"`
+}
+
+type locationAttributes struct {
+	Name        string   `json:"name"`
+	ExternalRef string   `json:"external_ref"`
+	Description string   `json:"description"`
+	Address     []string `json:"address"`
+	Geolocation any      `json:"geolocation"` // null: nobody asked for it
+}
+
+// stockLocations lists the one place where stock is.
+func (a *API) stockLocations(w http.ResponseWriter, r *http.Request) error {
+	tell(w, r)
+	locations, err := a.resolver.Query().StockLocations(r.Context())
+	if err != nil {
+		return err
+	}
+	list := make([]locationBody, len(locations))
+	for i, l := range locations {
+		list[i] = locationBody{l.ID, "inventory_location", locationAttributes{Name: l.Name, ExternalRef: l.ExternalRef, Description: l.Description, Address: l.Address}}
+	}
+	return writeData(w, http.StatusOK, list)
+}

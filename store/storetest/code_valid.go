@@ -1,0 +1,98 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"portico/store"
+)
+
+// codeValid holds what every way to read a code says of it against what a
+// check says, with nothing of a cart in its way, and against redeeming it,
+// through whatever becomes of two promotions that have the same code.
+func codeValid(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s := e.Open(t, at(clock))
+		round, looks := 0, 0
+		rapid.Check(t, func(r *rapid.T) {
+			round++
+			ctx, ids, shared := context.Background(), []string{fmt.Sprint("p", round), fmt.Sprint("q", round)}, fmt.Sprint("SHARED-", round)
+			hours := func(least, most int, label string) *string {
+				return ptr(clock.Now().Add(time.Duration(rapid.IntRange(least, most).Draw(r, label)) * time.Hour).Format(date))
+			}
+			for _, id := range ids {
+				change := percentOff(clock.Now())
+				change.Start, change.End = hours(-3, 2, "start"), hours(3, 6, "end")
+				_, err := s.CreatePromotion(ctx, actor, id, change)
+				require.NoError(r, err)
+			}
+			for range rapid.IntRange(3, 12).Draw(r, "steps") {
+				id := rapid.SampledFrom(ids).Draw(r, "promotion")
+				change := store.PromotionChange{}
+				switch rapid.IntRange(0, 6).Draw(r, "step") {
+				case 0, 1:
+					n := store.NewCode{Code: shared, ConsumeUnit: rapid.SampledFrom([]store.ConsumeUnit{store.PerCart, store.PerItem}).Draw(r, "unit")}
+					if rapid.Bool().Draw(r, "own") {
+						n.Code = fmt.Sprint(id, "-", rapid.IntRange(1, 3).Draw(r, "code"))
+					}
+					if rapid.Bool().Draw(r, "limited") {
+						n.MaxUses = ptr(rapid.IntRange(1, 2).Draw(r, "uses"))
+					}
+					if rapid.Bool().Draw(r, "named") {
+						n.User = store.OneCodeUser("u")
+					}
+					_, _, _ = s.CreatePromotionCodes(ctx, actor, id, []store.NewCode{n}, "") // or not: it may be taken
+				case 2:
+					clock.Advance(time.Hour)
+				case 3:
+					change.Enabled = ptr(rapid.Bool().Draw(r, "enabled"))
+				case 4:
+					change.Automatic = ptr(rapid.Bool().Draw(r, "automatic"))
+				case 5:
+					change.End = hours(1, 4, "longer")
+				case 6:
+					_, _ = s.RedeemCode(ctx, actor, store.CodeUse{Code: shared, User: "u", Units: 1, Reference: fmt.Sprint("use-", rapid.Int().Draw(r, "reference"))})
+				}
+				_, _ = s.UpdatePromotion(ctx, actor, id, change, false) // or not: an end may be before the start
+				for _, id := range ids {
+					looks++
+					requireValidity(r, s, id, fmt.Sprint("look-", looks))
+				}
+			}
+		})
+	}
+}
+
+func requireValidity(r *rapid.T, s *store.Store, id, look string) {
+	ctx := context.Background()
+	slice, err := s.PromotionCodes(ctx, id, nil, store.Sort{}, store.Page{First: ptr(100)})
+	require.NoError(r, err)
+	for _, listed := range slice.Items {
+		byID, err := s.PromotionCodesByID(ctx, []string{listed.ID})
+		require.NoError(r, err)
+		require.Equal(r, listed.Valid(), byID[listed.ID].Valid(), "%s by id", listed.Code)
+		found, err := s.PromotionCode(ctx, listed.Code)
+		require.NoError(r, err)
+		use := store.CodeUse{Code: listed.Code, User: "u", Units: 1, Reference: look}
+		check, err := s.CheckCode(ctx, use)
+		require.NoError(r, err)
+		require.Equal(r, found.Valid(), check.Valid(), "%s: %v", listed.Code, check.Refusals)
+		if found.ID == listed.ID {
+			require.Equal(r, listed.Valid(), found.Valid(), listed.Code)
+		} else {
+			require.False(r, listed.Valid(), "%s is another promotion's", listed.Code)
+		}
+		_, err = s.RedeemCode(ctx, actor, use)
+		require.Equal(r, check.Valid(), err == nil, "%s: %v", listed.Code, err)
+		if err == nil {
+			_, err = s.ReleaseCode(ctx, actor, use.Reference, nil)
+			require.NoError(r, err)
+		}
+	}
+}

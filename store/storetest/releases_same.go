@@ -1,0 +1,159 @@
+package storetest
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+func releaseRemembered(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s, db := e.Open(t, at(clock), withoutDeltas), e.SQL(t)
+		imported(t, s, shop)
+		for i := range 25 {
+			imported(t, s, ndjson(with("product", "brush", `"For paint."`, `"For paint `+strconv.Itoa(i)+`."`)))
+			publish(t, s, "main")
+			_, err := s.Preview(t.Context(), actor, "main", nil) // which nobody was served
+			require.NoError(t, err)
+			clock.Advance(time.Minute)
+		}
+		kept := func() int {
+			require.NoError(t, s.Sweep(t.Context(), actor))
+			requireNoLeftovers(t, db)
+			return count(t, db, "release")
+		}
+		clock.Advance(-time.Minute)
+		require.Equal(t, 20, kept(), "of previews only those among the newest three")
+		clock.Advance(55 * time.Minute)
+		require.Equal(t, 8, kept(), "five were served within the hour, beside the newest three")
+		clock.Advance(time.Hour)
+		require.Equal(t, 3, kept(), "the newest three")
+	}
+}
+
+// Each page of a walk is read after two more publications, in a view of its
+// own, and by a store that keeps nothing in memory.
+func releaseWalked(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s := published(t, e, at(clock), func(config *store.Config) { config.NoCache = true })
+		want := listed(t, viewOf(t, s, store.ShopperContext{}), store.ProductQuery{})
+		require.Greater(t, len(want), 5)
+		for _, sort := range []store.Sort{{}, {By: store.SortID}, {By: store.SortName, Descending: true}} {
+			query := store.ProductQuery{Sort: sort, Page: store.Page{First: ptr(1)}}
+			whole := listed(t, viewOf(t, s, store.ShopperContext{}), store.ProductQuery{Sort: sort})
+			var seen []string
+			version := ""
+			for {
+				slice, err := viewOf(t, s, store.ShopperContext{}).Products(t.Context(), query)
+				require.NoError(t, err, "after %s", seen)
+				seen = append(seen, slice.Items[0].ID())
+				name := slice.Items[0].Name()
+				if i := strings.LastIndex(name, " v"); i >= 0 {
+					name = name[i:]
+				} else {
+					name = ""
+				}
+				if len(seen) == 1 {
+					version = name
+				}
+				require.Equal(t, version, name, "all pages are of one release")
+				if !slice.HasNext {
+					break
+				}
+				query.Page.After = &slice.Cursors[0]
+				for range 2 {
+					clock.Advance(3 * time.Minute)
+					retitled(t, s, clock.Now().Format(" v15.04"))
+					publish(t, s, "main")
+				}
+			}
+			require.Equal(t, whole, seen, "by %s", sort)
+		}
+		_, cursor := firstPage(t, viewOf(t, s, store.ShopperContext{}))
+		for range 4 {
+			clock.Advance(2 * time.Hour)
+			retitled(t, s, clock.Now().Format(" v15.04"))
+			publish(t, s, "main")
+		}
+		_, err := nextPage(viewOf(t, s, store.ShopperContext{}), cursor)
+		requireFault(t, err, store.CursorExpired, "after")
+	}
+}
+
+// retitled imports the shop with something behind the names of its products,
+// which leaves them in order.
+func retitled(t require.TestingT, s *store.Store, version string) {
+	var lines []string
+	for _, line := range Shop() {
+		if kindOf(line) == "product" {
+			before, rest, _ := strings.Cut(line, `"attributes":{"name":"`)
+			name, rest, _ := strings.Cut(rest, `"`)
+			lines = append(lines, before+`"attributes":{"name":"`+name+version+`"`+rest)
+		}
+	}
+	imported(t, s, ndjson(lines...))
+}
+
+// releaseSame holds for deltas and whole releases, and for both after the
+// other.
+func releaseSame(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		stores := map[string]*store.Store{"whole": e.Open(t, at(clock), withoutDeltas), "delta": e.Open(t, at(clock))}
+		imported(t, stores["delta"], shop)
+		publish(t, stores["delta"], "main", "outlet")
+		served := func() string {
+			routing := viewOf(t, e.Open(t, at(clock)), store.ShopperContext{})
+			return routing.Release.UUID()
+		}
+		brush := func(text string) string { return with("product", "brush", `"For paint."`, `"`+text+`"`) }
+		for _, c := range []struct {
+			name  string
+			lines []string // imported one after the other
+			same  bool
+		}{
+			{"nothing written", nil, true},
+			{"the same again", Shop(), true},
+			{"a change that was taken back", []string{brush("Once."), brush("For paint.")}, true},
+			{"a product of another catalog", []string{with("product", "ink-unlisted", `"name":"`, `"name":"Fresh `)}, true},
+			{"a price book that is not in the catalog", []string{`{"type":"pricebook","id":"unused","attributes":{"name":"Unused"}}`}, true},
+			{"a text", []string{brush("For painting.")}, false},
+			{"a price", []string{with("product-price", "vip-anvil", `99900`, `99800`)}, false},
+			{"a file", []string{with("file", "photo-1", "anvil.jpg", "other.jpg")}, false},
+			{"the name of a node", []string{with("node", "paints", `"name":"`, `"name":"Fine `)}, false},
+			{"what is curated, in another order", []string{with("node", "tools", `["chalk","drill-draft","frame","anvil"]`, `["anvil","drill-draft","frame","chalk"]`)}, false},
+			{"what is attached", []string{with("node", "tools", `{"type":"product","id":"anvil"},`, ``)}, false},
+		} {
+			for _, form := range []string{"delta", "whole"} {
+				if form == "whole" && !c.same {
+					continue
+				}
+				t.Run(c.name+", "+form, func(t *testing.T) {
+					s, before, rows := stores[form], served(), 0
+					for _, line := range c.lines {
+						imported(t, s, line+"\n")
+					}
+					rows = count(t, e.SQL(t), "release")
+					release, err := s.Publish(t.Context(), actor, "main", nil)
+					require.NoError(t, err)
+					require.Equal(t, served(), release.UUID())
+					require.Equal(t, c.same, before == release.UUID())
+					if c.same {
+						require.Equal(t, rows, count(t, e.SQL(t), "release"), "nothing is left of it")
+						again, err := s.Publish(t.Context(), actor, "main", nil)
+						require.NoError(t, err)
+						require.Equal(t, release, again, "it is up to date")
+						requireNoLeftovers(t, e.SQL(t))
+					}
+				})
+			}
+		}
+	}
+}
