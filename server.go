@@ -107,7 +107,7 @@ type serve struct {
 
 	DocumentTokens int `placeholder:"N" default:"15000" help:"How many tokens a GraphQL document may have. Default: ${default}."`
 	DocumentDepth  int `placeholder:"N" default:"20" help:"How deep a GraphQL document may nest fields. Default: ${default}."`
-	DocumentCost   int `placeholder:"N" default:"50000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
+	DocumentCost   int `placeholder:"N" default:"60000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
 
 	web.Bounds
 

@@ -48,7 +48,7 @@ func DefaultBounds() Bounds {
 		Variables:  250,
 		Directives: 500,
 		Steps:      50_000,
-		Cost:       50_000,
+		Cost:       60_000,
 		Values:     200_000,
 		Nesting:    500,
 	}

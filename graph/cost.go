@@ -2,6 +2,7 @@ package graph
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -67,8 +68,8 @@ func newPricing(schema *ast.Schema, bounds Bounds) *pricing {
 // nobody knows beforehand.
 func (p *pricing) check(operation *ast.OperationDefinition, variables map[string]any) (*budget, *gqlerror.Error) {
 	bill := &bill{pricing: p, operation: operation, variables: variables,
-		sizes: map[string]float64{}, fragments: map[string]float64{}, unsized: map[string]float64{}}
-	cost := int(math.Ceil(bill.selections(operation.SelectionSet)))
+		sizes: map[string]float64{}, fragments: map[string]price{}, unsized: map[string]float64{}}
+	cost := int(math.Ceil(bill.selections(operation.SelectionSet).of(1)))
 	budget := &budget{weights: bill.unsized, most: int64(p.bounds.Cost)}
 	return budget, bound{"could cost %d, in fields of the answer", cost, p.bounds.Cost, "ask for smaller pages, or for fewer of them"}.check()
 }
@@ -81,27 +82,83 @@ type bill struct {
 	operation *ast.OperationDefinition
 	variables map[string]any
 	sizes     map[string]float64 // of variables
-	fragments map[string]float64
+	fragments map[string]price
 	unsized   map[string]float64 // what a row of a list that tells no length costs, by the field's name
 }
 
-func (b *bill) selections(set ast.SelectionSet) (cost float64) {
+// price is what a selection costs: once, and for each row of the page that it
+// is selected of.
+type price struct{ once, row float64 }
+
+func (p *price) add(o price) {
+	p.once, p.row = min(enormous, p.once+o.once), min(enormous, p.row+o.row)
+}
+
+// of is the price of so many rows.
+func (p price) of(rows float64) float64 { return min(enormous, p.once+p.row*rows) }
+
+func (b *bill) selections(set ast.SelectionSet) (cost price) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
-			cost += b.field(selection)
+			if b.included(selection.Directives) {
+				cost.add(b.selected(selection))
+			}
 		case *ast.InlineFragment:
-			cost += b.selections(selection.SelectionSet)
+			if b.included(selection.Directives) {
+				cost.add(b.selections(selection.SelectionSet))
+			}
 		case *ast.FragmentSpread:
+			if !b.included(selection.Directives) {
+				continue
+			}
 			known, ok := b.fragments[selection.Name]
 			if !ok {
 				known = b.selections(selection.Definition.SelectionSet)
 				b.fragments[selection.Name] = known
 			}
-			cost += known
+			cost.add(known)
 		}
 	}
-	return min(enormous, cost)
+	return cost
+}
+
+// selected is what a field costs: the rows of a connection are its edges and
+// nodes; what it tells of the whole list, facets and totals, is there once.
+func (b *bill) selected(field *ast.Field) price {
+	cost := b.field(field)
+	if isConnection(field.ObjectDefinition) && (field.Name == "edges" || field.Name == "nodes") {
+		return price{row: cost}
+	}
+	return price{once: cost}
+}
+
+func isConnection(of *ast.Definition) bool { return strings.HasSuffix(of.Name, "Connection") }
+
+// included tells whether the directives leave a selection in the answer. What
+// they leave out costs nothing but its validation.
+func (b *bill) included(directives ast.DirectiveList) bool {
+	for _, directive := range directives {
+		condition := directive.Arguments.ForName("if")
+		if condition != nil && (directive.Name == "skip" && b.truth(condition.Value) == "true" || directive.Name == "include" && b.truth(condition.Value) == "false") {
+			return false
+		}
+	}
+	return true
+}
+
+// truth is "true" or "false", as it is written, or as a variable has it.
+func (b *bill) truth(value *ast.Value) string {
+	if value.Kind != ast.Variable {
+		return value.Raw
+	}
+	if given, ok := b.variables[value.Raw]; ok {
+		return fmt.Sprint(given)
+	}
+	if definition := b.operation.VariableDefinitions.ForName(value.Raw); definition != nil && definition.DefaultValue != nil {
+		return definition.DefaultValue.Raw
+	}
+	return ""
 }
 
 func (b *bill) field(field *ast.Field) float64 {
@@ -116,11 +173,14 @@ func (b *bill) field(field *ast.Field) float64 {
 		cost += edgeCost
 	}
 	below := b.selections(field.SelectionSet)
-	if b.isUnsized(field) {
-		b.unsized[field.Name] = max(b.unsized[field.Name], below)
-		return min(enormous, cost+below*relatedRows)
+	switch {
+	case b.isUnsized(field):
+		b.unsized[field.Name] = max(b.unsized[field.Name], below.of(1))
+		return min(enormous, cost+below.of(1)*relatedRows)
+	case isConnection(b.schema.Types[field.Definition.Type.Name()]):
+		return min(enormous, cost+below.of(b.rows(field)))
 	}
-	return min(enormous, cost+below*b.rows(field))
+	return min(enormous, cost+below.of(1)*b.rows(field))
 }
 
 // rows is how many rows a field has.
@@ -164,7 +224,7 @@ func (b *bill) rows(field *ast.Field) float64 {
 func (b *bill) isUnsized(field *ast.Field) bool {
 	of := b.schema.Types[field.Definition.Type.Name()]
 	return field.Definition.Type.Elem != nil && len(field.Definition.Arguments) == 0 &&
-		!strings.HasSuffix(field.ObjectDefinition.Name, "Connection") && field.ObjectDefinition != b.schema.Query &&
+		!isConnection(field.ObjectDefinition) && field.ObjectDefinition != b.schema.Query &&
 		(b.isNode(of) || slices.ContainsFunc(of.Fields, func(f *ast.FieldDefinition) bool { return b.isNode(b.schema.Types[f.Type.Name()]) }))
 }
 

@@ -50,7 +50,7 @@ func TestIntrospectionsOfToolsPass(t *testing.T) {
 	} {
 		a := serve(nil).send(t, by(newPost(t, query, nil), public()))
 		require.Equal(t, unprocessable, a.codes(), "%s: %.300s", name, a.Body)
-		require.Contains(t, a.Errors[0].Message, "; at most 50000 are allowed: ask for smaller pages", name)
+		require.Contains(t, a.Errors[0].Message, "; at most 60000 are allowed: ask for smaller pages", name)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestListsOfUnknownLengthArePaidAsTheyCome(t *testing.T) {
 		require.NotEmpty(t, a.Errors, "%.300s", a.Body)
 		for _, e := range a.Errors[:19] {
 			require.Equal(t, store.Unprocessable, e.Extensions.Code)
-			require.Regexp(t, `cost more than 50000, in fields, by the rows of (children|parent): ask for fewer rows at a time`, e.Message)
+			require.Regexp(t, `cost more than 60000, in fields, by the rows of (children|parent): ask for fewer rows at a time`, e.Message)
 		}
 		a = s.post(t, `{ product(sku: "mother") { children { parent { children { uuid } } } } }`, nil)
 		require.Empty(t, a.Errors, "%.300s", a.Body)

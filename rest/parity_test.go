@@ -112,6 +112,7 @@ func status(code store.Code) int {
 		store.Invalid: 400, store.Unauthenticated: 401, store.Forbidden: 403, store.NotFound: 404, store.Conflict: 409,
 		store.CursorMismatch: 400, store.CursorExpired: 410, store.Unprocessable: 422, store.RateLimited: 429,
 		store.Unavailable: 503, store.Internal: 500,
+		store.Code(store.DuplicateCode): 422, store.Code(store.CodesNotAllowed): 422, // reasons, which userErrors tell
 	}[code]
 }
 

@@ -305,9 +305,13 @@ func jobPublishes(e storetest.Engine) func(*testing.T) {
 			{"a node", func() {
 				_, err := s.AttachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
 				require.NoError(t, err)
-				_, err = s.DetachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
-				require.NoError(t, err)
 			}, true},
+			{"a node, and back again", func() {
+				_, err := s.DetachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
+				require.NoError(t, err)
+				_, err = s.AttachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
+				require.NoError(t, err)
+			}, false},
 			{"an earlier format", func() {
 				_, err := e.SQL(t).ExecContext(t.Context(), `UPDATE release SET format = format - 1`)
 				require.NoError(t, err)
