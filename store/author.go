@@ -96,7 +96,7 @@ func assignList[T any](member *[]T, to []T) {
 
 // read reads a source; NOT_FOUND when there is none.
 func (w *importWriter) read(ctx context.Context, kind, noun, id string, into source) error {
-	if !idPattern.MatchString(id) {
+	if !isID(id) {
 		return unknown(noun, id)
 	}
 	body, found, err := one(ctx, w.session, scalar[[]byte], `SELECT body FROM `+kind+` WHERE id = $1`, id)
@@ -145,7 +145,7 @@ func (w *importWriter) put(ctx context.Context, kind string, src source) error {
 
 // remove deletes a row; NOT_FOUND when there is none.
 func (w *importWriter) remove(ctx context.Context, table, noun, id string) error {
-	if !idPattern.MatchString(id) {
+	if !isID(id) {
 		return unknown(noun, id)
 	}
 	n, err := w.exec(ctx, `DELETE FROM `+table+` WHERE id = $1`, id)

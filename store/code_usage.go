@@ -68,7 +68,7 @@ func (s *Store) CodeUsages(ctx context.Context, promotionID string, code *string
 
 // usagesOf is the number of a promotion, which has or had a code.
 func (s *Store) usagesOf(ctx context.Context, promotionID string, code *string) (number int64, err error) {
-	if !idPattern.MatchString(promotionID) {
+	if !isID(promotionID) {
 		return 0, unknownPromotion(promotionID)
 	}
 	number, found, err := one(ctx, s.reader, scalar[int64], `SELECT number FROM promotion WHERE id = $1`, promotionID)

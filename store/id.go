@@ -2,17 +2,14 @@ package store
 
 import (
 	"encoding/base64"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 )
 
-var (
-	idPattern   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-	uuidPattern = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
-)
+// maxIDLength is how long an id may be, in bytes.
+const maxIDLength = 64
 
 // idRule says in words what canonicalID takes.
 const idRule = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -"
@@ -20,18 +17,52 @@ const idRule = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -"
 // CanonicalID is id as it is stored: lower case where it is a UUID, as given
 // otherwise. ok is false when it is not an id at all (DESIGN 3).
 func CanonicalID(id string) (canonical string, ok bool) {
-	if !idPattern.MatchString(id) {
+	if !isID(id) {
 		return "", false
 	}
-	if len(id) == 36 && uuidPattern.MatchString(id) {
-		return strings.ToLower(id), true
+	if isUUID(id) {
+		return strings.ToLower(id), true // id itself where it is so already
 	}
 	return id, true
 }
 
+// isID is asked of every id of every page, and so goes byte by byte.
+func isID(id string) bool {
+	if id == "" || len(id) > maxIDLength {
+		return false
+	}
+	for i := range len(id) {
+		switch b := id[i]; {
+		case 'a' <= b && b <= 'z', '0' <= b && b <= '9', b == '-', b == '_', 'A' <= b && b <= 'Z':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isUUID tells the form 8-4-4-4-12.
+func isUUID(id string) bool {
+	if len(id) != len("01234567-89ab-cdef-0123-456789abcdef") {
+		return false
+	}
+	for i := range len(id) {
+		switch b := id[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if b != '-' {
+				return false
+			}
+		case '0' <= b && b <= '9', 'a' <= b && b <= 'f', 'A' <= b && b <= 'F':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 // idsOnly leaves out what is no id, and so names nothing.
 func idsOnly(ids []string) []string {
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !idPattern.MatchString(id) })
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !isID(id) })
 }
 
 // newID is a UUIDv7: unique, and in order of creation.

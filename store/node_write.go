@@ -178,7 +178,7 @@ func (n *nodeSource) hang(hierarchyID, parentID string) {
 // hierarchyOf is the hierarchy of a parent: itself, or its own.
 func (w *importWriter) hierarchyOf(ctx context.Context, parentID string) (string, error) {
 	none := unprocessable([]string{"parentId"}, "names no node and no hierarchy: %q", short(parentID))
-	if !idPattern.MatchString(parentID) {
+	if !isID(parentID) {
 		return "", none
 	}
 	id, found, err := one(ctx, w.session, scalar[string], `

@@ -228,7 +228,7 @@ func newFaults(faults, stood Errors) Errors {
 // that names it when there is none.
 func (t *tx) lockPromotion(ctx context.Context, member, id string) (*Promotion, error) {
 	unknown := notFound([]string{member}, "names no promotion: %q", short(id))
-	if !idPattern.MatchString(id) {
+	if !isID(id) {
 		return nil, unknown
 	}
 	byID, err := t.lockPromotions(ctx, []string{id})

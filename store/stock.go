@@ -261,7 +261,7 @@ func (t *tx) transactStocks(ctx context.Context, changes []StockChange, order []
 }
 
 func (c *StockChange) check() (faults Errors) {
-	if !idPattern.MatchString(c.ProductID) {
+	if !isID(c.ProductID) {
 		faults = append(faults, invalid([]string{"productId"}, "must be %s, not %q", idRule, short(c.ProductID)))
 	}
 	least := 1

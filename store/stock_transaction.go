@@ -31,7 +31,7 @@ func (s *Store) StockTransactions(ctx context.Context, productID string, query L
 // product has none with that id.
 func (s *Store) StockTransaction(ctx context.Context, productID, id string) (*StockTransaction, error) {
 	unknown := notFound(nil, "There is no stock transaction %q of the product %q.", short(id), short(productID))
-	if !idPattern.MatchString(productID) || !idPattern.MatchString(id) {
+	if !isID(productID) || !isID(id) {
 		return nil, unknown
 	}
 	line, found, err := one(ctx, s.reader, scanStockTransaction,

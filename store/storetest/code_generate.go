@@ -187,7 +187,7 @@ func generateTwice(e Engine) func(*testing.T) {
 // generateAround makes codes until there are hardly any left.
 func generateAround(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		left := Pick(25, 98)
+		left := Pick(10, 98)
 		lines := []string{promotion("p", ``), promotion("q", ``)}
 		for held := range 100 - left {
 			lines = append(lines, code("q", fmt.Sprintf("%02d", held), ``))

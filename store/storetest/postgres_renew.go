@@ -75,18 +75,32 @@ func (p *postgres) renew(name string) error {
 	}
 	orders := []string{"BEGIN", "SET LOCAL session_replication_role = replica"} // no foreign keys meanwhile
 	for _, table := range dirty {
-		// TRUNCATE would give each table and index a new file, which takes
-		// longer; but it is what a table that has been large needs.
+		// TRUNCATE would give each table and index a new file, which takes longer.
 		orders = append(orders, `DELETE FROM `+quoted(table))
 		if rows := p.pristine.rows[table]; rows != "" {
 			orders = append(orders, fmt.Sprintf(`INSERT INTO %[1]s SELECT * FROM json_populate_recordset(NULL::%[1]s, '%[2]s')`,
 				quoted(table), strings.ReplaceAll(rows, "'", "''")))
 		}
 	}
-	orders = append(orders, "COMMIT")
-	for _, table := range dirty {
+	if err := inTurn(db, append(orders, "COMMIT")); err != nil {
+		return err
+	}
+	grown, err := texts(db, `SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_relation_size(oid) > $1`, manyDead)
+	if err != nil {
+		return err
+	}
+	orders = nil
+	for _, table := range grown {
 		orders = append(orders, `VACUUM (ANALYZE FALSE, INDEX_CLEANUP ON) `+quoted(table))
 	}
+	return inTurn(db, orders)
+}
+
+// manyDead is the size in bytes from which on an emptied table is worth
+// clearing of its dead rows.
+const manyDead = 256 << 10
+
+func inTurn(db *sql.DB, orders []string) error {
 	for _, order := range orders {
 		if _, err := db.Exec(order); err != nil {
 			return err
@@ -133,8 +147,8 @@ func schemaOf(db *sql.DB) (fingerprint string, err error) {
 		) AS lines(line)`).Scan(&fingerprint)
 }
 
-func texts(db *sql.DB, query string) (list []string, err error) {
-	rows, err := db.Query(query)
+func texts(db *sql.DB, query string, arguments ...any) (list []string, err error) {
+	rows, err := db.Query(query, arguments...)
 	if err != nil {
 		return nil, err
 	}
