@@ -51,7 +51,11 @@ func searchedLists() []scenario {
 		{name: "a child by its SKU", query: list(`includeChildren: true, filter: {sku: {eq: "EASEL-OAK"}}`), data: rows("easel-oak")},
 		{name: "a child by a search for its SKU", query: list(`includeChildren: true, filter: {search: "easel-oak"}`), data: rows("easel-oak")},
 		{name: "no child unless it is asked for", query: list(`includeChildren: false, filter: {sku: {in: ["EASEL-OAK", "JAR"]}}`), data: rows("jar")},
-		{name: "children that no node lists are not searched unless asked for", query: list(`filter: {search: "easel-oak"}`), data: rows()},
+		{name: "a child that is named by its SKU", query: list(`filter: {sku: {eq: "EASEL-OAK"}}`), data: rows("easel-oak")},
+		{name: "among others", query: list(`filter: {and: [{sku: {in: ["EASEL-OAK", "JAR"]}}]}, orderBy: {field: ID}`), data: rows("easel-oak", "jar")},
+		{name: "a search for what is a SKU, in small letters", query: list(`filter: {search: " easel-oak "}`), data: rows("easel-oak")},
+		{name: "a search for what is none finds no children", query: list(`filter: {search: "easel oak"}`), data: rows()},
+		{name: "nor where they are not wanted", query: list(`includeChildren: false, filter: {search: "easel-oak"}`), data: rows()},
 		{name: "by relevance without a search", query: list(`orderBy: {field: RELEVANCE}, first: 3`), data: rows("glue", "kit", "anvil")},
 		{name: "stock has no name to be sorted by", query: `{ stocks(orderBy: {field: NAME}) { totalCount } }`, codes: invalid},
 	}

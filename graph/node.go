@@ -200,7 +200,7 @@ func nodesOf[T interface{ GlobalID() string }](ctx context.Context, r *Resolver,
 }
 
 func (r catalogNodeResolver) Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return productsOfSiblings(ctx, r.Resolver, obj.Group, obj.ID, func(n *model.CatalogNode) string { return n.ID }, productQuery{filter, orderBy, page(first, after, last, before, offset), false})
+	return productsOfSiblings(ctx, r.Resolver, obj.Group, obj.ID, func(n *model.CatalogNode) string { return n.ID }, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
 }
 
 // productsOfSiblings lists the products of a node with those of its siblings;
@@ -223,7 +223,7 @@ func (r hierarchyResolver) AllNodes(ctx context.Context, obj *model.Hierarchy, f
 }
 
 func (r hierarchyResolver) Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return productsOfSiblings(ctx, r.Resolver, obj.Group, obj.ID, func(h *model.Hierarchy) string { return h.ID }, productQuery{filter, orderBy, page(first, after, last, before, offset), false})
+	return productsOfSiblings(ctx, r.Resolver, obj.Group, obj.ID, func(h *model.Hierarchy) string { return h.ID }, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
 }
 
 // Node finds anything by its global id.

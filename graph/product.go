@@ -37,7 +37,7 @@ func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter
 	if err := auth.Require(ctx, "Query.products"); err != nil {
 		return nil, err
 	}
-	return r.productsOf(ctx, "", productQuery{filter, orderBy, page(first, after, last, before, offset), includeChildren != nil && *includeChildren})
+	return r.productsOf(ctx, "", productQuery{filter, orderBy, page(first, after, last, before, offset), includeChildren})
 }
 
 // productQuery are the arguments of a list of products.
@@ -45,7 +45,7 @@ type productQuery struct {
 	filter   *model.ProductFilter
 	order    *model.ListOrder
 	page     store.Page
-	unlisted bool // of all products: those that no node lists too
+	unlisted *bool // of all products: those that no node lists too; nil where the filter decides (store.View.NamesSKU)
 }
 
 // key is the same for siblings that were asked alike.
@@ -62,7 +62,7 @@ func argumentsKey(arguments ...any) string {
 // query is the list in the store's words.
 func (q productQuery) query(nodeID string) (store.ProductQuery, error) {
 	filter, err := q.filter.Filter()
-	return store.ProductQuery{NodeID: nodeID, Unlisted: q.unlisted, Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
+	return store.ProductQuery{NodeID: nodeID, Unlisted: q.unlisted != nil && *q.unlisted, Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
 }
 
 // productsOf lists the products of a node, or all for none.
@@ -75,14 +75,19 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 	if err != nil {
 		return nil, err
 	}
+	if nodeID == "" && q.unlisted == nil {
+		if query.Unlisted, err = v.NamesSKU(ctx, query.Filter); err != nil {
+			return nil, err
+		}
+	}
 	slice, err := v.Products(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	pages := map[string]*model.Connection[*model.Product]{nodeID: model.NewConnection(slice, dressed(slice.Items, model.NewProducts))}
-	return model.NewProductConnections(pages, q.filter, q.page, func(ctx context.Context, ids []string, query store.FacetQuery) (map[string][]store.FacetValue, error) {
-		query.List.Unlisted = q.unlisted
-		return v.FacetOfNodes(ctx, ids, query)
+	return model.NewProductConnections(pages, q.filter, q.page, func(ctx context.Context, ids []string, facet store.FacetQuery) (map[string][]store.FacetValue, error) {
+		facet.List.Unlisted = query.Unlisted
+		return v.FacetOfNodes(ctx, ids, facet)
 	})[nodeID], nil
 }
 
@@ -201,11 +206,11 @@ func (r productResolver) ComponentProducts(ctx context.Context, obj *model.Produ
 }
 
 func (r productResolver) ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOfEdge(ctx, obj, store.EdgeChildren, productQuery{filter, orderBy, page(first, after, last, before, offset), false})
+	return r.productsOfEdge(ctx, obj, store.EdgeChildren, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
 }
 
 func (r productResolver) ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOfEdge(ctx, obj, store.EdgeComponents, productQuery{filter, orderBy, page(first, after, last, before, offset), false})
+	return r.productsOfEdge(ctx, obj, store.EdgeComponents, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
 }
 
 func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*store.File, error) {

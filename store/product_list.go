@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 )
 
 // ProductQuery asks for products: those that the filter keeps, sorted, a page
@@ -73,6 +74,26 @@ func (v *View) listOfProducts(query ProductQuery, nodeID string) string {
 		return listEvery
 	}
 	return listAll
+}
+
+// NamesSKU tells whether a filter asks for products by their SKU: by a
+// condition on it, or by a search for a text that is one, as written or in
+// capitals. Who does so means that product, whether a node lists it or not.
+func (v *View) NamesSKU(ctx context.Context, f ProductFilter) (bool, error) {
+	if slices.ContainsFunc(f.Terms, func(t Term) bool { return t.Attribute == "sku" }) {
+		return true, nil
+	}
+	for _, search := range f.Searches {
+		for _, sku := range unique([]string{search.typed, strings.ToUpper(search.typed)}) {
+			if sku == "" {
+				continue
+			}
+			if found, err := v.indexed(ctx, "sku", sku); err != nil || len(found) > 0 {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // ProductsOfNodes lists the products of several nodes by one query, whose own

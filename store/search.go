@@ -20,7 +20,10 @@ import (
 //
 // The words are cut and indexed by this package alone, so that the same text
 // finds the same products on every engine.
-type Search struct{ words []searchWord }
+type Search struct {
+	words []searchWord
+	typed string // without space around it
+}
 
 // searchToken is a word to look for, or how words begin.
 type searchToken struct {
@@ -49,7 +52,7 @@ func NewSearch(text string) (Search, error) {
 	if len(words) > MaxSearchWords {
 		return Search{}, invalid(path, "has %d words; at most %d are searched for", len(words), MaxSearchWords)
 	}
-	var s Search
+	s := Search{typed: strings.TrimSpace(text)}
 	seen := map[string]bool{}
 	for i, w := range words {
 		wanted := w.wanted(i == len(words)-1)

@@ -5515,13 +5515,13 @@ type Query {
 
   """
   Every product that a node of the shopper's catalog lists, each once: by last update, newest first, then id, unless sorted
-  otherwise. Children, parents and components that no node lists are reached through their edges, by ` + "`" + `product` + "`" + `, or with
-  ` + "`" + `includeChildren` + "`" + `. Null only with an error. Example: ` + "`" + `products(filter: {sku: {eq: "BK-R64Y-38"}}, includeChildren: true) { nodes { sku parent { sku } } }` + "`" + `.
+  otherwise. Children, parents and components that no node lists are reached through their edges, by ` + "`" + `product` + "`" + `, by
+  their SKU, or with ` + "`" + `includeChildren` + "`" + `. Null only with an error. Example: ` + "`" + `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }` + "`" + `.
   """
   products(
     "Which products; null means all."
     filter: ProductFilter
-    "Whether to list every live product of the catalog, as ` + "`" + `GET /catalog/products` + "`" + ` does: those that no node lists too, which are the children of listed parents, the parents of listed children, and the components of bundles. Filters, searches and facets then find and count them; null means false."
+    "Whether to list every live product of the catalog, as ` + "`" + `GET /catalog/products` + "`" + ` does: those that no node lists too, which are the children of listed parents, the parents of listed children, and the components of bundles. Filters, searches and facets then find and count them. Null means that only a condition on ` + "`" + `sku` + "`" + `, or a search for what is a SKU, finds them."
     includeChildren: Boolean
     "The order; null means curated first, then by last update, newest first, then id."
     orderBy: ProductOrder
