@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"portico/store"
 	"portico/store/storetest"
@@ -312,7 +313,7 @@ func TestOneIDNeverHasTwoValues(t *testing.T) {
 			cache := normalised{}
 			for n := range 500 {
 				query := a.query()
-				document, faults := gqlparser.LoadQuery(a.schema, query)
+				document, faults := gqlparser.LoadQueryWithRules(a.schema, query, rules.NewDefaultRules())
 				require.Empty(t, faults, query)
 				answer := s.post(t, query, nil, headers...)
 				for _, e := range answer.Errors {
@@ -382,7 +383,7 @@ func TestAMutationAnswersWithWhatIsThere(t *testing.T) {
 				continue
 			}
 			t.Run(strings.TrimPrefix(coordinate, "Mutation."), func(t *testing.T) {
-				parsed, faults := gqlparser.LoadQuery(schema(), documents[coordinate])
+				parsed, faults := gqlparser.LoadQueryWithRules(schema(), documents[coordinate], rules.NewDefaultRules())
 				require.Empty(t, faults)
 				var text strings.Builder
 				for _, selection := range parsed.Operations[0].SelectionSet {
@@ -391,7 +392,7 @@ func TestAMutationAnswersWithWhatIsThere(t *testing.T) {
 				}
 				cache := normalised{}
 				read := func(query string) {
-					document, faults := gqlparser.LoadQuery(schema(), query)
+					document, faults := gqlparser.LoadQueryWithRules(schema(), query, rules.NewDefaultRules())
 					require.Empty(t, faults)
 					answer := s.post(t, query, nil)
 					require.Empty(t, answer.Errors, query)
