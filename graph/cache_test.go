@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vektah/gqlparser/v2"
@@ -298,13 +296,7 @@ const family = `
 // there is one value of a field, for one shopper at one moment.
 func TestOneIDNeverHasTwoValues(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("PORTICO_CACHE_SEED"); text != "" {
-		var err error
-		seed, err = strconv.ParseUint(text, 10, 64)
-		require.NoError(t, err)
-	}
-	t.Logf("PORTICO_CACHE_SEED=%d repeats this run", seed)
+	seed := storetest.Seed(t, "PORTICO_CACHE_SEED")
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade()+family)
 		seedJob(t, e, "job-1")

@@ -8,12 +8,9 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -122,13 +119,7 @@ const turns = 6
 
 func TestBothSurfacesSayTheSame(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("PORTICO_PARITY_SEED"); text != "" {
-		var err error
-		seed, err = strconv.ParseUint(text, 10, 64)
-		require.NoError(t, err)
-	}
-	t.Logf("PORTICO_PARITY_SEED=%d repeats this run", seed)
+	seed := storetest.Seed(t, "PORTICO_PARITY_SEED")
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		for _, run := range []struct {
 			name, shop string

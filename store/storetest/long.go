@@ -6,6 +6,10 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // Long tells whether tests take their long form, with more draws, requests and
@@ -23,6 +27,20 @@ func Pick(short, long int) int {
 		return long
 	}
 	return short
+}
+
+// Seed is what a test draws its random numbers from: another one in each run,
+// which is told, or the one that an environment variable gives.
+func Seed(t testing.TB, variable string) uint64 {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv(variable); text != "" {
+		var err error
+		seed, err = strconv.ParseUint(text, 10, 64)
+		require.NoError(t, err, variable)
+	}
+	t.Logf("%s=%d repeats this run", variable, seed)
+	return seed
 }
 
 const (
