@@ -29,8 +29,7 @@ func (names schemaNames) discreet(params *graphql.RawParams, faults gqlerror.Lis
 		return
 	}
 	said := speechOf(params)
-	lower := strings.ToLower(said.text)
-	holds := slices.ContainsFunc(confidential, func(word string) bool { return strings.Contains(lower, word) })
+	holds := isConfidential(said.text)
 	for _, fault := range faults {
 		if !holds && !isSyntax(fault) {
 			continue
@@ -49,6 +48,26 @@ func (names schemaNames) discreet(params *graphql.RawParams, faults gqlerror.Lis
 			}
 		}
 	}
+}
+
+// isConfidential tells whether what was sent may hold a secret.
+func isConfidential(sent string) bool {
+	lower := strings.ToLower(sent)
+	return slices.ContainsFunc(confidential, func(word string) bool { return strings.Contains(lower, word) })
+}
+
+// discreetPath is where in a body a fault is: as far as the schema names it,
+// where the body may hold a secret. The first step is ours.
+func (names schemaNames) discreetPath(path []string, body string) []string {
+	if len(path) == 0 || !isConfidential(body) {
+		return path
+	}
+	for i, step := range path[1:] {
+		if !names[step] {
+			return path[:i+1]
+		}
+	}
+	return path
 }
 
 // isSyntax tells the parser's errors, which may be about a rest of anything;

@@ -91,7 +91,9 @@ func (t postTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.G
 		return
 	}
 	if err := store.CheckJSON(body); err != nil {
-		WriteFault(w, http.StatusBadRequest, store.AsErrors(err))
+		fault := store.AsErrors(err)[0]
+		fault.Path = t.names.discreetPath(fault.Path, string(body))
+		WriteFault(w, http.StatusBadRequest, store.Errors{fault})
 		return
 	}
 	if fault := t.documents.tooManyValues(body); fault != nil {
@@ -144,7 +146,9 @@ func (t getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Gr
 			continue
 		}
 		if err := store.CheckJSON([]byte(text)); err != nil {
-			WriteFault(w, http.StatusBadRequest, store.Errors{store.AsErrors(err)[0].At(member)})
+			fault := store.AsErrors(err)[0].At(member)
+			fault.Path = t.names.discreetPath(fault.Path, request.Query+text)
+			WriteFault(w, http.StatusBadRequest, store.Errors{fault})
 			return
 		}
 		if fault := t.documents.tooManyValues([]byte(text)); fault != nil {

@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -144,6 +145,12 @@ func TestFaultsOfMembersTellNoSecret(t *testing.T) {
 		{name: "a name with a dot", code: store.Invalid,
 			body: `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"slug":"manual","a.` + canary + `.b":1}}}`},
 	})
+	for _, broken := range []string{`"\ud800"`, "\"\xff\""} {
+		a := serve(nil).send(t, by(newRaw(t, `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"hunter2":`+broken+`}}}`), admin()))
+		require.Equal(t, http.StatusBadRequest, a.Code)
+		require.Contains(t, a.Body.String(), "variables.input")
+		require.NotContains(t, a.Body.String(), "hunter2")
+	}
 	a := serve(nil).send(t, by(newRaw(t, `{"query":"mutation { gatewayUpdate(input: {slug: \"manual\", hunter2_canary: 1}) { userErrors { message } } }"}`), admin()))
 	require.NotContains(t, a.Body.String(), "hunter2")
 }

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"portico/internal/auth"
@@ -37,7 +38,7 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 	if err != nil {
 		return err
 	}
-	if err := checkSent(body, begin); err != nil {
+	if err := checkSent(body, begin, into); err != nil {
 		return err
 	}
 	var members map[string]json.RawMessage
@@ -74,18 +75,44 @@ func checkType(r *http.Request) error {
 		Detail: fmt.Sprintf("The body must be JSON, with the header Content-Type: application/json, not %q.", label)}}
 }
 
-// checkSent is INVALID for text that would not be kept as it was sent; members
-// of a resource are named without the data around it.
-func checkSent(body []byte, begin string) error {
+// checkSent is INVALID for text that would not be kept as it was sent. Members
+// of a resource are named without the data around it; of one with a secret only
+// those that it has, for what else a caller wrote may be that in the wrong place.
+func checkSent(body []byte, begin string, into any) error {
 	err := store.CheckJSON(body)
 	if err == nil {
 		return nil
 	}
 	fault := store.AsErrors(err)[0]
-	if len(fault.Path) > 1 && fault.Path[0] == "data" && begin == "{" {
-		fault.Path = fault.Path[1:]
+	var around []string
+	if len(fault.Path) > 0 && fault.Path[0] == "data" {
+		around, fault.Path = fault.Path[:1], fault.Path[1:]
+	}
+	if of := reflect.TypeOf(into).Elem(); hasSecret(of) {
+		fault.Path = membersOf(of, fault.Path)
+	}
+	if len(fault.Path) == 0 || begin != "{" {
+		fault.Path = append(around, fault.Path...)
 	}
 	return fault
+}
+
+// hasSecret tells whether a resource has a member that is never shown.
+func hasSecret(of reflect.Type) bool {
+	return of.Kind() == reflect.Struct && slices.ContainsFunc(reflect.VisibleFields(of), func(f reflect.StructField) bool {
+		return f.Type == reflect.TypeFor[*store.Secret]()
+	})
+}
+
+// membersOf is the part of a path that a resource of plain members has: one
+// step or none.
+func membersOf(of reflect.Type, path []string) []string {
+	for _, f := range reflect.VisibleFields(of) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); len(path) > 0 && path[0] == name {
+			return path[:1]
+		}
+	}
+	return nil
 }
 
 // mistypedMember names a member of the wrong JSON type.

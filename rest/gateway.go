@@ -51,7 +51,7 @@ func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if gateway == nil {
-		return store.UnknownGateway(r.PathValue("slug"))
+		return store.UnknownGateway()
 	}
 	return writeData(w, http.StatusOK, newGatewayBody(gateway))
 }

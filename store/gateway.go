@@ -87,16 +87,18 @@ func (s *Store) Gateway(ctx context.Context, slug string) (*Gateway, error) {
 			return g, nil
 		}
 	}
-	return nil, UnknownGateway(slug)
+	return nil, UnknownGateway()
 }
 
-// UnknownGateway is NOT_FOUND, and names the slugs that there are.
-func UnknownGateway(slug string) error {
+// UnknownGateway is NOT_FOUND, and names the slugs that there are. It does not
+// quote the one that was asked for: errors about gateways quote nothing that
+// was sent.
+func UnknownGateway() error {
 	var names []string
 	for _, slug := range GatewaySlugs() {
 		names = append(names, string(slug))
 	}
-	return notFound([]string{"slug"}, "names no gateway: %q; there are %s", short(slug), strings.Join(names, " and "))
+	return notFound([]string{"slug"}, "names no gateway; there are %s", strings.Join(names, " and "))
 }
 
 const gatewayColumns = `slug, body, sealed, changed_at, changed_by`
