@@ -218,7 +218,7 @@ const (
 // by side with others.
 func TestWhatAStrangerSendsCostsLittle(t *testing.T) {
 	shop := big(t)
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, shop)
 		measured(t, s, operationOf(`{products(first:100){nodes{`+everyEdge+`}}}`, "{}"), admin()) // what is read once
 		for _, h := range hostiles() {
@@ -268,7 +268,7 @@ func TestWithoutItsBoundsAStrangersDocumentCostsMuch(t *testing.T) {
 	lifted := graph.Bounds{Bytes: none, Tokens: none, Depth: none, Name: none, Fields: none, RootFields: none, Aliases: none, Repeats: none,
 		Operations: none, Fragments: none, Variables: none, Directives: none, Steps: none, Cost: none, Values: none, Nesting: none}
 	shop := big(t)
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
 		s := bounded(open(t, e, shop), lifted)
 		for _, h := range hostiles() {
 			switch h.name {

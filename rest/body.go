@@ -115,12 +115,15 @@ func membersOf(of reflect.Type, path []string) []string {
 	return nil
 }
 
+// maxQuoted is how much of a number an error quotes.
+const maxQuoted = 64
+
 // mistypedMember names a member of the wrong JSON type.
 func mistypedMember(e *json.UnmarshalTypeError) *store.Error {
 	if digits, ok := strings.CutPrefix(e.Value, "number "); ok && e.Type.Kind() == reflect.Int && strings.Trim(digits, "-0123456789") == "" {
-		return &store.Error{Code: store.Unprocessable, Path: []string{e.Field}, Detail: "is out of any range: " + digits}
+		return &store.Error{Code: store.Unprocessable, Path: []string{e.Field}, Detail: fmt.Sprintf("is out of any range: %.*s", maxQuoted, digits)}
 	}
-	return &store.Error{Code: store.Invalid, Path: []string{e.Field}, Detail: fmt.Sprintf("must be %s, not a %s", jsonName(e.Type), e.Value)}
+	return &store.Error{Code: store.Invalid, Path: []string{e.Field}, Detail: fmt.Sprintf("must be %s, not a %.*s", jsonName(e.Type), maxQuoted, e.Value)}
 }
 
 func jsonName(goType reflect.Type) string {

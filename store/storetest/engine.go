@@ -38,16 +38,28 @@ func Main(m *testing.M) {
 	m.Run() // testing exits with its code once Main has returned
 }
 
-// Each runs test on every engine, as the subtests "sqlite" and "postgres". The
-// latter is skipped where PostgreSQL cannot be had (Require).
+// Each runs test on every engine, side by side, as the subtests "sqlite" and
+// "postgres". The latter is skipped where PostgreSQL cannot be had (Require).
 func Each(t *testing.T, test func(t *testing.T, e Engine)) {
 	t.Helper()
+	each(t, test, (*testing.T).Parallel)
+}
+
+// EachAlone is Each for tests that measure the whole process: nothing else
+// runs meanwhile, as long as the test itself is not parallel.
+func EachAlone(t *testing.T, test func(t *testing.T, e Engine)) {
+	t.Helper()
+	each(t, test, func(*testing.T) {})
+}
+
+func each(t *testing.T, test func(t *testing.T, e Engine), begin func(*testing.T)) {
+	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
+		begin(t)
 		test(t, newEngine("sqlite", sqliteDatabase))
 	})
 	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
+		begin(t)
 		err := shared.start()
 		if err != nil && os.Getenv("PORTICO_TEST_POSTGRES") != "" {
 			t.Fatalf("PORTICO_TEST_POSTGRES: %v", err)
