@@ -134,8 +134,9 @@ function accept(i) {
 query.addEventListener("input", (event) => {
   paint();
   draft();
-  if (event.inputType === "insertText" && /[\w@$({.: ]/.test(event.data ?? "")) openCompletion(false);
-  else if (!box.hidden) openCompletion(false);
+  // Not behind { or a space: Enter there is to begin a line, not to take a field.
+  if (/[\w@$(]$/.test(event.data ?? "") || (!box.hidden && /\w$/.test(query.value.slice(0, query.selectionStart)))) openCompletion(false);
+  else closeCompletion();
 });
 query.addEventListener("scroll", () => { follow(); closeCompletion(); });
 query.addEventListener("blur", closeCompletion);
@@ -344,7 +345,7 @@ function openType(name, back = false) {
     ...(type.implements?.length ? [make("p", {}, "implements ", ...type.implements.map(linked))] : []),
     ...(type.possible?.length ? [make("p", {}, "one of ", ...type.possible.flatMap((p) => [linked(p), " "]))] : []),
     make("dl", {}, ...Object.values(type.members).flatMap(entry)));
-  page.scrollIntoView({ block: "nearest" });
+  page.parentElement.scrollTop = 0;
   page.focus({ preventScroll: true });
 }
 
@@ -358,6 +359,7 @@ function openSearch() {
     for (const member of Object.values(type.members)) hits.push([score(member.name, member.description) + 0.5, type.name + "." + member.name, type.name]);
   }
   const best = hits.filter(([score]) => score < 9).sort((a, b) => a[0] - b[0]).slice(0, 60);
+  say(best.length + " found");
   page.replaceChildren(make("p", { class: "note" }, best.length ? "" : "Nothing found."), make("ul", {}, ...best.map(([, title, name]) =>
     make("li", {}, make("a", { href: "#type=" + name, click: (event) => { event.preventDefault(); openType(name); } }, title)))));
 }
