@@ -172,9 +172,9 @@ func (c *canary) damage(r *rand.Rand, body string) string {
 func TestNoSecretLeaves(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		requests := storetest.Pick(800, canaryRequestsPostgres)
+		requests := storetest.Pick(400, canaryRequestsPostgres)
 		if e.Name == "sqlite" {
-			requests = storetest.Pick(4_000, canaryRequests)
+			requests = storetest.Pick(3_000, canaryRequests)
 		}
 		flags := []string{"--database-url", e.URL(t), "--seal-key", keyOf('k'), "--synchronous", "OFF", "--log-level", "debug", "--admin-addr", "127.0.0.1:0",
 			"--token-rate-client", "0", "--token-rate-address", "0", "--code-rate-client", "0", "--code-rate-address", "0"}

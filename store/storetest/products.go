@@ -81,9 +81,11 @@ func Products(t *testing.T, e Engine) {
 		text := withoutStock(generated(t, 11_500, 1))
 		h := shelve(t, e, text, catalogOf(t, text), func(config *store.Config) { config.WordBytes = 1 << 19 }) // several segments
 		require.Greater(t, len(h.attached[""]), 10_100)
-		t.Run("every query answers as the model does", productsAsModel(h))
-		t.Run("every value is counted as the model does", facetsAsModel(h))
-		t.Run("every walk sees each product once", productsWalked(h))
+		if e.Name == "sqlite" || Long() { // beyond a chunk it is arithmetic, the same on both
+			t.Run("every query answers as the model does", productsAsModel(h))
+			t.Run("every value is counted as the model does", facetsAsModel(h))
+			t.Run("every walk sees each product once", productsWalked(h))
+		}
 		t.Run("a read costs as many statements for one product as for a hundred", productStatements(e, h))
 		t.Run("many nodes cost as many statements as two", nodeStatements(h))
 		t.Run("what was read once costs none", productsWarm(h))
