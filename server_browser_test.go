@@ -119,6 +119,11 @@ func TestThePlaygroundInABrowser(t *testing.T) {
 	b.do(t, chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 	b.until(t, `document.querySelector("#answer").textContent.includes('"pageLengthMax": 100')`)
 
+	// Without a token there is a way to one.
+	b.do(t, chromedp.Click(chromedp.CSS("#tab-headers")), chromedp.SetValue(chromedp.CSS("#token"), "spent"), chromedp.Click(chromedp.CSS("#run")),
+		chromedp.Click(chromedp.CSS("#errors button")), chromedp.SetValue(chromedp.CSS("#client-id"), "demo"), chromedp.Click(chromedp.CSS("#get-token button")))
+	b.until(t, `document.querySelector("#token-said").textContent === "The token is in place, for 60 minutes."`)
+
 	// The reference finds a type, and leads to the next one.
 	b.do(t, chromedp.Click(chromedp.CSS("#tab-reference")), chromedp.SendKeys(chromedp.CSS("#reference-search"), "ProductFacets"),
 		chromedp.Click(chromedp.CSS("#reference-page li a")))

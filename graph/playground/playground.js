@@ -196,6 +196,7 @@ function headers() {
 
 async function run() {
   if (running) return;
+  closeCompletion();
   const given = checkVariables();
   if (!given) return choose(at("tab-variables")), variables.focus();
   const body = { query: query.value, variables: given, operationName: operationAt(query.value, query.selectionStart)?.name };
