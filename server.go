@@ -12,7 +12,7 @@ package main
 //	request --> RequestID > Address > Recover > auth > AccessLog > Metrics > CORS > Crowd > LimitBody > Shopper > Entrance --> mux (app.handler)
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
-//	     /  /graphql  /schema.graphql                 graph  <---------------------------+
+//	     /  /playground/...  /graphql  /schema.graphql  graph  <-------------------------+
 //	     /catalog/...  /v2/...                rest --> graph  <--------------------------+
 //	     /docs  /openapi.yaml                 rest  <------------------------------------'
 //
@@ -215,11 +215,10 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		address, a.tls = "https://"+listener.Addr().String(), certificate.Config()
 	}
 	if c.Demo {
-		visitor, err := demo.Open(ctx, a.store, a.tokens)
-		if err != nil {
+		if a.visitor, err = demo.Open(ctx, a.store, a.tokens); err != nil {
 			return err
 		}
-		if err := demo.Welcome(streams.Out, address, visitor); err != nil {
+		if err := demo.Welcome(streams.Out, address, a.visitor); err != nil {
 			return err
 		}
 	}
@@ -300,7 +299,8 @@ type app struct {
 	tokens  *auth.Service
 	metrics *web.Metrics
 	log     *slog.Logger
-	tls     *tls.Config // nil for HTTP
+	tls     *tls.Config   // nil for HTTP
+	visitor *demo.Visitor // nil but in the demo
 }
 
 // handler is every route, behind what all of them share.
@@ -311,15 +311,20 @@ func (a *app) handler() http.Handler {
 	if a.Demo {
 		options = append(options, graph.OpenIntrospection())
 	}
+	var greeting []graph.PlaygroundOption
+	if a.visitor != nil {
+		greeting = append(greeting, graph.WithVisitor(a.visitor.Token, a.visitor.ClientID))
+	}
 	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
 	api := rest.New(resolver, a.log)
+	playground := graph.NewPlayground(api.WriteError, greeting...)
 	mux := http.NewServeMux()
 	mux.Handle("/", api.Handler())
 	mux.Handle("/graphql", graph.NewHandler(resolver, a.log, options...))
 	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
 	readable(mux, map[string]http.Handler{
-		"/{$}": graph.NewPlayground("/graphql"), "/schema.graphql": http.HandlerFunc(serveSchema),
+		"/{$}": playground, graph.PlaygroundPath + "/{part}": playground, "/schema.graphql": http.HandlerFunc(serveSchema),
 		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: rest.Docs(api.WriteError), rest.DocsPath + "/": rest.Docs(api.WriteError),
 		web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping),
 	}, api.WriteError)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/handler"
-	"github.com/99designs/gqlgen/graphql/playground"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -101,11 +100,6 @@ func whileAsked(ctx context.Context, next graphql.RootResolver) graphql.Marshale
 		return graphql.Null
 	}
 	return next(ctx)
-}
-
-// NewPlayground serves GraphiQL for the endpoint.
-func NewPlayground(endpoint string) http.Handler {
-	return playground.Handler("Portico", endpoint)
 }
 
 // presenter says errors in the caller's terms, with extensions.code from the

@@ -171,6 +171,7 @@ var table = map[string]string{
 	"POST /oauth/access_token":   public,
 	"GET /.well-known/jwks.json": public,
 	"GET /":                      public,
+	"GET /playground/:part":      public,
 	"GET /schema.graphql":        public,
 	"GET /openapi.yaml":          public,
 	"GET /docs":                  public,

@@ -98,7 +98,7 @@ The same by GraphQL:
 
   curl BASE/graphql -H 'Content-Type: application/json' -H 'Authorization: Bearer TOKEN' -d '{"query":"{ catalogNode(id: \"node-coffee\") { name products(first: 3) { nodes { name sku } } } }"}'
 
-In the playground, this goes under Headers:
+The playground has the token already. Other tools want it as a header:
 
   {"Authorization": "Bearer TOKEN"}
 

@@ -145,7 +145,7 @@ func (c *Contract) checkUnknown(route *routers.Route, r *http.Request, status in
 }
 
 // beside are the paths of the service that are not REST.
-var beside = regexp.MustCompile(`^/(graphql|schema\.graphql|openapi\.yaml|docs(/.*)?)?$`)
+var beside = regexp.MustCompile(`^/(graphql|schema\.graphql|openapi\.yaml|docs(/.*)?|playground/.*)?$`)
 
 // Held lets no request and no answer to REST pass that openapi.yaml does
 // not have.

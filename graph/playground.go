@@ -1,0 +1,115 @@
+package graph
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"html/template"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"portico/internal/auth"
+	"portico/store"
+)
+
+// PlaygroundPath is where the playground's parts are; the page itself is at /.
+const PlaygroundPath = "/playground"
+
+//go:embed playground
+var playgroundFiles embed.FS
+
+// playgroundTypes is every part of the playground's page, and its content type.
+var playgroundTypes = map[string]string{
+	"playground.css":   "text/css; charset=utf-8",
+	"playground.js":    "text/javascript; charset=utf-8",
+	"language.js":      "text/javascript; charset=utf-8",
+	"examples.graphql": "text/plain; charset=utf-8",
+}
+
+// playgroundPolicy lets the page load and ask what is this server's own, and
+// nothing else; no other page may show it in a frame.
+const playgroundPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// PlaygroundOption changes what the playground begins with.
+type PlaygroundOption func(*visitor)
+
+// visitor is what the page knows of who opens it; nothing but in the demo.
+type visitor struct{ Token, ClientID string }
+
+// WithVisitor puts a token, and the id of the client it is for, into the page.
+// Whoever can open the page by a name of this machine then has them: it is for
+// the demo only.
+func WithVisitor(token, clientID string) PlaygroundOption {
+	return func(v *visitor) { *v = visitor{token, clientID} }
+}
+
+// NewPlayground serves the playground at /, and its parts below PlaygroundPath,
+// as {part}. All of it is in the binary. It asks for /graphql,
+// /schema.graphql and /oauth/access_token. What is not there is NOT_FOUND, by
+// writeError.
+func NewPlayground(writeError auth.WriteError, options ...PlaygroundOption) http.Handler {
+	var known visitor
+	for _, option := range options {
+		option(&known)
+	}
+	anyone, visited := playgroundPage(visitor{}), playgroundPage(known)
+	parts := map[string]http.Handler{}
+	for name, contentType := range playgroundTypes {
+		content, _ := playgroundFiles.ReadFile("playground/" + name) // a test reads them all
+		parts[name] = playgroundPart(content, contentType)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := r.PathValue("part")
+		part, found := parts[name]
+		switch {
+		case name == "" && byLoopback(r.Host):
+			part = visited
+		case name == "":
+			part = anyone
+		case !found:
+			writeError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + " here; the playground is at /."})
+			return
+		}
+		part.ServeHTTP(w, r)
+	})
+}
+
+// playgroundPage is the page as a visitor sees it.
+func playgroundPage(v visitor) http.Handler {
+	var page bytes.Buffer
+	source := template.Must(template.ParseFS(playgroundFiles, "playground/index.html"))
+	template.Must(source, source.Execute(&page, v))
+	return playgroundPart(page.Bytes(), "text/html; charset=utf-8")
+}
+
+// playgroundPart answers with what a browser may keep, but asks about each
+// time: another version of the server has other parts by the same names.
+func playgroundPart(content []byte, contentType string) http.Handler {
+	sum := sha256.Sum256(content)
+	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("Content-Type", contentType)
+		header.Set("ETag", tag)
+		header.Set("Cache-Control", "no-cache")
+		header.Set("Content-Security-Policy", playgroundPolicy)
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Referrer-Policy", "no-referrer")
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	})
+}
+
+// byLoopback tells whether a request names this machine by itself. Another
+// site's name can be made to lead here, and its pages would read the answer.
+func byLoopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
+}
