@@ -139,4 +139,6 @@ func TestOnlyTheDemosPlaygroundHoldsAToken(t *testing.T) {
 		require.NoError(t, response.Write(&body))
 		require.NotContains(t, body.String(), token, host)
 	}
+	_, body := s.send(t, "GET", "/", "", "Origin", "http://localhost:3000")
+	require.NotContains(t, body, token, "another page of this machine")
 }

@@ -67,7 +67,7 @@ func NewPlayground(writeError auth.WriteError, options ...PlaygroundOption) http
 		name := r.PathValue("part")
 		part, found := parts[name]
 		switch {
-		case name == "" && byLoopback(r.Host):
+		case name == "" && byLoopback(r.Host) && !fromAPage(r):
 			part = visited
 		case name == "":
 			part = anyone
@@ -103,6 +103,10 @@ func playgroundPart(content []byte, contentType string) http.Handler {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 	})
 }
+
+// fromAPage tells whether another page's script asks, which CORS may let read
+// the answer; whoever opens the page itself sends no origin.
+func fromAPage(r *http.Request) bool { return r.Header.Get("Origin") != "" }
 
 // byLoopback tells whether a request names this machine by itself. Another
 // site's name can be made to lead here, and its pages would read the answer.
