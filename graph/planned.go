@@ -42,7 +42,7 @@ const (
 // answer runs an operation by its plan and has its answer written; false,
 // without anything written, for what is left to gqlgen's executor.
 func (p *planned) answer(ctx context.Context, asked *prepared, params *graphql.RawParams, write func(answer []byte, response *graphql.Response)) bool {
-	if p == nil || asked == nil || asked.operation == nil || ctx.Err() != nil {
+	if p == nil || asked.operation == nil || asked.operation.Operation != ast.Query || ctx.Err() != nil {
 		return false
 	}
 	variables := map[string]any{}

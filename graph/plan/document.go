@@ -25,14 +25,11 @@ type operation struct {
 // selects; 2 to that power are the plans of an operation at most.
 const maxConditions = 4
 
-// Plan is the plan of an operation of a validated document with these
+// Plan is the plan of a query of a validated document with these
 // variables, which are coerced. It is nil for what is left to gqlgen's
-// executor: mutations and subscriptions, the schema itself, and what more
+// executor: the schema itself, and what more
 // variables decide on than plans are made for.
 func (n *Runner) Plan(plans *Document, document *ast.QueryDocument, asked *ast.OperationDefinition, variables map[string]any) *Plan {
-	if asked.Operation != ast.Query {
-		return nil
-	}
 	plans.mu.Lock()
 	defer plans.mu.Unlock()
 	known := plans.operations[asked]
