@@ -98,10 +98,10 @@ type hotRequest struct {
 func (h *hot) requests() []hotRequest {
 	page := "/catalog/nodes/" + h.node + "/relationships/products?page[limit]=25&include=main_image,files,component_products"
 	return []hotRequest{
-		{name: "settings", method: "GET", path: "/v2/settings", allocations: 30},
-		{name: "typename", method: "POST", path: "/graphql", body: `{"query":"{__typename}"}`, header: []string{"Content-Type", "application/json"}, allocations: 100},
-		{name: "page", method: "GET", path: page, allocations: 30},
-		{name: "known page", method: "GET", path: page, header: []string{"If-None-Match", h.tag(page)}, allocations: 30},
+		{name: "settings", method: "GET", path: "/v2/settings", allocations: 44},
+		{name: "typename", method: "POST", path: "/graphql", body: `{"query":"{__typename}"}`, header: []string{"Content-Type", "application/json"}, allocations: 170},
+		{name: "page", method: "GET", path: page, allocations: 49},
+		{name: "known page", method: "GET", path: page, header: []string{"If-None-Match", h.tag(page)}, allocations: 49},
 	}
 }
 

@@ -34,7 +34,7 @@ type View struct {
 	cache      *cache
 	memo       *treeMemo
 	valid      *validity // of what was read so far
-	routing    *routing // which the release was chosen from
+	routing    *routing  // which the release was chosen from
 	shopper    ShopperContext
 	languages  []string // what to look for in a product's languages, best first
 	name       string   // of language and currency, for the cache

@@ -68,7 +68,8 @@ func (r *Room) Get(key string, at time.Time) *Answer {
 
 // Do returns the answer that is kept under a key and holds at a moment, else
 // what write makes, which is kept then. Those who ask for the same at the same
-// time wait for one of them to make it. An error is told to all of them and
+// time wait for one of them to make it. What does not hold at the moment it
+// was asked for is not kept, nor shared. An error is told to all of them and
 // kept for nobody; where it is that the maker's client has gone, or a panic,
 // each of the others makes their own.
 func (r *Room) Do(ctx context.Context, key string, at time.Time, write func() (*Answer, error)) (*Answer, error) {
@@ -87,7 +88,7 @@ func (r *Room) Do(ctx context.Context, key string, at time.Time, write func() (*
 	}
 	r.mu.Unlock()
 	if !joined {
-		return r.fly(key, under, write)
+		return r.fly(key, at, under, write)
 	}
 	select {
 	case <-under.done:
@@ -104,7 +105,7 @@ func (r *Room) Do(ctx context.Context, key string, at time.Time, write func() (*
 }
 
 // fly makes an answer for all who wait for it.
-func (r *Room) fly(key string, f *flight, write func() (*Answer, error)) (*Answer, error) {
+func (r *Room) fly(key string, at time.Time, f *flight, write func() (*Answer, error)) (*Answer, error) {
 	defer func() { // a panic passes by here
 		r.mu.Lock()
 		delete(r.flights, key)
@@ -113,7 +114,7 @@ func (r *Room) fly(key string, f *flight, write func() (*Answer, error)) (*Answe
 	}()
 	answer, err := write()
 	f.answer, f.err = answer, err
-	if err == nil {
+	if err == nil && answer.Holds(at) {
 		r.kept.Set(key, answer)
 	}
 	return answer, err
