@@ -38,7 +38,7 @@ func (n *Runner) run(ctx context.Context, r *Run, p *Plan) (answer []byte, err e
 	}()
 	r.variables = graphql.GetOperationContext(ctx).Variables
 	r.places = r.steps[:0]
-	if !n.root(serial(ctx), r, p.root.Of(n.query)) {
+	if !n.root(Serial(ctx), r, p.root.Of(n.query)) {
 		r.answer = append(r.answer, "null"...)
 	}
 	return r.answer, nil
@@ -46,8 +46,8 @@ func (n *Runner) run(ctx context.Context, r *Run, p *Plan) (answer []byte, err e
 
 type serialKey struct{}
 
-// serial marks what runs on one goroutine.
-func serial(ctx context.Context) context.Context {
+// Serial marks what runs on one goroutine.
+func Serial(ctx context.Context) context.Context {
 	return context.WithValue(ctx, serialKey{}, true)
 }
 
