@@ -50,7 +50,7 @@ func (d *documents) prepare(ctx context.Context, params *graphql.RawParams) gqle
 	}
 	params.Variables = variables
 	budget, fault := d.pricing.check(asked, variables)
-	if op, ok := ctx.Value(operationKey{}).(*operation); ok {
+	if op, ok := operationOf(ctx); ok {
 		op.budget = budget
 	}
 	return listed(fault)
