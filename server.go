@@ -110,6 +110,7 @@ type serve struct {
 	DocumentDepth  int `placeholder:"N" default:"20" help:"How deep a GraphQL document may nest fields. Default: ${default}."`
 	DocumentCost   int `placeholder:"N" default:"60000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
 
+	Executor         string `enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"What runs GraphQL queries: plan, which compiles each document once; or gqlgen, whose executor is slower and answers the same. Default: ${default}."`
 	AnswerCacheBytes uint64 `placeholder:"BYTES" default:"67108864" help:"Memory for finished answers about what is published, in bytes; 0 keeps none, so that each is made anew. Default: ${default}, which is 64 MiB."`
 
 	web.Bounds
@@ -328,7 +329,10 @@ type app struct {
 func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.WithBounds(a.documentBounds())}
+	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.documentBounds())}
+	if a.Executor == "gqlgen" {
+		options = append(options, graph.WithoutPlans())
+	}
 	if a.Demo {
 		options = append(options, graph.OpenIntrospection())
 	}

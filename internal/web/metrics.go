@@ -38,6 +38,7 @@ type Metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	fields   *prometheus.CounterVec
+	queries  *prometheus.CounterVec
 	registry *prometheus.Registry
 
 	mu      sync.RWMutex
@@ -60,11 +61,14 @@ func NewMetrics(client func(context.Context) string) *Metrics {
 		fields: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portico_graphql_fields_total", Help: "Root fields asked for over GraphQL, each alias for itself, by field and client.",
 		}, []string{"field", "client"}),
+		queries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "portico_graphql_queries_total", Help: "GraphQL queries run, by executor: plan, or gqlgen for what plans leave to it.",
+		}, []string{"executor"}),
 		registry: prometheus.NewRegistry(),
 		clients:  map[string]bool{},
 		series:   map[taken]*series{},
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.fields,
+	m.registry.MustRegister(m.requests, m.duration, m.fields, m.queries,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -95,6 +99,9 @@ func (m *Metrics) Handler() http.Handler {
 func (m *Metrics) Field(ctx context.Context, field string) {
 	m.fields.WithLabelValues(field, m.who(m.client(ctx))).Inc()
 }
+
+// Executor counts a GraphQL query by what runs it: plan or gqlgen.
+func (m *Metrics) Executor(name string) { m.queries.WithLabelValues(name).Inc() }
 
 // Middleware counts requests. It stands inside of what finds out who is
 // asking, and needs Route around the mux to learn their routes.
