@@ -180,7 +180,7 @@ func (c *serve) relax(command *kong.Context) {
 
 // Run serves until ctx ends.
 func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Context) error {
-	log := web.Logger(c.Log(streams))
+	log, lines := c.logs(streams)
 	listener, err := c.listen("--addr", c.Addr)
 	if err != nil {
 		return err
@@ -210,6 +210,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		return err
 	}
 	defer a.store.Close()
+	a.lines = lines
 	address := "http://" + listener.Addr().String()
 	if c.TLSCert != "" {
 		certificate, err := web.LoadCertificate(c.TLSCert, c.TLSKey, log)
@@ -238,6 +239,16 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	}
 	log.Info("ready", ready...)
 	return a.answer(ctx, listener, admin)
+}
+
+// logs is the server's log, and the lines that the access log shares with it.
+func (c *serve) logs(streams cli.Streams) (*slog.Logger, *web.Lines) {
+	lines := web.NewLines(streams.Err)
+	if log := c.Log(streams); !cli.LogsJSON(log) {
+		return web.Logger(log), lines // on a terminal, which the lines are not
+	}
+	streams.Err = lines
+	return web.Logger(c.Log(streams)), lines
 }
 
 // answer serves until ctx ends, or either listener fails. Without an admin
@@ -309,6 +320,7 @@ type app struct {
 	metrics *web.Metrics
 	answers *answers.Room
 	log     *slog.Logger
+	lines   *web.Lines    // of the log; nil where it is written another way
 	tls     *tls.Config   // nil for HTTP
 	visitor *demo.Visitor // nil but in the demo
 }
@@ -346,7 +358,7 @@ func (a *app) handler() http.Handler {
 		web.Address(proxies),
 		web.Recover(a.log, api.WriteError),
 		a.tokens.Middleware,
-		web.AccessLog(a.log, web.WithClient(clientOf)),
+		web.AccessLog(a.log, web.WithClient(clientOf), web.WithLines(a.lines)),
 		a.metrics.Middleware,
 		web.CORS(a.CORSOrigins),
 		web.Crowd(api.WriteError),

@@ -20,7 +20,7 @@ type budget struct {
 // spend pays for the rows that a field brings. Outside of an operation of
 // GraphQL they cost nothing. UNPROCESSABLE when the budget is spent.
 func spend(ctx context.Context, field string, rows int) error {
-	op, ok := ctx.Value(operationKey{}).(*operation)
+	op, ok := operationOf(ctx)
 	if !ok || op.budget == nil {
 		return nil
 	}

@@ -58,7 +58,7 @@ func (d *documents) prepare(ctx context.Context, params *graphql.RawParams) (*pr
 	}
 	params.Variables = variables
 	budget, fault := d.pricing.check(asked.operation, variables)
-	if op, ok := ctx.Value(operationKey{}).(*operation); ok {
+	if op, ok := operationOf(ctx); ok {
 		op.budget = budget
 	}
 	return asked, listed(fault)

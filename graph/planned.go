@@ -70,7 +70,7 @@ func (p *planned) answer(ctx context.Context, asked *prepared, params *graphql.R
 	}
 	if err != nil { // of a panic, which that executor makes the error of its field
 		p.count(byGqlgen)
-		if op, ok := ctx.Value(operationKey{}).(*operation); ok && op.budget != nil {
+		if op, ok := operationOf(ctx); ok && op.budget != nil {
 			op.budget.spent.Store(0)
 		}
 		return false
