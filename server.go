@@ -109,6 +109,8 @@ type serve struct {
 	DocumentDepth  int `placeholder:"N" default:"20" help:"How deep a GraphQL document may nest fields. Default: ${default}."`
 	DocumentCost   int `placeholder:"N" default:"60000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
 
+	StockBytes int `placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, in bytes, so that it is read without the database; a product takes some 90. 0 is none. Default: ${default}, which is 96 MiB."`
+
 	web.Bounds
 
 	Linger time.Duration `placeholder:"DURATION" default:"0s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first; such as 5s. Default: ${default}."`
@@ -133,6 +135,9 @@ func (c *serve) Validate() error {
 	}
 	if min(c.DocumentTokens, c.DocumentDepth, c.DocumentCost) < 0 {
 		return &cli.Usage{Reason: "--document-tokens, --document-depth and --document-cost must be at least 1; 0 is the default"}
+	}
+	if c.StockBytes < 0 {
+		return &cli.Usage{Reason: "--stock-bytes must be at least 0, which is none"}
 	}
 	if err := c.Bounds.Check(); err != nil {
 		return &cli.Usage{Reason: err.Error()}
@@ -274,7 +279,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.Open(ctx, log, func(config *store.Config) { config.Sealer = sealer })
+	s, err := c.Open(ctx, log, func(config *store.Config) { config.Sealer, config.StockBytes = sealer, c.StockBytes })
 	if err != nil {
 		return nil, err
 	}
