@@ -22,9 +22,10 @@ var arrows = map[string][]string{
 	"portico/internal/web":    {"portico/store", "portico/internal/auth"},
 	"portico/internal/cli":    {"portico/store", "portico/internal/auth"},
 	"portico/internal/demo":   {"portico/store", "portico/internal/auth"},
-	"portico/graph/model":     {"portico/store"},
-	"portico/graph/generated": {"portico/store", "portico/graph/model"},
-	"portico/graph":           {"portico/store", "portico/internal/auth", "portico/graph/generated", "portico/graph/model"},
+	"portico/graph/plan":      {},
+	"portico/graph/model":     {"portico/store", "portico/graph/plan"},
+	"portico/graph/generated": {"portico/store", "portico/graph/model", "portico/graph/plan"},
+	"portico/graph":           {"portico/store", "portico/internal/auth", "portico/graph/generated", "portico/graph/model", "portico/graph/plan"},
 	"portico/rest":            {"portico/store", "portico/internal/auth", "portico/internal/web", "portico/graph", "portico/graph/model", "portico/graph/generated"},
 	"portico/rest/resttest":   {"portico/rest", "portico/internal/web", "portico/store/storetest"},
 }

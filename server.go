@@ -110,6 +110,7 @@ type serve struct {
 	DocumentCost   int `placeholder:"N" default:"60000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
 
 	StockBytes int `placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, in bytes, so that it is read without the database; a product takes some 90. 0 is none. Default: ${default}, which is 96 MiB."`
+	Executor string `enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"What runs GraphQL queries: plan, which compiles each document once; or gqlgen, whose executor is slower and answers the same. Default: ${default}."`
 
 	web.Bounds
 
@@ -312,7 +313,10 @@ type app struct {
 func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.WithBounds(a.documentBounds())}
+	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.documentBounds())}
+	if a.Executor == "gqlgen" {
+		options = append(options, graph.WithoutPlans())
+	}
 	if a.Demo {
 		options = append(options, graph.OpenIntrospection())
 	}

@@ -37,6 +37,7 @@ type Metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	fields   *prometheus.CounterVec
+	queries  *prometheus.CounterVec
 	registry *prometheus.Registry
 
 	mu      sync.Mutex
@@ -58,10 +59,13 @@ func NewMetrics(client func(context.Context) string) *Metrics {
 		fields: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portico_graphql_fields_total", Help: "Root fields asked for over GraphQL, each alias for itself, by field and client.",
 		}, []string{"field", "client"}),
+		queries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "portico_graphql_queries_total", Help: "GraphQL queries run, by executor: plan, or gqlgen for what plans leave to it.",
+		}, []string{"executor"}),
 		registry: prometheus.NewRegistry(),
 		clients:  map[string]bool{},
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.fields,
+	m.registry.MustRegister(m.requests, m.duration, m.fields, m.queries,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -76,6 +80,9 @@ func (m *Metrics) Handler() http.Handler {
 func (m *Metrics) Field(ctx context.Context, field string) {
 	m.fields.WithLabelValues(field, m.who(ctx)).Inc()
 }
+
+// Executor counts a GraphQL query by what runs it: plan or gqlgen.
+func (m *Metrics) Executor(name string) { m.queries.WithLabelValues(name).Inc() }
 
 type routeKey struct{}
 
