@@ -109,8 +109,8 @@ type serve struct {
 	DocumentDepth  int `placeholder:"N" default:"20" help:"How deep a GraphQL document may nest fields. Default: ${default}."`
 	DocumentCost   int `placeholder:"N" default:"60000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
 
-	StockBytes int `placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, in bytes, so that it is read without the database; a product takes some 90. 0 is none. Default: ${default}, which is 96 MiB."`
-	Executor string `enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"What runs GraphQL queries: plan, which compiles each document once; or gqlgen, whose executor is slower and answers the same. Default: ${default}."`
+	StockBytes int    `placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, in bytes, so that it is read without the database; a product takes some 90. 0 is none. Default: ${default}, which is 96 MiB."`
+	Executor   string `enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"What runs GraphQL queries: plan, which compiles each document once; or gqlgen, whose executor is slower and answers the same. Default: ${default}."`
 
 	web.Bounds
 

@@ -75,8 +75,8 @@ func (c *stockCells) slot(id string) int {
 
 // put takes a record in, unless the same or a newer state of it is there.
 func (c *stockCells) put(row stockRow) {
-	fresh := stockCell{revision: uint32(row.revision), available: int32(row.Available), allocated: int32(row.Allocated),
-		created: micros(row.CreatedAt), updated: micros(row.UpdatedAt)}
+	fresh := cellOf(&row.Stock)
+	fresh.revision = uint32(row.revision)
 	if cell := c.find(row.ProductID); cell == nil {
 		c.add(row.ProductID, fresh)
 	} else {
@@ -84,7 +84,7 @@ func (c *stockCells) put(row stockRow) {
 			return
 		}
 		c.unsure = c.unsure || cell.created == c.created && fresh.created > cell.created || cell.updated == c.updated && fresh.updated < cell.updated
-		fresh.text, fresh.start, fresh.length = cell.text, cell.start, cell.length
+		fresh.text, fresh.start = cell.text, cell.start
 		*cell = fresh
 	}
 	c.created, c.updated = min(c.created, fresh.created), max(c.updated, fresh.updated)
@@ -99,7 +99,7 @@ func (c *stockCells) add(id string, cell stockCell) {
 		c.texts = append(c.texts, make([]byte, 0, textBlock))
 		last++
 	}
-	cell.text, cell.start, cell.length = uint32(last), uint16(len(c.texts[last])), uint8(len(id))
+	cell.text, cell.start = uint32(last), uint16(len(c.texts[last]))
 	c.texts[last] = append(c.texts[last], id...)
 	if c.count%cellPage == 0 {
 		c.pages = append(c.pages, make([]stockCell, cellPage))
@@ -140,6 +140,11 @@ func (c *stockCells) times() (created, updated time.Time) {
 	return fromMicros(c.created), fromMicros(c.updated)
 }
 
+// cellOf is a record as a cell, but for where its id is.
+func cellOf(s *Stock) stockCell {
+	return stockCell{length: uint8(len(s.ProductID)), available: int32(s.Available), allocated: int32(s.Allocated), created: micros(s.CreatedAt), updated: micros(s.UpdatedAt)}
+}
+
 // stock is the record of a cell, under the id it was asked by.
 func (c *stockCell) stock(id string) Stock {
 	return Stock{ProductID: id, Available: int(c.available), Allocated: int(c.allocated), CreatedAt: fromMicros(c.created), UpdatedAt: fromMicros(c.updated)}
@@ -156,25 +161,21 @@ func (c *stockCells) column(ids []string, column []*Stock) {
 	}
 }
 
-// span returns the records of some ranks, in order of their ids.
-func (c *stockCells) span(from, to int) []Stock {
+// span returns copies of the cells of some ranks, at most a page, in order of
+// their ids, and a text of their own that has those.
+func (c *stockCells) span(from, to int) (cells []stockCell, ids string) {
 	if from >= to {
-		return nil
+		return nil, ""
 	}
-	places := make([]uint32, 0, to-from)
-	var text []byte
-	for place := range c.order.from(from) {
-		places, text = append(places, place), append(text, c.id(place)...)
-		if len(places) == to-from {
-			break
-		}
+	var places [MaxPageLength]uint32
+	n := c.order.span(places[:to-from], from)
+	cells = make([]stockCell, n)
+	var room [4096]byte
+	text := room[:0]
+	for i, place := range places[:n] {
+		cells[i] = *c.at(place)
+		cells[i].start = uint16(len(text))
+		text = append(text, c.id(place)...)
 	}
-	ids := string(text) // one text for all of them
-	rows := make([]Stock, len(places))
-	for i, place := range places {
-		cell := c.at(place)
-		rows[i] = cell.stock(ids[:cell.length])
-		ids = ids[cell.length:]
-	}
-	return rows
+	return cells, string(text)
 }

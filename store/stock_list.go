@@ -57,23 +57,16 @@ func (s *Store) StockTimes(ctx context.Context) (created, updated time.Time, err
 // StockPage is a page of all stock with what is told of the whole list, as it
 // is at one moment where it comes from memory.
 type StockPage struct {
-	Rows             []Stock
 	Limit, Offset    int // as in Slice
 	HasNext          bool
 	HasPrevious      bool
 	Total            int       // rows of the list, within the query's ranges
 	Created, Updated time.Time // the earliest and the latest of all stock; zero where there is none
 
+	rows  []stockCell
+	ids   string // of the rows
 	query ListQuery
 	name  string // of the list; empty until a cursor wants it
-}
-
-// Cursor is the place of a row in the list.
-func (p *StockPage) Cursor(row int) string {
-	if p.name == "" {
-		p.name = stockList.called(p.query)
-	}
-	return cursor{List: p.name, Key: stockList.key(&p.Rows[row], p.query.Sort)}.String()
 }
 
 // StockPage is Stocks for those who show everything of it, and need no cursors
@@ -87,10 +80,11 @@ func (s *Store) StockPage(ctx context.Context, query ListQuery) (*StockPage, err
 	if err != nil {
 		return nil, err
 	}
-	page = &StockPage{Limit: slice.Limit, Offset: slice.Offset, HasNext: slice.HasNext, HasPrevious: slice.HasPrevious,
-		Rows: make([]Stock, len(slice.Items)), query: query}
-	for i, stock := range slice.Items {
-		page.Rows[i] = *stock
+	page = &StockPage{Limit: slice.Limit, Offset: slice.Offset, HasNext: slice.HasNext, HasPrevious: slice.HasPrevious, query: query}
+	for _, stock := range slice.Items {
+		row := cellOf(stock)
+		row.start = uint16(len(page.ids))
+		page.rows, page.ids = append(page.rows, row), page.ids+stock.ProductID
 	}
 	if page.Total, err = slice.Total(ctx); err != nil {
 		return nil, err
@@ -99,12 +93,40 @@ func (s *Store) StockPage(ctx context.Context, query ListQuery) (*StockPage, err
 	return page, err
 }
 
+// Len is how many rows the page has.
+func (p *StockPage) Len() int { return len(p.rows) }
+
+// ID is the product of a row.
+func (p *StockPage) ID(row int) string {
+	cell := &p.rows[row]
+	return p.ids[cell.start : int(cell.start)+int(cell.length)]
+}
+
+// Units are those of a row.
+func (p *StockPage) Units(row int) (available, allocated int) {
+	return int(p.rows[row].available), int(p.rows[row].allocated)
+}
+
+// Row is a whole row.
+func (p *StockPage) Row(row int) Stock { return p.rows[row].stock(p.ID(row)) }
+
+// Cursor is the place of a row in the list.
+func (p *StockPage) Cursor(row int) string {
+	if p.name == "" {
+		p.name = stockList.called(p.query)
+	}
+	stock := p.Row(row)
+	return cursor{List: p.name, Key: stockList.key(&stock, p.query.Sort)}.String()
+}
+
 // slice is the page as all lists are.
 func (p *StockPage) slice() *Slice[*Stock] {
-	slice := &Slice[*Stock]{Items: make([]*Stock, len(p.Rows)), Cursors: make([]string, len(p.Rows)), Limit: p.Limit, Offset: p.Offset,
+	slice := &Slice[*Stock]{Items: make([]*Stock, len(p.rows)), Cursors: make([]string, len(p.rows)), Limit: p.Limit, Offset: p.Offset,
 		HasNext: p.HasNext, HasPrevious: p.HasPrevious, Total: func(context.Context) (int, error) { return p.Total, nil }}
-	for i := range p.Rows {
-		slice.Items[i], slice.Cursors[i] = &p.Rows[i], p.Cursor(i)
+	stocks := make([]Stock, len(p.rows))
+	for i := range stocks {
+		stocks[i] = p.Row(i)
+		slice.Items[i], slice.Cursors[i] = &stocks[i], p.Cursor(i)
 	}
 	return slice
 }
@@ -130,7 +152,7 @@ func (s *Store) livePage(ctx context.Context, query ListQuery) (page *StockPage,
 		}
 	}
 	page = &StockPage{Limit: b.limit, Offset: -1, query: query}
-	between := map[string]string{} // ids, by the member that gives one
+	var between map[string]string // ids, by the member that gives one
 	for member, text := range query.Page.cursors {
 		if page.name == "" {
 			page.name = stockList.called(query)
@@ -138,6 +160,9 @@ func (s *Store) livePage(ctx context.Context, query ListQuery) (page *StockPage,
 		key, err := stockList.keyOf(*text, page.name, member, query.Sort)
 		if err != nil {
 			return nil, false, err
+		}
+		if between == nil {
+			between = map[string]string{}
 		}
 		between[member] = key[0].(string)
 	}
@@ -172,9 +197,9 @@ func (p *StockPage) read(cells *stockCells, b bounds, between map[string]string)
 		from, to = last-b.offset-b.limit, last-b.offset
 		more = from > first
 	}
-	p.Rows = cells.span(max(from, first), min(to, last))
+	p.rows, p.ids = cells.span(max(from, first), min(to, last))
 	if descending {
-		slices.Reverse(p.Rows)
+		slices.Reverse(p.rows)
 	}
 	p.HasNext, p.HasPrevious = more, b.after != "" || b.offset > 0
 	if b.backward {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"iter"
 	"slices"
 	"sort"
 )
@@ -60,20 +59,17 @@ func (o *cellOrder) rank(c *stockCells, id string, equal bool) int {
 	return rank
 }
 
-// from yields the places from a rank on.
-func (o *cellOrder) from(rank int) iter.Seq[uint32] {
-	return func(yield func(uint32) bool) {
-		for _, places := range o.runs {
-			if rank >= len(places) {
-				rank -= len(places)
-				continue
-			}
-			for _, place := range places[rank:] {
-				if !yield(place) {
-					return
-				}
-			}
-			rank = 0
+// span fills in the places from a rank on, and tells how many there are.
+func (o *cellOrder) span(into []uint32, rank int) (n int) {
+	for _, places := range o.runs {
+		if rank >= len(places) {
+			rank -= len(places)
+			continue
+		}
+		n += copy(into[n:], places[rank:])
+		if rank = 0; n == len(into) {
+			break
 		}
 	}
+	return n
 }
