@@ -31,6 +31,15 @@ func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, ord
 	return &model.StockConnection{Connection: connection, Times: r.stockTimes}, nil
 }
 
+// StockPage is Stocks for REST, which shows everything of a page but the
+// cursors of its rows.
+func (r *Resolver) StockPage(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*store.StockPage, error) {
+	if err := auth.Require(ctx, "Query.stocks"); err != nil {
+		return nil, err
+	}
+	return r.store.StockPage(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: page(first, after, last, before, offset)})
+}
+
 // maxStocks bounds what one call of stocksById asks for.
 const maxStocks = store.MaxPageLength
 

@@ -52,6 +52,10 @@ type dialect interface {
 	// snapshot is the isolation under which several reads see one state.
 	snapshot() *sql.TxOptions
 
+	// forUpdate ends a query whose rows nobody else may change before this
+	// transaction ends.
+	forUpdate() string
+
 	// explain makes a query tell its plan.
 	explain(query string) string
 
@@ -201,6 +205,7 @@ func (sqliteDialect) classify(err error) fault {
 func (sqliteDialect) oneWriter() bool             { return true }
 func (sqliteDialect) snapshot() *sql.TxOptions    { return nil }
 func (sqliteDialect) analyze([]string) string     { return "" }
+func (sqliteDialect) forUpdate() string           { return "" } // it has the whole database
 func (sqliteDialect) explain(query string) string { return "EXPLAIN QUERY PLAN " + query }
 
 // backup needs a connection that may write: on one that may not, VACUUM INTO
@@ -318,6 +323,7 @@ func (postgresDialect) snapshot() *sql.TxOptions {
 func (postgresDialect) analyze(tables []string) string {
 	return "ANALYZE " + strings.Join(tables, ", ")
 }
+func (postgresDialect) forUpdate() string           { return " FOR UPDATE" }
 func (postgresDialect) explain(query string) string { return "EXPLAIN " + query }
 func (postgresDialect) backup(context.Context, Config, string) error {
 	return unprocessable(nil, "PostgreSQL has tools of its own for this: pg_dump --format=custom, and pg_restore")

@@ -88,6 +88,7 @@ type importWriter struct {
 	topics  []topic
 	revised bool // something that catalogs publish
 	touched []authoredChange
+	stocked []string // products whose stock is another
 }
 
 // published are the kinds of resources that a release is made of.
@@ -104,7 +105,7 @@ func (w *importWriter) announce(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return w.store.tellImported(ctx, w.tx, w.stocked)
 }
 
 func (w *importWriter) write(ctx context.Context, kind string, sources []source) (int, error) {
