@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -321,16 +322,21 @@ func (r *Resolver) stocksOfProducts(ctx context.Context, all []*model.Product) (
 	return r.stocksOf(ctx, keysOf(all, (*model.Product).ProductID))
 }
 
-// stocksOf are the stock records of products, one record for all places that
-// a product has among them; nil for one without.
+// stocksOf are the stock records of products, in their order; nil for one
+// without.
 func (r *Resolver) stocksOf(ctx context.Context, productIDs []string) ([]*model.Stock, error) {
-	ids := unique(productIDs)
-	found, err := r.store.StocksByID(ctx, ids)
-	stocks := make(map[string]*model.Stock, len(ids))
-	for _, stock := range model.NewStocks(pick(ids, found)) {
-		stocks[stock.ProductID] = stock
+	records, err := r.store.StockColumn(ctx, productIDs)
+	if err != nil {
+		return nil, err
 	}
-	return model.Spread(productIDs, stocks), err
+	there := model.NewStocks(slices.DeleteFunc(slices.Clone(records), func(s *store.Stock) bool { return s == nil }))
+	stocks := make([]*model.Stock, len(records))
+	for i, record := range records {
+		if record != nil {
+			stocks[i], there = there[0], there[1:]
+		}
+	}
+	return stocks, nil
 }
 
 // ProductsByID fetches products of the shopper's catalog, as siblings. It is
