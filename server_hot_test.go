@@ -39,19 +39,10 @@ type hot struct {
 	node    string // with the longest list of products
 }
 
-func heat(t testing.TB, flags ...string) *hot {
+func heat(t testing.TB) *hot {
 	t.Helper()
-	c := &commands{}
-	parser, err := cli.Parser(c, cli.Streams{Out: io.Discard, Err: io.Discard})
-	require.NoError(t, err)
-	_, err = parser.Parse(append([]string{"serve", "--synchronous", "OFF", "--database-url", "file:" + filepath.Join(t.TempDir(), "hot.db")}, flags...))
-	require.NoError(t, err)
-	log := web.Logger(slog.New(slog.NewJSONHandler(io.Discard, nil)))
-	a, err := c.Serve.open(t.Context(), log)
-	require.NoError(t, err)
-	t.Cleanup(func() { a.store.Close() })
-	a.lines = web.NewLines(io.Discard)
-	h := &hot{app: a, handler: a.handler(), node: "node-coffee"}
+	h := beside(t, "file:"+filepath.Join(t.TempDir(), "hot.db"))
+	a := h.app
 	if path := os.Getenv("PORTICO_BENCH_SHOP"); path != "" {
 		h.fill(t, path)
 	} else {
@@ -63,6 +54,22 @@ func heat(t testing.TB, flags ...string) *hot {
 	require.NoError(t, err)
 	h.token = token.AccessToken
 	return h
+}
+
+// beside is a server over a database that may have others.
+func beside(t testing.TB, url string) *hot {
+	t.Helper()
+	c := &commands{}
+	parser, err := cli.Parser(c, cli.Streams{Out: io.Discard, Err: io.Discard})
+	require.NoError(t, err)
+	_, err = parser.Parse([]string{"serve", "--synchronous", "OFF", "--database-url", url, "--seal-key", strings.Repeat("QUFB", 10) + "QUE="})
+	require.NoError(t, err)
+	lines := web.NewLines(io.Discard)
+	a, err := c.Serve.open(t.Context(), web.Logger(slog.New(slog.NewJSONHandler(lines, nil))))
+	require.NoError(t, err)
+	t.Cleanup(func() { a.store.Close() })
+	a.lines = lines
+	return &hot{app: a, handler: a.handler(), node: "node-coffee"}
 }
 
 // fill imports a shop and publishes it.

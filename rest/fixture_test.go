@@ -34,6 +34,12 @@ func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.
 	t.Helper()
 	s := e.Open(t, options...)
 	load(t, s, shop)
+	return over(t, s)
+}
+
+// over mounts both surfaces over a store.
+func over(t testing.TB, s *store.Store) *surface {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	sealer, err := store.NewSealer([]byte(strings.Repeat("k", store.SealingKeySize)))
 	require.NoError(t, err)
