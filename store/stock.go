@@ -53,9 +53,9 @@ func scanStockRow(rows *sql.Rows) (row stockRow, err error) {
 	return row, err
 }
 
-// values are those of its columns.
-func (r *stockRow) values() []any {
-	return []any{r.ProductID, r.Available, r.Allocated, micros(r.CreatedAt), micros(r.UpdatedAt), r.revision}
+// values appends those of its columns.
+func (r *stockRow) values(to []any) []any {
+	return append(to, r.ProductID, r.Available, r.Allocated, micros(r.CreatedAt), micros(r.UpdatedAt), r.revision)
 }
 
 // stockRows reads records by their ids, at most 512, in order.
@@ -139,7 +139,7 @@ func (s *Store) CreateStock(ctx context.Context, actor Actor, productID string, 
 			return err
 		}
 		row := &stockRow{Stock: Stock{ProductID: productID, Available: available, CreatedAt: t.now, UpdatedAt: t.now}, revision: 1}
-		fresh, err := t.exec(ctx, insertText("stock", stockRowInsert, 1)+` ON CONFLICT (product_id) DO NOTHING`, row.values()...)
+		fresh, err := t.insert(ctx, stockRowInsert, 1, func(values []any, _ int) []any { return row.values(values) })
 		if err != nil {
 			return err
 		}

@@ -124,28 +124,25 @@ func (w *stockWrite) enter(actor Actor, change *StockChange, after Stock, toAvai
 	return line
 }
 
-var stockRowInsert = strings.Split(stockRowColumns, ", ")
+var (
+	stockRowUpsert = newInserter("stock", strings.Split(stockRowColumns, ", "), `
+		ON CONFLICT (product_id) DO UPDATE
+		SET available = excluded.available, allocated = excluded.allocated, updated_at = excluded.updated_at, revision = excluded.revision`)
+	stockRowInsert  = newInserter("stock", strings.Split(stockRowColumns, ", "), ` ON CONFLICT (product_id) DO NOTHING`)
+	stockLineInsert = newInserter("stock_transaction", strings.Split(stockTransactionColumns, ", "), "")
+)
 
 // save writes the records.
 func (w *stockWrite) save(ctx context.Context) error {
 	slices.SortFunc(w.rows, func(a, b *stockRow) int { return strings.Compare(a.ProductID, b.ProductID) })
-	records := make([][]any, len(w.rows))
-	for i, row := range w.rows {
-		records[i] = row.values()
-	}
-	return w.insertRowsBut(ctx, "stock", stockRowInsert, `
-		ON CONFLICT (product_id) DO UPDATE
-		SET available = excluded.available, allocated = excluded.allocated, updated_at = excluded.updated_at, revision = excluded.revision`, records)
+	_, err := w.insert(ctx, stockRowUpsert, len(w.rows), func(values []any, n int) []any { return w.rows[n].values(values) })
+	return err
 }
 
 // finish writes the ledger, leaves word of the records, and has this process
 // know them once they are durable.
 func (w *stockWrite) finish(ctx context.Context) error {
-	lines := make([][]any, len(w.lines))
-	for i, line := range w.lines {
-		lines[i] = line.values()
-	}
-	if err := w.insertRows(ctx, "stock_transaction", stockTransactionInsert, lines); err != nil {
+	if _, err := w.insert(ctx, stockLineInsert, len(w.lines), func(values []any, n int) []any { return w.lines[n].values(values) }); err != nil {
 		return err
 	}
 	products, states := make([]string, len(w.rows)), make([]stockRow, len(w.rows))

@@ -36,10 +36,10 @@ func scanStockTransaction(rows *sql.Rows) (*StockTransaction, error) {
 
 var stockTransactionInsert = strings.Split(stockTransactionColumns, ", ")
 
-// values are those of its columns.
-func (l *StockTransaction) values() []any {
-	return []any{l.ID, l.ProductID, string(l.Action), l.Quantity, l.AvailableDelta, l.AllocatedDelta,
-		l.Reason, l.Reference, string(l.Actor), micros(l.CreatedAt)}
+// values appends those of its columns.
+func (l *StockTransaction) values(to []any) []any {
+	return append(to, l.ID, l.ProductID, string(l.Action), l.Quantity, l.AvailableDelta, l.AllocatedDelta,
+		l.Reason, l.Reference, string(l.Actor), micros(l.CreatedAt))
 }
 
 // StockTransactions lists a product's ledger, newest first unless the query
