@@ -15,9 +15,23 @@ func (s *Store) importBatch(ctx context.Context, actor Actor, batch []decoded) (
 	if len(batch) == 0 {
 		return 0, nil
 	}
+	changed, err = s.importAtOnce(ctx, actor, batch, false)
+	if errors.Is(err, errOneByOne) { // to find out which of them
+		changed, err = s.importAtOnce(ctx, actor, batch, true)
+	}
+	return changed, err
+}
+
+// errOneByOne says that one of the rows of a statement is at fault.
+var errOneByOne = errors.New("a row of many is at fault")
+
+func (s *Store) importAtOnce(ctx context.Context, actor Actor, batch []decoded, oneByOne bool) (changed int, err error) {
 	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
 		changed = 0
-		w := &importWriter{tx: t, store: s}
+		w := &importWriter{tx: t, store: s, oneByOne: oneByOne}
+		if err := t.bulk(ctx, s.dialect); err != nil {
+			return err
+		}
 		for kind, sources := range byKind(batch) {
 			n, err := w.write(ctx, kind, sources)
 			if fault := faultOf(batch, err); fault != nil {
@@ -88,6 +102,8 @@ type importWriter struct {
 	topics  []topic
 	revised bool // something that catalogs publish
 	touched []authoredChange
+
+	oneByOne bool // rows that can only be refused by the database go in a statement each
 }
 
 // published are the kinds of resources that a release is made of.
