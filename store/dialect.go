@@ -171,7 +171,7 @@ func patiently(ctx context.Context, connect func(context.Context) error) error {
 }
 
 func (sqliteDialect) ddl(text string) string {
-	return strings.NewReplacer(` COLLATE "C"`, ``, `BYTEA`, `BLOB`, `/* WITHOUT ROWID */`, `WITHOUT ROWID`).Replace(text)
+	return strings.NewReplacer(` COLLATE "C"`, ``, `BYTEA`, `BLOB`, `strpos(`, `instr(`, `/* WITHOUT ROWID */`, `WITHOUT ROWID`).Replace(text)
 }
 
 func (sqliteDialect) goose(Config) (goose.Dialect, []goose.ProviderOption, error) {

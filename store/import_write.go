@@ -126,7 +126,7 @@ func (w *importWriter) announce(ctx context.Context) error {
 func (w *importWriter) write(ctx context.Context, kind string, sources []source) (int, error) {
 	switch kind {
 	case "product":
-		return w.upsertAll(ctx, productTable, sources)
+		return w.products(ctx, sources)
 	case "file":
 		return w.upsertAll(ctx, fileTable, sources)
 	case "product-price":
@@ -260,6 +260,37 @@ func (w *importWriter) upsertAll(ctx context.Context, table sourceTable, sources
 	ids, err := w.upsertRows(ctx, table, rows)
 	w.touch(table.name, ids...)
 	return len(ids), err
+}
+
+// products writes products, and which of them speak of which others.
+func (w *importWriter) products(ctx context.Context, sources []source) (int, error) {
+	rows := make([][]any, len(sources))
+	for i, resource := range sources {
+		rows[i] = productTable.row(resource, w.tx)
+	}
+	ids, err := w.upsertRows(ctx, productTable, rows)
+	if err != nil {
+		return 0, err
+	}
+	w.touch(productTable.name, ids...)
+	slices.Sort(ids)
+	var parts [][]any
+	for _, resource := range sources {
+		p := resource.(*ProductSource)
+		if _, written := slices.BinarySearch(ids, p.ID); written {
+			for _, component := range p.bundledIDs() {
+				parts = append(parts, []any{p.ID, component})
+			}
+		}
+	}
+	if err := chunked(ids, 512, func(ids []string) error {
+		list, args := in(nil, ids)
+		_, err := w.exec(ctx, `DELETE FROM product_component WHERE product_id IN (`+list+`)`, args...)
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	return len(ids), w.insertRows(ctx, "product_component", []string{"product_id", "component_id"}, parts)
 }
 
 // upsertRows writes in blocks of a few sizes, so that few texts are prepared.
