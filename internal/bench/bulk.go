@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -102,7 +101,7 @@ func (b *bench) importRow() (results []result, err error) {
 		return nil, &skipped{"-large is 0"}
 	}
 	file := filepath.Join(b.folder, fmt.Sprintf("import-%d.db", time.Now().UnixNano()))
-	defer os.Remove(file)
+	defer removeDatabase(file)
 	if results, err = b.imports("SQLite", "file:"+file, 20_000); err != nil {
 		return results, err
 	}

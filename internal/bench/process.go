@@ -140,3 +140,10 @@ func (c *child) line() (string, error) {
 	}
 	return strings.TrimSpace(line), nil
 }
+
+// removeDatabase removes a SQLite database with what lies beside it.
+func removeDatabase(file string) {
+	for _, end := range []string{"", "-wal", "-shm", ".lock"} {
+		_ = os.Remove(file + end)
+	}
+}

@@ -39,6 +39,7 @@ func (b *bench) codesRow() (results []result, err error) {
 		return nil, err
 	}
 	file := filepath.Join(b.folder, fmt.Sprintf("bare-%d.db", time.Now().UnixNano()))
+	defer removeDatabase(file)
 	if _, _, err := b.command("", "migrate", "--database-url", "file:"+file); err != nil {
 		return nil, err
 	}
