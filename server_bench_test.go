@@ -1,12 +1,13 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -21,7 +22,7 @@ import (
 //
 //	go test -run - -bench Hot .
 func BenchmarkHot(b *testing.B) {
-	handler, token, node := hotServer(b)
+	handler, token, node := benchServer(b, 0)
 	page := `query Page($id: ID!) { catalogNode(id: $id) { products(first: 25) { totalCount nodes { uuid sku name slug price { amount currency }
 		displayPrice { withoutTax { formatted } } mainImage { href } files { file { href } } breadcrumbs { ancestors { uuid name } } stock { available } } } } }`
 	for _, c := range []struct{ name, method, path, body string }{
@@ -57,27 +58,44 @@ func BenchmarkHot(b *testing.B) {
 	}
 }
 
-// hotServer is the server's handler over a generated shop, a token for all of
-// it, and a node with many products.
-func hotServer(b *testing.B) (handler http.Handler, token, node string) {
+// BenchmarkCold is a page that is not in memory, all of it by REST: another
+// one each time, with memory for few. PORTICO_BENCH_DATABASE is a database
+// with a large shop.
+func BenchmarkCold(b *testing.B) {
+	handler, token, node := benchServer(b, 16<<20)
+	w := &unsent{header: http.Header{}}
+	random := rand.New(rand.NewPCG(1, 1))
+	requests := make([]*http.Request, 1000)
+	for i := range requests {
+		requests[i] = httptest.NewRequest("GET", fmt.Sprintf("/catalog/nodes/%s/relationships/products?page[limit]=25&page[offset]=%d&include=main_image,files,component_products", node, i*5), nil)
+		requests[i].Header.Set("Authorization", "Bearer "+token)
+		requests[i].Header.Set("Accept-Language", []string{"en", "fr", "de"}[i%3])
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		clear(w.header)
+		handler.ServeHTTP(w, requests[random.IntN(len(requests))])
+	}
+	require.Positive(b, w.bytes)
+}
+
+// benchServer is the server's handler over a generated shop, a token for all
+// of it, and the node with the most products of the first page of nodes.
+func benchServer(b *testing.B, cacheBytes uint64) (handler http.Handler, token, node string) {
 	b.Helper()
 	command := &serve{TokenIssuer: "portico"}
 	command.DatabaseURL, command.Synchronous = "file:"+b.TempDir()+"/bench.db", "OFF"
-	command.KeyFile = b.TempDir() + "/bench.key"
+	command.KeyFile, command.CacheBytes = b.TempDir()+"/bench.key", cacheBytes
+	database := os.Getenv("PORTICO_BENCH_DATABASE")
+	if database != "" {
+		command.DatabaseURL, command.SealKey = "file:"+database, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+	}
 	app, err := command.open(b.Context(), slog.New(slog.NewJSONHandler(io.Discard, nil)))
 	require.NoError(b, err)
 	b.Cleanup(func() { app.store.Close() })
-	generated := func() (io.ReadCloser, error) {
-		reader, writer := io.Pipe()
-		go func() { writer.CloseWithError(store.Generate(writer, 1000, 1)) }()
-		return reader, nil
+	if database == "" {
+		fillBench(b, app.store)
 	}
-	_, err = app.store.Import(b.Context(), "bench", generated, store.ImportOptions{})
-	require.NoError(b, err)
-	catalogs, err := app.store.CatalogIDs(b.Context())
-	require.NoError(b, err)
-	_, err = app.store.Publish(b.Context(), "bench", catalogs[0], nil)
-	require.NoError(b, err)
 	client, _, err := app.store.CreateClient(b.Context(), "bench", "bench", nil)
 	require.NoError(b, err)
 	issued, err := app.tokens.Issue(b.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client.ID, Scopes: client.Scopes})
@@ -85,22 +103,37 @@ func hotServer(b *testing.B) (handler http.Handler, token, node string) {
 	return app.handler(), issued.AccessToken, longNode(b, app.store)
 }
 
-// longNode is the first node that fills a page.
-func longNode(b *testing.B, s *store.Store) string {
+func fillBench(b *testing.B, s *store.Store) {
 	b.Helper()
-	view, err := s.View(context.Background(), store.ShopperContext{})
+	generated := func() (io.ReadCloser, error) {
+		reader, writer := io.Pipe()
+		go func() { writer.CloseWithError(store.Generate(writer, 1000, 1)) }()
+		return reader, nil
+	}
+	_, err := s.Import(b.Context(), "bench", generated, store.ImportOptions{})
 	require.NoError(b, err)
-	nodes, err := view.Nodes(b.Context(), store.NodeQuery{})
+	catalogs, err := s.CatalogIDs(b.Context())
+	require.NoError(b, err)
+	_, err = s.Publish(b.Context(), "bench", catalogs[0], nil)
+	require.NoError(b, err)
+}
+
+// longNode is the node with the most products, of the first page of nodes.
+func longNode(b *testing.B, s *store.Store) (id string) {
+	b.Helper()
+	view, err := s.View(b.Context(), store.ShopperContext{})
+	require.NoError(b, err)
+	first, longest := store.MaxPageLength, 0
+	nodes, err := view.Nodes(b.Context(), store.NodeQuery{Page: store.Page{First: &first}})
 	require.NoError(b, err)
 	for _, node := range nodes.Items {
 		page, err := view.Products(b.Context(), store.ProductQuery{NodeID: node.ID})
 		require.NoError(b, err)
-		if page.HasNext {
-			return node.ID
+		if total, err := page.Total(b.Context()); err == nil && total > longest {
+			longest, id = total, node.ID
 		}
 	}
-	require.Fail(b, "no node fills a page")
-	return ""
+	return id
 }
 
 // sentBody is a body that can be sent again.

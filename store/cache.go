@@ -31,6 +31,7 @@ const (
 	cachedRank    = 'k' // rank, by operator and id
 	cachedPlace   = 'o' // place, by product id
 	cachedProduct = 'p' // *released, by language and currency, and ordinal
+	cachedCrumbs  = 'b' // text: breadcrumbs, by the id of their document
 	cachedFile    = 'f' // *File, by id
 	cachedPrices  = '$' // *currencyPrices by -1, *priceOrder by epoch; by currency
 	cachedWords   = 'w' // wordChunk by chunk, wordDirectory by -1
@@ -41,6 +42,11 @@ const (
 
 // sized tells how much memory a kept value holds, in bytes, about.
 type sized interface{ size() int }
+
+// text is kept as it was read.
+type text string
+
+func (t text) size() int { return len(t) }
 
 // cache keeps immutable parts of releases: the store's within a byte budget,
 // or, where the store has none, an operation's own as long as it lasts.
