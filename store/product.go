@@ -250,4 +250,3 @@ func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 	}
 	return &Product{released: found[0]}, nil
 }
-

@@ -160,4 +160,3 @@ func (s *Store) documents(ctx context.Context, ids []int64) (map[int64]string, e
 	})
 	return bodies, err
 }
-
