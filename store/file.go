@@ -124,7 +124,7 @@ func (f *File) size() int { return 2*len(f.json) + 200 }
 
 // FilesByID returns several files of the release; an unknown one is left out.
 func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedFile}
+	key := cacheKey{release: v.Release.identity(), kind: cachedFile}
 	return fetch(v.cache, key, idsOnly(ids), func(ids []string) (map[string]*File, error) {
 		files := make(map[string]*File, len(ids))
 		list, args := in(v.layers(), ids)

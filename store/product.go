@@ -182,7 +182,7 @@ func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Prod
 
 // placesByID returns where products stand in the release.
 func (v *View) placesByID(ctx context.Context, ids []string) (map[string]place, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedPlace}
+	key := cacheKey{release: v.Release.identity(), kind: cachedPlace}
 	return fetch(v.cache, key, idsOnly(ids), func(ids []string) (map[string]place, error) {
 		dead, err := v.dead(ctx)
 		if err != nil {

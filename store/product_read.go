@@ -9,16 +9,18 @@ import (
 // statements however many.
 func (v *View) products(ctx context.Context, places []uint32) ([]*released, error) {
 	found := make([]*released, len(places))
-	key := cacheKey{release: v.Release.ID, kind: cachedProduct, name: v.name}
+	key := cacheKey{release: v.Release.identity(), kind: cachedProduct, name: v.name}
 	var missing []uint32
+	now := micros(v.now)
 	for i, place := range places {
 		key.number = int(place)
 		kept, ok := cached[*released](v.cache, key)
-		if !ok || !kept.holds(micros(v.now)) {
+		if !ok || !kept.holds(now) {
 			missing = append(missing, place)
 			continue
 		}
 		found[i] = kept
+		v.valid.narrow(kept.from, kept.until)
 	}
 	if len(missing) == 0 {
 		return found, nil
@@ -38,6 +40,7 @@ func (v *View) products(ctx context.Context, places []uint32) ([]*released, erro
 			return nil, errReleaseGone
 		}
 		found[i], key.number = product, int(place)
+		v.valid.narrow(product.from, product.until)
 		v.cache.keep(key, product)
 	}
 	return found, nil
@@ -118,7 +121,7 @@ func (v *View) chooseDocument(documents string) (keptTranslation, error) {
 // bodies reads documents, and breadcrumbs, which many products share and which
 // are therefore kept by themselves.
 func (v *View) bodies(ctx context.Context, documents, crumbs []int64) (bodies map[int64]string, shared map[int64]text, err error) {
-	key, shared := cacheKey{release: v.Release.ID, kind: cachedCrumbs}, make(map[int64]text, len(crumbs))
+	key, shared := cacheKey{release: v.Release.identity(), kind: cachedCrumbs}, make(map[int64]text, len(crumbs))
 	missing := documents
 	for _, id := range crumbs {
 		key.number = int(id)

@@ -80,11 +80,14 @@ func (b *bench) publishRow() ([]result, error) {
 	if err != nil {
 		return nil, err
 	}
-	goalWhole, goalTen := 120*time.Second, 2*time.Second
-	return []result{
-		{name: fmt.Sprintf("publish %d products whole", s.products), told: whole.Round(10 * time.Millisecond).String(), verdict: reached(whole <= goalWhole)},
-		{name: fmt.Sprintf("publish 10 changed of %d", s.products), told: ten.Round(10 * time.Millisecond).String(), verdict: reached(ten <= goalTen)},
-	}, nil
+	results := []result{
+		{name: fmt.Sprintf("publish %d products whole", s.products), told: whole.Round(10 * time.Millisecond).String()},
+		{name: fmt.Sprintf("publish 10 changed of %d", s.products), told: ten.Round(10 * time.Millisecond).String()},
+	}
+	if s.products >= 1_000_000 { // the goals are about as many
+		results[0].verdict, results[1].verdict = reached(whole <= 120*time.Second), reached(ten <= 2*time.Second)
+	}
+	return results, nil
 }
 
 func (s *shop) publish(catalog string) (time.Duration, error) {

@@ -8,13 +8,13 @@ import (
 )
 
 // coldRow asks for pages of the large shop, each as often as any other, of a
-// server that has next to no memory for them.
+// server that has memory for next to none of them.
 func (b *bench) coldRow() ([]result, error) {
 	s, err := b.largeShop()
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"--cache-bytes", "1048576"}
+	args := []string{"--cache-bytes", "16777216"}
 	if b.has("--answer-cache-bytes") {
 		args = append(args, "--answer-cache-bytes", "0")
 	}
