@@ -32,6 +32,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -77,6 +78,7 @@ type commands struct {
 }
 
 func main() {
+	cli.FitMemory()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
@@ -236,6 +238,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	if admin != nil {
 		ready = append(ready, "admin", "http://"+admin.Addr().String())
 	}
+	debug.FreeOSMemory() // what only the start needed
 	log.Info("ready", ready...)
 	return a.answer(ctx, listener, admin)
 }
