@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/maypok86/otter/v2"
+	"github.com/maypok86/otter/v2/stats"
 )
 
 // defaultCacheBytes is the memory for what is read of releases.
@@ -65,10 +66,22 @@ func newCache(config Config) *cache {
 	}
 	return &cache{shared: otter.Must(&otter.Options[cacheKey, sized]{
 		MaximumWeight: budget,
+		StatsRecorder: stats.NewCounter(),
 		Weigher: func(key cacheKey, value sized) uint32 {
 			return uint32(min(len(key.name)+96+value.size(), 1<<31))
 		},
 	})}
+}
+
+// CacheStats tells how often parts of releases were found in memory and how
+// often they had to be read, since the store was opened, and how many bytes
+// those take that are kept.
+func (s *Store) CacheStats() (found, made, bytes uint64) {
+	if s.cache == nil {
+		return 0, 0, 0
+	}
+	counted := s.cache.shared.Stats()
+	return counted.Hits, counted.Misses, s.cache.shared.WeightedSize()
 }
 
 // orOwn is the cache, or one for what is read ahead now.
