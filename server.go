@@ -32,6 +32,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -77,6 +78,7 @@ type commands struct {
 }
 
 func main() {
+	cli.FitMemory()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
@@ -241,6 +243,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	if admin != nil {
 		ready = append(ready, "admin", "http://"+admin.Addr().String())
 	}
+	debug.FreeOSMemory() // what only the start needed
 	log.Info("ready", ready...)
 	return a.answer(ctx, listener, admin)
 }
@@ -309,6 +312,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
 	a := &app{serve: c, store: s, tokens: tokens, metrics: web.NewMetrics(clientOf), answers: answers.NewRoom(c.AnswerCacheBytes), log: log}
+	a.metrics.Parts(s.CacheStats)
 	a.metrics.Answers(func() (kept, made, bytes uint64) {
 		stats := a.answers.Stats()
 		return stats.Hits, stats.Misses, stats.Bytes
