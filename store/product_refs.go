@@ -5,6 +5,7 @@ import "sync"
 // refs are what a product refers to, by id.
 type refs struct {
 	once       sync.Once
+	damaged    bool
 	parent     string
 	image      string
 	children   []string
@@ -17,9 +18,14 @@ type refs struct {
 func (r *released) refs() *refs {
 	r.referred.once.Do(func() {
 		if !r.referred.scan(r.body[r.relations:]) {
-			r.referred.take(r.read())
+			r.referred.damaged = true
+			r.referred.take(r.read()) // which panics where it is
+			r.referred.damaged = false
 		}
 	})
+	if r.referred.damaged {
+		r.read() // for everyone who asks, and not for the first alone
+	}
 	return &r.referred
 }
 
