@@ -10,7 +10,7 @@ import (
 	"runtime/debug"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/handler"
+	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -67,17 +67,16 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	config := generated.Config{Resolvers: r, Schema: servedSchema()}
 	executable := generated.NewExecutableSchema(config)
 	desk := &desk{names: newSchemaNames(executable.Schema()), documents: newDocuments(executable.Schema(), chosen.bounds)}
-	server := handler.New(executable)
-	server.AddTransport(postTransport{desk})
-	server.AddTransport(getTransport{desk})
-	server.SetQueryCache(desk.documents.kept)
-	server.SetParserTokenLimit(chosen.bounds.Tokens)
-	server.SetValidationRulesFn(executorRules)
-	server.Use(chosen.introspection)
-	server.AroundRootFields(chosen.aroundRootFields)
-	server.AroundResponses(tellReplays)
-	server.SetErrorPresenter(presenter(log))
-	server.SetRecoverFunc(recovered)
+	exec := executor.New(executable)
+	exec.SetQueryCache(desk.documents.kept)
+	exec.SetParserTokenLimit(chosen.bounds.Tokens)
+	exec.SetDefaultRulesFn(executorRules)
+	exec.Use(chosen.introspection)
+	exec.AroundRootFields(chosen.aroundRootFields)
+	exec.AroundResponses(tellReplays)
+	exec.SetErrorPresenter(presenter(log))
+	exec.SetRecoverFunc(recovered)
+	desk.exec = exec
 	if !chosen.unplan {
 		desk.planned = &planned{desk: desk, handling: &chosen, resolver: r, runner: generated.NewPlanRunner(config),
 			schema: executable.Schema(), present: presenter(log), room: chosen.room}
@@ -92,7 +91,11 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 			fault.write(w)
 			return
 		}
-		server.ServeHTTP(w, r)
+		if r.Method == http.MethodPost {
+			desk.post(w, r)
+		} else {
+			desk.get(w, r)
+		}
 	})
 }
 

@@ -329,6 +329,9 @@ func (r *Resolver) stocksOf(ctx context.Context, productIDs []string) ([]*model.
 	if err != nil {
 		return nil, err
 	}
+	if !slices.Contains(records, nil) {
+		return model.NewStocks(records), nil
+	}
 	there := model.NewStocks(slices.DeleteFunc(slices.Clone(records), func(s *store.Stock) bool { return s == nil }))
 	stocks := make([]*model.Stock, len(records))
 	for i, record := range records {

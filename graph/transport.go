@@ -12,9 +12,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -67,7 +68,11 @@ func refuse(r *http.Request) *fault {
 	case http.MethodGet, http.MethodHead:
 		return nil
 	case http.MethodPost:
-		kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		sent := r.Header.Get("Content-Type")
+		if sent == jsonType {
+			return nil
+		}
+		kind, _, err := mime.ParseMediaType(sent)
 		if err != nil || kind != jsonType {
 			return &fault{http.StatusUnsupportedMediaType, "", store.Invalid, "Send the operation as JSON, with the header Content-Type: application/json."}
 		}
@@ -76,30 +81,30 @@ func refuse(r *http.Request) *fault {
 	return &fault{http.StatusMethodNotAllowed, allowed, store.Invalid, "Send the operation by POST, or a query by GET."}
 }
 
-// postTransport takes {"query", "operationName", "variables"}. Unlike the
-// stock one it bounds the body, never echoes it, and does not encode the
+// post takes {"query", "operationName", "variables"}. Unlike the library's
+// transport it bounds the body, never echoes it, and does not encode the
 // finished data again.
-type postTransport struct{ *desk }
-
-func (postTransport) Supports(r *http.Request) bool { return r.Method == http.MethodPost }
-
-func (t postTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
-	start := graphql.Now()
-	body, err := auth.ReadBody(w, r, maxBody)
+func (d *desk) post(w http.ResponseWriter, r *http.Request) {
+	buffer := bodies.Get().(*[]byte)
+	defer bodies.Put(buffer)
+	body, err := auth.ReadBody(w, r, maxBody, (*buffer)[:0])
+	if cap(body) <= maxBuffer {
+		*buffer = body
+	}
 	if refused := new(auth.StatusError); errors.As(err, &refused) {
 		WriteFault(w, refused.Status, store.Errors{refused.Err})
 		return
 	}
-	if t.again(w, r, body) {
+	if d.again(w, r, body) {
 		return
 	}
 	if err := store.CheckJSON(body); err != nil {
 		fault := store.AsErrors(err)[0]
-		fault.Path = t.names.discreetPath(fault.Path, string(body))
+		fault.Path = d.names.discreetPath(fault.Path, string(body))
 		WriteFault(w, http.StatusBadRequest, store.Errors{fault})
 		return
 	}
-	if fault := t.documents.tooManyValues(body); fault != nil {
+	if fault := d.documents.tooManyValues(body); fault != nil {
 		fault.write(w)
 		return
 	}
@@ -110,8 +115,11 @@ func (t postTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.G
 		(&fault{http.StatusBadRequest, "", store.Invalid, `The body must be one JSON object: {"query": "…", "variables": {…}}.`}).write(w)
 		return
 	}
-	t.execute(w, r, exec, request.params(r, start), body)
+	d.execute(w, r, request.params(r), body)
 }
+
+// bodies are for requests while they are read.
+var bodies = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
 // request is an operation as it is sent. What else a body holds is passed over.
 type request struct {
@@ -121,24 +129,15 @@ type request struct {
 	Extensions    map[string]any `json:"extensions"`
 }
 
-// params are the operation in the executor's words; start is when it began to
-// be read.
-func (q *request) params(r *http.Request, start time.Time) *graphql.RawParams {
-	return &graphql.RawParams{Query: q.Query, OperationName: q.OperationName, Variables: q.Variables, Extensions: q.Extensions,
-		Headers: r.Header, ReadTime: graphql.TraceTiming{Start: start, End: graphql.Now()}}
+// params are the operation in the executor's words.
+func (q *request) params(r *http.Request) *graphql.RawParams {
+	return &graphql.RawParams{Query: q.Query, OperationName: q.OperationName, Variables: q.Variables, Extensions: q.Extensions, Headers: r.Header}
 }
 
-// getTransport takes a query as parameters: query, operationName, variables.
-type getTransport struct{ *desk }
-
-func (getTransport) Supports(r *http.Request) bool {
-	return r.Method == http.MethodGet || r.Method == http.MethodHead
-}
-
-func (t getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
-	start := graphql.Now()
+// get takes a query as parameters: query, operationName, variables.
+func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 	sent := []byte("?" + r.URL.RawQuery)
-	if t.again(w, r, sent) {
+	if d.again(w, r, sent) {
 		return
 	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
@@ -154,11 +153,11 @@ func (t getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Gr
 		}
 		if err := store.CheckJSON([]byte(text)); err != nil {
 			fault := store.AsErrors(err)[0].At(member)
-			fault.Path = t.names.discreetPath(fault.Path, request.Query+text)
+			fault.Path = d.names.discreetPath(fault.Path, request.Query+text)
 			WriteFault(w, http.StatusBadRequest, store.Errors{fault})
 			return
 		}
-		if fault := t.documents.tooManyValues([]byte(text)); fault != nil {
+		if fault := d.documents.tooManyValues([]byte(text)); fault != nil {
 			fault.write(w)
 			return
 		}
@@ -169,14 +168,15 @@ func (t getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Gr
 			return
 		}
 	}
-	t.execute(w, r, exec, request.params(r, start), sent)
+	d.execute(w, r, request.params(r), sent)
 }
 
 // desk is where both transports hand in their operations.
 type desk struct {
 	names     schemaNames
 	documents *documents
-	planned   *planned // nil where gqlgen's executor is to run everything
+	exec      *executor.Executor // gqlgen's
+	planned   *planned           // nil where gqlgen's executor is to run everything
 }
 
 // head writes what is told of every answer before it.
@@ -215,14 +215,14 @@ func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 
 // execute runs an operation and writes its answer. sent is the request, to
 // know it by when it comes again.
-func (d *desk) execute(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams, sent []byte) {
-	modern := head(w, r)
+func (d *desk) execute(w http.ResponseWriter, r *http.Request, params *graphql.RawParams, sent []byte) {
+	modern, ctx := head(w, r), graphql.StartOperationTrace(r.Context())
 	if isHashAlone(params) { // clients then send the document itself, if the status is no failure
-		writeResponse(w, exec.DispatchError(r.Context(), gqlerror.List{{Message: notPersisted}}))
+		writeResponse(w, d.exec.DispatchError(ctx, gqlerror.List{{Message: notPersisted}}))
 		return
 	}
 	operation := &graphql.OperationContext{}
-	asked, faults := d.documents.prepare(r.Context(), params)
+	asked, faults := d.documents.prepare(ctx, params)
 	if faults == nil {
 		if q := d.planned.ready(asked, params); q != nil && d.planned.run(w, r, q) {
 			d.documents.kept.keep(sent, q)
@@ -233,20 +233,20 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, exec graphql.Grap
 		}
 	}
 	if faults == nil {
-		operation, faults = exec.CreateOperationContext(r.Context(), params)
+		operation, faults = d.exec.CreateOperationContext(ctx, params)
 	}
 	if faults != nil {
 		if modern { // the older media type answers 200 to whatever is well-formed JSON
 			w.WriteHeader(http.StatusBadRequest)
 		}
-		d.write(w, params, exec.DispatchError(graphql.WithOperationContext(r.Context(), operation), faults))
+		d.write(w, params, d.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults))
 		return
 	}
 	if r.Method != http.MethodPost && operation.Operation.Operation != ast.Query {
 		(&fault{http.StatusMethodNotAllowed, "POST", store.Invalid, "A mutation must be sent by POST; GET only reads."}).write(w)
 		return
 	}
-	responses, ctx := exec.DispatchOperation(r.Context(), operation)
+	responses, ctx := d.exec.DispatchOperation(ctx, operation)
 	response := responses(ctx)
 	if response == nil { // the work was ended: it took too long, or the caller went away
 		w.Header().Set("Retry-After", "1")

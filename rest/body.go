@@ -34,7 +34,7 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 	if err := checkType(r); err != nil {
 		return err
 	}
-	body, err := auth.ReadBody(w, r, maxBody)
+	body, err := auth.ReadBody(w, r, maxBody, nil)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,31 @@ import (
 type Group[T any] struct {
 	members []T
 	mu      sync.Mutex
-	edges   map[string]any // columns, or dataloaders
+	edges   []edge
+	few     [2]edge // where edges begins
+}
+
+// edge is one that was followed: a column, or a dataloader.
+type edge struct {
+	name string
+	to   any
+}
+
+// followed is what was found at an edge; nil where nobody has been.
+func (g *Group[T]) followed(name string) any {
+	for i := range g.edges {
+		if g.edges[i].name == name {
+			return g.edges[i].to
+		}
+	}
+	return nil
+}
+
+func (g *Group[T]) follow(name string, to any) {
+	if g.edges == nil {
+		g.edges = g.few[:0]
+	}
+	g.edges = append(g.edges, edge{name, to})
 }
 
 // Sibling is a row's place in its group. Rows embed it.
@@ -72,15 +96,12 @@ type column[V any] struct {
 }
 
 func columnOf[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, batch func(R, context.Context, []T) ([]V, error)) *column[V] {
-	if fetched, ok := g.edges[edge].(*column[V]); ok {
+	if fetched, ok := g.followed(edge).(*column[V]); ok {
 		return fetched
 	}
 	fetched := &column[V]{}
 	fetched.values, fetched.err = batch(of, ctx, g.members)
-	if g.edges == nil {
-		g.edges = make(map[string]any, 4)
-	}
-	g.edges[edge] = fetched
+	g.follow(edge, fetched)
 	return fetched
 }
 
@@ -99,7 +120,7 @@ func guarded[R, T, V any](ctx context.Context, members []T, of R, batch func(R, 
 func loader[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, batch func(R, context.Context, []T) ([]V, error)) *dataloader.Loader[int, V] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if made, ok := g.edges[edge].(*dataloader.Loader[int, V]); ok {
+	if made, ok := g.followed(edge).(*dataloader.Loader[int, V]); ok {
 		return made
 	}
 	fetch := func(ctx context.Context, places []int) []*dataloader.Result[V] {
@@ -121,10 +142,7 @@ func loader[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, ba
 		places[i] = i
 	}
 	made.LoadMany(ctx, places)
-	if g.edges == nil {
-		g.edges = map[string]any{}
-	}
-	g.edges[edge] = made
+	g.follow(edge, made)
 	return made
 }
 

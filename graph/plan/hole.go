@@ -68,7 +68,7 @@ func (n *Runner) Fill(ctx context.Context, answer []byte, holes *Holes, row func
 		hole := &holes.list[i]
 		r.answer = append(r.answer, answer[from:hole.at]...)
 		from = hole.at
-		r.places = hole.places[:len(hole.places):len(hole.places)] // which are shared
+		r.places = append(r.steps[:0], hole.places...)
 		if !n.live(ctx, r, hole.field, row(i)) {
 			r.Null(hole.field)
 		}

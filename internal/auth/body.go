@@ -6,14 +6,16 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 )
 
-// ReadBody reads a body of at most limit bytes, whole. The error is a
+// ReadBody reads a body of at most limit bytes, whole, behind what is in room.
+// The error is a
 // *StatusError that says how to do better: 413 where it is longer, 408 where it
 // did not come in time, 400 where it broke off. After 413 and 408 the
 // connection closes.
-func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+func ReadBody(w http.ResponseWriter, r *http.Request, limit int64, room []byte) ([]byte, error) {
+	body, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength, room)
 	tooLarge := new(http.MaxBytesError)
 	switch {
 	case err == nil:
@@ -25,6 +27,25 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 		return nil, &StatusError{http.StatusRequestTimeout, invalid("The body did not come in time; send it again, faster, or less of it.")}
 	}
 	return nil, &StatusError{http.StatusBadRequest, invalid("The body broke off before its end; send it again.")}
+}
+
+// readAll reads to the end, into the room that there is as far as that goes;
+// length is how long it is said to be, or -1.
+func readAll(from io.Reader, length int64, room []byte) ([]byte, error) {
+	const most = 64 << 10 // made room for on a word alone
+	room = slices.Grow(room, int(min(max(length, 0), most))+1)
+	for {
+		n, err := from.Read(room[len(room):cap(room)])
+		room = room[:len(room)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return room, nil
+		case err != nil:
+			return room, err
+		case len(room) == cap(room):
+			room = slices.Grow(room, len(room))
+		}
+	}
 }
 
 // size is a bound as people read it.

@@ -122,7 +122,7 @@ type tokenRequest struct {
 }
 
 func readTokenRequest(w http.ResponseWriter, r *http.Request) (request tokenRequest, err error) {
-	body, err := ReadBody(w, r, maxTokenRequest)
+	body, err := ReadBody(w, r, maxTokenRequest, nil)
 	if err != nil {
 		return request, err
 	}
