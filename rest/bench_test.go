@@ -146,7 +146,7 @@ func bigNode(b *testing.B, s *surface) string {
 		if !nodes.HasNext {
 			return id
 		}
-		page.After = &nodes.Cursors[len(nodes.Cursors)-1]
+		page.After = &nodes.Cursors()[len(nodes.Cursors())-1]
 	}
 }
 

@@ -232,7 +232,7 @@ func (g *page) prev() string {
 	case !g.keyed || g.params.order == nil && g.offset <= store.MaxOffset:
 		return g.atOffset(max(0, g.offset-g.limit))
 	}
-	return g.at("page[before]", *g.info.StartCursor+"."+strconv.Itoa(max(0, g.offset-g.limit)))
+	return g.at("page[before]", *g.info.StartCursor()+"."+strconv.Itoa(max(0, g.offset-g.limit)))
 }
 
 func (g *page) next() string {
@@ -240,7 +240,7 @@ func (g *page) next() string {
 	case !g.info.HasNextPage || g.rows == 0:
 		return ""
 	case g.keyed:
-		return g.at("page[after]", *g.info.EndCursor+"."+strconv.Itoa(g.offset+g.rows))
+		return g.at("page[after]", *g.info.EndCursor()+"."+strconv.Itoa(g.offset+g.rows))
 	}
 	return g.atOffset(g.offset + g.limit)
 }

@@ -45,12 +45,8 @@ var stockBodies = sync.Pool{New: func() any { return new([]byte) }}
 // only where links have them.
 func stockStanding(p *params, stocks *store.StockPage) *page {
 	g := &page{limit: stocks.Limit, offset: stocks.Offset, rows: stocks.Len(), total: stocks.Total, params: p,
-		info: model.PageInfo{HasNextPage: stocks.HasNext, HasPreviousPage: stocks.HasPrevious}}
-	if g = g.placed(); g.keyed && g.rows > 0 {
-		first, last := stocks.Cursor(0), stocks.Cursor(g.rows-1)
-		g.info.StartCursor, g.info.EndCursor = &first, &last
-	}
-	return g
+		info: model.NewPageInfo(stocks.HasNext, stocks.HasPrevious, stocks.Len(), stocks.Cursor)}
+	return g.placed()
 }
 
 // multiLocationHeader asks for stock by location. There is one, "default",

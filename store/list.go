@@ -346,8 +346,6 @@ func (l listing[T]) slice(rows []T, query ListQuery, b bounds, name string, tota
 	if b.after == "" && b.before == "" && !b.backward {
 		slice.Offset = b.offset
 	}
-	for _, row := range rows {
-		slice.Cursors = append(slice.Cursors, cursor{List: name, Key: l.key(row, query.Sort)}.String())
-	}
+	slice.Cursor = func(item int) string { return cursor{List: name, Key: l.key(rows[item], query.Sort)}.String() }
 	return slice
 }

@@ -22,15 +22,26 @@ type Page struct {
 // Slice is the part of a list that a Page asked for.
 type Slice[T any] struct {
 	Items       []T
-	Cursors     []string // one for each item
-	Limit       int      // rows asked for
-	Offset      int      // position of the first row, or -1 where paging by key does not know it
+	Limit       int // rows asked for
+	Offset      int // position of the first row, or -1 where paging by key does not know it
 	HasNext     bool
 	HasPrevious bool
 
 	// Total counts the whole list after filters. It may cost a statement, so
 	// it is called only where the count is shown.
 	Total func(context.Context) (int, error)
+
+	// Cursor is the cursor of an item, made where it is shown.
+	Cursor func(item int) string
+}
+
+// Cursors are those of all items.
+func (s *Slice[T]) Cursors() []string {
+	cursors := make([]string, len(s.Items))
+	for i := range cursors {
+		cursors[i] = s.Cursor(i)
+	}
+	return cursors
 }
 
 // bounds is a Page that was checked.

@@ -121,12 +121,13 @@ func (p *StockPage) Cursor(row int) string {
 
 // slice is the page as all lists are.
 func (p *StockPage) slice() *Slice[*Stock] {
-	slice := &Slice[*Stock]{Items: make([]*Stock, len(p.rows)), Cursors: make([]string, len(p.rows)), Limit: p.Limit, Offset: p.Offset,
+	p.name = stockList.called(p.query) // for rows that are shown at the same time
+	slice := &Slice[*Stock]{Items: make([]*Stock, len(p.rows)), Cursor: p.Cursor, Limit: p.Limit, Offset: p.Offset,
 		HasNext: p.HasNext, HasPrevious: p.HasPrevious, Total: func(context.Context) (int, error) { return p.Total, nil }}
 	stocks := make([]Stock, len(p.rows))
 	for i := range stocks {
 		stocks[i] = p.Row(i)
-		slice.Items[i], slice.Cursors[i] = &stocks[i], p.Cursor(i)
+		slice.Items[i] = &stocks[i]
 	}
 	return slice
 }

@@ -51,15 +51,14 @@ func positioned[T any](v *View, row cursor, page Page, total int, read func(star
 	if page.Offset != nil {
 		offset = b.offset // also past the end
 	}
-	slice := &Slice[T]{Items: items, Limit: b.limit, Offset: offset, HasPrevious: w.start > 0, HasNext: w.end < total,
-		Total: func(context.Context) (int, error) { return total, nil }}
-	slice.Cursors = make([]string, len(items))
 	row.Release = v.Release.ID
-	for i := range items {
-		row.Position = w.start + i
-		slice.Cursors[i] = row.String()
-	}
-	return slice, nil
+	return &Slice[T]{Items: items, Limit: b.limit, Offset: offset, HasPrevious: w.start > 0, HasNext: w.end < total,
+		Total: func(context.Context) (int, error) { return total, nil },
+		Cursor: func(item int) string {
+			at := row
+			at.Position = w.start + item
+			return at.String()
+		}}, nil
 }
 
 func cursorPosition(text, name, member string) (int, error) {

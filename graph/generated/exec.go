@@ -12709,7 +12709,7 @@ func (ec *executionContext) _AuthoredHierarchyConnection_edges(ctx context.Conte
 			return ec.fieldContext_AuthoredHierarchyConnection_edges(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.AuthoredHierarchy]) graphql.Marshaler {
@@ -12723,7 +12723,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchyConnection_edges(_ con
 	fc = &graphql.FieldContext{
 		Object:     "AuthoredHierarchyConnection",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_AuthoredHierarchyEdge(ctx, field)
@@ -12828,7 +12828,7 @@ func (ec *executionContext) _AuthoredHierarchyEdge_cursor(ctx context.Context, f
 			return ec.fieldContext_AuthoredHierarchyEdge_cursor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return obj.Cursor(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -12839,7 +12839,7 @@ func (ec *executionContext) _AuthoredHierarchyEdge_cursor(ctx context.Context, f
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredHierarchyEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredHierarchyEdge", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("AuthoredHierarchyEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredHierarchyEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.AuthoredHierarchy]) (ret graphql.Marshaler) {
@@ -13157,7 +13157,7 @@ func (ec *executionContext) _AuthoredNodeConnection_edges(ctx context.Context, f
 			return ec.fieldContext_AuthoredNodeConnection_edges(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.AuthoredNode]) graphql.Marshaler {
@@ -13171,7 +13171,7 @@ func (ec *executionContext) fieldContext_AuthoredNodeConnection_edges(_ context.
 	fc = &graphql.FieldContext{
 		Object:     "AuthoredNodeConnection",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_AuthoredNodeEdge(ctx, field)
@@ -13276,7 +13276,7 @@ func (ec *executionContext) _AuthoredNodeEdge_cursor(ctx context.Context, field 
 			return ec.fieldContext_AuthoredNodeEdge_cursor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return obj.Cursor(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -13287,7 +13287,7 @@ func (ec *executionContext) _AuthoredNodeEdge_cursor(ctx context.Context, field 
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredNodeEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNodeEdge", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("AuthoredNodeEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredNodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredNode]) (ret graphql.Marshaler) {
@@ -14002,7 +14002,7 @@ func (ec *executionContext) _CatalogConnection_edges(ctx context.Context, field 
 			return ec.fieldContext_CatalogConnection_edges(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.Catalog]) graphql.Marshaler {
@@ -14016,7 +14016,7 @@ func (ec *executionContext) fieldContext_CatalogConnection_edges(_ context.Conte
 	fc = &graphql.FieldContext{
 		Object:     "CatalogConnection",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_CatalogEdge(ctx, field)
@@ -14240,7 +14240,7 @@ func (ec *executionContext) _CatalogEdge_cursor(ctx context.Context, field graph
 			return ec.fieldContext_CatalogEdge_cursor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return obj.Cursor(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -14251,7 +14251,7 @@ func (ec *executionContext) _CatalogEdge_cursor(ctx context.Context, field graph
 	)
 }
 func (ec *executionContext) fieldContext_CatalogEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogEdge", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("CatalogEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.Catalog]) (ret graphql.Marshaler) {
@@ -14718,7 +14718,7 @@ func (ec *executionContext) _CatalogNodeConnection_edges(ctx context.Context, fi
 			return ec.fieldContext_CatalogNodeConnection_edges(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.CatalogNode]) graphql.Marshaler {
@@ -14732,7 +14732,7 @@ func (ec *executionContext) fieldContext_CatalogNodeConnection_edges(_ context.C
 	fc = &graphql.FieldContext{
 		Object:     "CatalogNodeConnection",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_CatalogNodeEdge(ctx, field)
@@ -14837,7 +14837,7 @@ func (ec *executionContext) _CatalogNodeEdge_cursor(ctx context.Context, field g
 			return ec.fieldContext_CatalogNodeEdge_cursor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return obj.Cursor(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -14848,7 +14848,7 @@ func (ec *executionContext) _CatalogNodeEdge_cursor(ctx context.Context, field g
 	)
 }
 func (ec *executionContext) fieldContext_CatalogNodeEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogNodeEdge", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("CatalogNodeEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogNodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.CatalogNode]) (ret graphql.Marshaler) {
@@ -15843,7 +15843,7 @@ func (ec *executionContext) _CatalogRuleConnection_edges(ctx context.Context, fi
 			return ec.fieldContext_CatalogRuleConnection_edges(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.CatalogRule]) graphql.Marshaler {
@@ -15857,7 +15857,7 @@ func (ec *executionContext) fieldContext_CatalogRuleConnection_edges(_ context.C
 	fc = &graphql.FieldContext{
 		Object:     "CatalogRuleConnection",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_CatalogRuleEdge(ctx, field)
@@ -16081,7 +16081,7 @@ func (ec *executionContext) _CatalogRuleEdge_cursor(ctx context.Context, field g
 			return ec.fieldContext_CatalogRuleEdge_cursor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return obj.Cursor(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -16092,7 +16092,7 @@ func (ec *executionContext) _CatalogRuleEdge_cursor(ctx context.Context, field g
 	)
 }
 func (ec *executionContext) fieldContext_CatalogRuleEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogRuleEdge", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("CatalogRuleEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogRuleEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.CatalogRule]) (ret graphql.Marshaler) {
@@ -17214,7 +17214,7 @@ func (ec *executionContext) _FileConnection_edges(ctx context.Context, field gra
 			return ec.fieldContext_FileConnection_edges(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.File]) graphql.Marshaler {
@@ -17228,7 +17228,7 @@ func (ec *executionContext) fieldContext_FileConnection_edges(_ context.Context,
 	fc = &graphql.FieldContext{
 		Object:     "FileConnection",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_FileEdge(ctx, field)
@@ -17333,7 +17333,7 @@ func (ec *executionContext) _FileEdge_cursor(ctx context.Context, field graphql.
 			return ec.fieldContext_FileEdge_cursor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return obj.Cursor(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -17344,7 +17344,7 @@ func (ec *executionContext) _FileEdge_cursor(ctx context.Context, field graphql.
 	)
 }
 func (ec *executionContext) fieldContext_FileEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("FileEdge", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("FileEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _FileEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.File]) (ret graphql.Marshaler) {
@@ -18044,7 +18044,7 @@ func (ec *executionContext) _HierarchyConnection_edges(ctx context.Context, fiel
 			return ec.fieldContext_HierarchyConnection_edges(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.Hierarchy]) graphql.Marshaler {
@@ -18058,7 +18058,7 @@ func (ec *executionContext) fieldContext_HierarchyConnection_edges(_ context.Con
 	fc = &graphql.FieldContext{
 		Object:     "HierarchyConnection",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_HierarchyEdge(ctx, field)
@@ -18282,7 +18282,7 @@ func (ec *executionContext) _HierarchyEdge_cursor(ctx context.Context, field gra
 			return ec.fieldContext_HierarchyEdge_cursor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return obj.Cursor(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -18293,7 +18293,7 @@ func (ec *executionContext) _HierarchyEdge_cursor(ctx context.Context, field gra
 	)
 }
 func (ec *executionContext) fieldContext_HierarchyEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("HierarchyEdge", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("HierarchyEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _HierarchyEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Hierarchy]) (ret graphql.Marshaler) {
@@ -20712,7 +20712,7 @@ func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field gra
 			return ec.fieldContext_PageInfo_startCursor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.StartCursor, nil
+			return obj.StartCursor(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -20723,7 +20723,7 @@ func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field gra
 	)
 }
 func (ec *executionContext) fieldContext_PageInfo_startCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("PageInfo", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
@@ -20735,7 +20735,7 @@ func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graph
 			return ec.fieldContext_PageInfo_endCursor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.EndCursor, nil
+			return obj.EndCursor(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -20746,7 +20746,7 @@ func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graph
 	)
 }
 func (ec *executionContext) fieldContext_PageInfo_endCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("PageInfo", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Price_amount(ctx context.Context, field graphql.CollectedField, obj *store.Price) (ret graphql.Marshaler) {
@@ -22812,7 +22812,7 @@ func (ec *executionContext) _ProductEdge_cursor(ctx context.Context, field graph
 			return ec.fieldContext_ProductEdge_cursor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return obj.Cursor(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -22823,7 +22823,7 @@ func (ec *executionContext) _ProductEdge_cursor(ctx context.Context, field graph
 	)
 }
 func (ec *executionContext) fieldContext_ProductEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductEdge", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("ProductEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _ProductEdge_curated(ctx context.Context, field graphql.CollectedField, obj *model.ProductEdge) (ret graphql.Marshaler) {
@@ -24314,7 +24314,7 @@ func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, 
 			return ec.fieldContext_PromotionCodeConnection_edges(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.PromotionCode]) graphql.Marshaler {
@@ -24328,7 +24328,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_edges(_ context
 	fc = &graphql.FieldContext{
 		Object:     "PromotionCodeConnection",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_PromotionCodeEdge(ctx, field)
@@ -24433,7 +24433,7 @@ func (ec *executionContext) _PromotionCodeEdge_cursor(ctx context.Context, field
 			return ec.fieldContext_PromotionCodeEdge_cursor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return obj.Cursor(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -24444,7 +24444,7 @@ func (ec *executionContext) _PromotionCodeEdge_cursor(ctx context.Context, field
 	)
 }
 func (ec *executionContext) fieldContext_PromotionCodeEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionCodeEdge", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("PromotionCodeEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionCodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.PromotionCode]) (ret graphql.Marshaler) {
@@ -24938,7 +24938,7 @@ func (ec *executionContext) _PromotionCodeUsageConnection_edges(ctx context.Cont
 			return ec.fieldContext_PromotionCodeUsageConnection_edges(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.PromotionCodeUsage]) graphql.Marshaler {
@@ -24952,7 +24952,7 @@ func (ec *executionContext) fieldContext_PromotionCodeUsageConnection_edges(_ co
 	fc = &graphql.FieldContext{
 		Object:     "PromotionCodeUsageConnection",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_PromotionCodeUsageEdge(ctx, field)
@@ -25057,7 +25057,7 @@ func (ec *executionContext) _PromotionCodeUsageEdge_cursor(ctx context.Context, 
 			return ec.fieldContext_PromotionCodeUsageEdge_cursor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return obj.Cursor(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -25068,7 +25068,7 @@ func (ec *executionContext) _PromotionCodeUsageEdge_cursor(ctx context.Context, 
 	)
 }
 func (ec *executionContext) fieldContext_PromotionCodeUsageEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionCodeUsageEdge", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("PromotionCodeUsageEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionCodeUsageEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.PromotionCodeUsage]) (ret graphql.Marshaler) {
@@ -25350,7 +25350,7 @@ func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, fiel
 			return ec.fieldContext_PromotionConnection_edges(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.Promotion]) graphql.Marshaler {
@@ -25364,7 +25364,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_edges(_ context.Con
 	fc = &graphql.FieldContext{
 		Object:     "PromotionConnection",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_PromotionEdge(ctx, field)
@@ -25657,7 +25657,7 @@ func (ec *executionContext) _PromotionEdge_cursor(ctx context.Context, field gra
 			return ec.fieldContext_PromotionEdge_cursor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return obj.Cursor(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -25668,7 +25668,7 @@ func (ec *executionContext) _PromotionEdge_cursor(ctx context.Context, field gra
 	)
 }
 func (ec *executionContext) fieldContext_PromotionEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionEdge", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("PromotionEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.Promotion]) (ret graphql.Marshaler) {
@@ -28577,7 +28577,7 @@ func (ec *executionContext) _StockConnection_edges(ctx context.Context, field gr
 			return ec.fieldContext_StockConnection_edges(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.Stock]) graphql.Marshaler {
@@ -28591,7 +28591,7 @@ func (ec *executionContext) fieldContext_StockConnection_edges(_ context.Context
 	fc = &graphql.FieldContext{
 		Object:     "StockConnection",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_StockEdge(ctx, field)
@@ -28792,7 +28792,7 @@ func (ec *executionContext) _StockEdge_cursor(ctx context.Context, field graphql
 			return ec.fieldContext_StockEdge_cursor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return obj.Cursor(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -28803,7 +28803,7 @@ func (ec *executionContext) _StockEdge_cursor(ctx context.Context, field graphql
 	)
 }
 func (ec *executionContext) fieldContext_StockEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("StockEdge", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("StockEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _StockEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Stock]) (ret graphql.Marshaler) {
@@ -29334,7 +29334,7 @@ func (ec *executionContext) _StockTransactionConnection_edges(ctx context.Contex
 			return ec.fieldContext_StockTransactionConnection_edges(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.StockTransaction]) graphql.Marshaler {
@@ -29348,7 +29348,7 @@ func (ec *executionContext) fieldContext_StockTransactionConnection_edges(_ cont
 	fc = &graphql.FieldContext{
 		Object:     "StockTransactionConnection",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_StockTransactionEdge(ctx, field)
@@ -29453,7 +29453,7 @@ func (ec *executionContext) _StockTransactionEdge_cursor(ctx context.Context, fi
 			return ec.fieldContext_StockTransactionEdge_cursor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return obj.Cursor(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -29464,7 +29464,7 @@ func (ec *executionContext) _StockTransactionEdge_cursor(ctx context.Context, fi
 	)
 }
 func (ec *executionContext) fieldContext_StockTransactionEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("StockTransactionEdge", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("StockTransactionEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _StockTransactionEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.StockTransaction]) (ret graphql.Marshaler) {

@@ -110,7 +110,7 @@ func (x *planRun) writeAuthoredHierarchyConnection(ctx context.Context, fields *
 func (x *planRun) fieldAuthoredHierarchyConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*store.AuthoredHierarchy]) bool {
 	switch f.Number {
 	case 1: // edges
-		return x.writeNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges)
+		return x.writeNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
 		return x.writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚐAuthoredHierarchyᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
@@ -150,7 +150,7 @@ func (x *planRun) writeAuthoredHierarchyEdge(ctx context.Context, fields *plan.F
 func (x *planRun) fieldAuthoredHierarchyEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*store.AuthoredHierarchy]) bool {
 	switch f.Number {
 	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor)
+		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
 		return x.writeNAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx, f, obj.Node)
 	}
@@ -255,7 +255,7 @@ func (x *planRun) writeAuthoredNodeConnection(ctx context.Context, fields *plan.
 func (x *planRun) fieldAuthoredNodeConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.AuthoredNode]) bool {
 	switch f.Number {
 	case 1: // edges
-		return x.writeNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges)
+		return x.writeNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
 		return x.writeNAuthoredNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredNodeᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
@@ -295,7 +295,7 @@ func (x *planRun) writeAuthoredNodeEdge(ctx context.Context, fields *plan.Fields
 func (x *planRun) fieldAuthoredNodeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.AuthoredNode]) bool {
 	switch f.Number {
 	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor)
+		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
 		return x.writeNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, obj.Node)
 	}
@@ -543,7 +543,7 @@ func (x *planRun) writeCatalogConnection(ctx context.Context, fields *plan.Field
 func (x *planRun) fieldCatalogConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*store.Catalog]) bool {
 	switch f.Number {
 	case 1: // edges
-		return x.writeNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges)
+		return x.writeNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
 		return x.writeNCatalog2ᚕᚖporticoᚋstoreᚐCatalogᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
@@ -583,7 +583,7 @@ func (x *planRun) writeCatalogEdge(ctx context.Context, fields *plan.Fields, obj
 func (x *planRun) fieldCatalogEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*store.Catalog]) bool {
 	switch f.Number {
 	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor)
+		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
 		return x.writeNCatalog2ᚖporticoᚋstoreᚐCatalog(ctx, f, obj.Node)
 	}
@@ -720,7 +720,7 @@ func (x *planRun) writeCatalogNodeConnection(ctx context.Context, fields *plan.F
 func (x *planRun) fieldCatalogNodeConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.CatalogNode]) bool {
 	switch f.Number {
 	case 1: // edges
-		return x.writeNCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges)
+		return x.writeNCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
@@ -760,7 +760,7 @@ func (x *planRun) writeCatalogNodeEdge(ctx context.Context, fields *plan.Fields,
 func (x *planRun) fieldCatalogNodeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.CatalogNode]) bool {
 	switch f.Number {
 	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor)
+		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
 		return x.writeNCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, obj.Node)
 	}
@@ -1007,7 +1007,7 @@ func (x *planRun) writeCatalogRuleConnection(ctx context.Context, fields *plan.F
 func (x *planRun) fieldCatalogRuleConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*store.CatalogRule]) bool {
 	switch f.Number {
 	case 1: // edges
-		return x.writeNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges)
+		return x.writeNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
 		return x.writeNCatalogRule2ᚕᚖporticoᚋstoreᚐCatalogRuleᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
@@ -1047,7 +1047,7 @@ func (x *planRun) writeCatalogRuleEdge(ctx context.Context, fields *plan.Fields,
 func (x *planRun) fieldCatalogRuleEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*store.CatalogRule]) bool {
 	switch f.Number {
 	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor)
+		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
 		return x.writeNCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx, f, obj.Node)
 	}
@@ -1378,7 +1378,7 @@ func (x *planRun) writeFileConnection(ctx context.Context, fields *plan.Fields, 
 func (x *planRun) fieldFileConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*store.File]) bool {
 	switch f.Number {
 	case 1: // edges
-		return x.writeNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges)
+		return x.writeNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
 		return x.writeNFile2ᚕᚖporticoᚋstoreᚐFileᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
@@ -1418,7 +1418,7 @@ func (x *planRun) writeFileEdge(ctx context.Context, fields *plan.Fields, obj *m
 func (x *planRun) fieldFileEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*store.File]) bool {
 	switch f.Number {
 	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor)
+		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
 		return x.writeNFile2ᚖporticoᚋstoreᚐFile(ctx, f, obj.Node)
 	}
@@ -1597,7 +1597,7 @@ func (x *planRun) writeHierarchyConnection(ctx context.Context, fields *plan.Fie
 func (x *planRun) fieldHierarchyConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.Hierarchy]) bool {
 	switch f.Number {
 	case 1: // edges
-		return x.writeNHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges)
+		return x.writeNHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
 		return x.writeNHierarchy2ᚕᚖporticoᚋgraphᚋmodelᚐHierarchyᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
@@ -1637,7 +1637,7 @@ func (x *planRun) writeHierarchyEdge(ctx context.Context, fields *plan.Fields, o
 func (x *planRun) fieldHierarchyEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.Hierarchy]) bool {
 	switch f.Number {
 	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor)
+		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
 		return x.writeNHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, f, obj.Node)
 	}
@@ -1776,9 +1776,9 @@ func (x *planRun) fieldPageInfo(ctx context.Context, f *plan.Field, obj *model.P
 	case 2: // hasPreviousPage
 		return x.writeNBoolean2bool(ctx, f, obj.HasPreviousPage)
 	case 3: // startCursor
-		return x.writeOString2ᚖstring(ctx, f, obj.StartCursor)
+		return x.writeOString2ᚖstring(ctx, f, obj.StartCursor())
 	case 4: // endCursor
-		return x.writeOString2ᚖstring(ctx, f, obj.EndCursor)
+		return x.writeOString2ᚖstring(ctx, f, obj.EndCursor())
 	}
 	return x.String("PageInfo")
 }
@@ -2286,7 +2286,7 @@ func (x *planRun) writeProductEdge(ctx context.Context, fields *plan.Fields, obj
 func (x *planRun) fieldProductEdge(ctx context.Context, f *plan.Field, obj *model.ProductEdge) bool {
 	switch f.Number {
 	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor)
+		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // curated
 		return x.writeNBoolean2bool(ctx, f, obj.Curated())
 	case 3: // node
@@ -2719,7 +2719,7 @@ func (x *planRun) writePromotionCodeConnection(ctx context.Context, fields *plan
 func (x *planRun) fieldPromotionCodeConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*store.PromotionCode]) bool {
 	switch f.Number {
 	case 1: // edges
-		return x.writeNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges)
+		return x.writeNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
 		return x.writeNPromotionCode2ᚕᚖporticoᚋstoreᚐPromotionCodeᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
@@ -2759,7 +2759,7 @@ func (x *planRun) writePromotionCodeEdge(ctx context.Context, fields *plan.Field
 func (x *planRun) fieldPromotionCodeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*store.PromotionCode]) bool {
 	switch f.Number {
 	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor)
+		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
 		return x.writeNPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx, f, obj.Node)
 	}
@@ -2884,7 +2884,7 @@ func (x *planRun) writePromotionCodeUsageConnection(ctx context.Context, fields 
 func (x *planRun) fieldPromotionCodeUsageConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.PromotionCodeUsage]) bool {
 	switch f.Number {
 	case 1: // edges
-		return x.writeNPromotionCodeUsageEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges)
+		return x.writeNPromotionCodeUsageEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
 		return x.writeNPromotionCodeUsage2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsageᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
@@ -2924,7 +2924,7 @@ func (x *planRun) writePromotionCodeUsageEdge(ctx context.Context, fields *plan.
 func (x *planRun) fieldPromotionCodeUsageEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.PromotionCodeUsage]) bool {
 	switch f.Number {
 	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor)
+		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
 		return x.writeNPromotionCodeUsage2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsage(ctx, f, obj.Node)
 	}
@@ -2958,7 +2958,7 @@ func (x *planRun) writePromotionConnection(ctx context.Context, fields *plan.Fie
 func (x *planRun) fieldPromotionConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*store.Promotion]) bool {
 	switch f.Number {
 	case 1: // edges
-		return x.writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges)
+		return x.writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
 		return x.writeNPromotion2ᚕᚖporticoᚋstoreᚐPromotionᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
@@ -3033,7 +3033,7 @@ func (x *planRun) writePromotionEdge(ctx context.Context, fields *plan.Fields, o
 func (x *planRun) fieldPromotionEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*store.Promotion]) bool {
 	switch f.Number {
 	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor)
+		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
 		return x.writeNPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, f, obj.Node)
 	}
@@ -3626,7 +3626,7 @@ func (x *planRun) writeStockConnection(ctx context.Context, fields *plan.Fields,
 func (x *planRun) fieldStockConnection(ctx context.Context, f *plan.Field, obj *model.StockConnection) bool {
 	switch f.Number {
 	case 1: // edges
-		return x.writeNStockEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges)
+		return x.writeNStockEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
 		return x.writeNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
@@ -3672,7 +3672,7 @@ func (x *planRun) writeStockEdge(ctx context.Context, fields *plan.Fields, obj *
 func (x *planRun) fieldStockEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.Stock]) bool {
 	switch f.Number {
 	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor)
+		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
 		return x.writeNStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, obj.Node)
 	}
@@ -3842,7 +3842,7 @@ func (x *planRun) writeStockTransactionConnection(ctx context.Context, fields *p
 func (x *planRun) fieldStockTransactionConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.StockTransaction]) bool {
 	switch f.Number {
 	case 1: // edges
-		return x.writeNStockTransactionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges)
+		return x.writeNStockTransactionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
 		return x.writeNStockTransaction2ᚕᚖporticoᚋgraphᚋmodelᚐStockTransactionᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
@@ -3882,7 +3882,7 @@ func (x *planRun) writeStockTransactionEdge(ctx context.Context, fields *plan.Fi
 func (x *planRun) fieldStockTransactionEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.StockTransaction]) bool {
 	switch f.Number {
 	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor)
+		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
 		return x.writeNStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, obj.Node)
 	}

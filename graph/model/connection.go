@@ -6,29 +6,64 @@ import (
 	"portico/store"
 )
 
-// Connection is a page of a list: rows with their cursors.
+// Connection is a page of a list: rows, with cursors for those who ask.
 type Connection[T any] struct {
-	Edges    []Edge[T]
 	Nodes    []T
 	PageInfo PageInfo
 	Limit    int // rows asked for
 	Offset   int // position of the first row, or -1 where paging by key does not know it
 
-	total func(context.Context) (int, error)
+	cursor func(row int) string
+	total  func(context.Context) (int, error)
 }
 
 // Edge is a row of a page.
 type Edge[T any] struct {
-	Cursor string
-	Node   T
+	Node T
+
+	at     int
+	cursor func(row int) string
+}
+
+// Cursor is the row's place in the list.
+func (e Edge[T]) Cursor() string { return e.cursor(e.at) }
+
+// Edges are the rows with their cursors.
+func (c *Connection[T]) Edges() []Edge[T] {
+	edges := make([]Edge[T], len(c.Nodes))
+	for i, node := range c.Nodes {
+		edges[i] = Edge[T]{node, i, c.cursor}
+	}
+	return edges
 }
 
 // PageInfo tells where a page stands in its list.
 type PageInfo struct {
 	HasNextPage     bool
 	HasPreviousPage bool
-	StartCursor     *string
-	EndCursor       *string
+
+	rows   int
+	cursor func(row int) string
+}
+
+// NewPageInfo is about a page of so many rows, of which cursor knows the
+// places.
+func NewPageInfo(hasNext, hasPrevious bool, rows int, cursor func(row int) string) PageInfo {
+	return PageInfo{hasNext, hasPrevious, rows, cursor}
+}
+
+// StartCursor is that of the first row; nil where there is none.
+func (p PageInfo) StartCursor() *string { return p.at(0) }
+
+// EndCursor is that of the last row; nil where there is none.
+func (p PageInfo) EndCursor() *string { return p.at(p.rows - 1) }
+
+func (p PageInfo) at(row int) *string {
+	if p.rows == 0 {
+		return nil
+	}
+	cursor := p.cursor(row)
+	return &cursor
 }
 
 // TotalCount counts the list after filters; it may cost a statement.
@@ -36,18 +71,12 @@ func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) { return c.
 
 // NewConnection dresses the rows of a slice.
 func NewConnection[S, T any](slice *store.Slice[S], dress func(S) T) *Connection[T] {
-	n := len(slice.Items)
 	c := &Connection[T]{
-		Edges: make([]Edge[T], n), Nodes: make([]T, n), Limit: slice.Limit, Offset: slice.Offset,
-		PageInfo: PageInfo{HasNextPage: slice.HasNext, HasPreviousPage: slice.HasPrevious},
-		total:    slice.Total,
+		Nodes: make([]T, len(slice.Items)), Limit: slice.Limit, Offset: slice.Offset, cursor: slice.Cursor, total: slice.Total,
+		PageInfo: NewPageInfo(slice.HasNext, slice.HasPrevious, len(slice.Items), slice.Cursor),
 	}
 	for i, item := range slice.Items {
 		c.Nodes[i] = dress(item)
-		c.Edges[i] = Edge[T]{slice.Cursors[i], c.Nodes[i]}
-	}
-	if n > 0 {
-		c.PageInfo.StartCursor, c.PageInfo.EndCursor = &slice.Cursors[0], &slice.Cursors[n-1]
 	}
 	return c
 }

@@ -15,12 +15,14 @@ import (
 func TestAConnectionDressesASlice(t *testing.T) {
 	t.Parallel()
 	counted := 0
-	slice := &store.Slice[string]{Items: []string{"a", "b"}, Cursors: []string{"ca", "cb"}, Limit: 2, Offset: 4, HasNext: true, HasPrevious: true,
+	slice := &store.Slice[string]{Items: []string{"a", "b"}, Cursor: func(item int) string { return []string{"ca", "cb"}[item] }, Limit: 2, Offset: 4, HasNext: true, HasPrevious: true,
 		Total: func(context.Context) (int, error) { counted++; return 9, nil }}
 	c := model.NewConnection(slice, strings.ToUpper)
 	require.Equal(t, []string{"A", "B"}, c.Nodes)
-	require.Equal(t, []model.Edge[string]{{Cursor: "ca", Node: "A"}, {Cursor: "cb", Node: "B"}}, c.Edges)
-	require.Equal(t, model.PageInfo{HasNextPage: true, HasPreviousPage: true, StartCursor: ptr("ca"), EndCursor: ptr("cb")}, c.PageInfo)
+	edges := c.Edges()
+	require.Equal(t, []string{"ca", "A", "cb", "B"}, []string{edges[0].Cursor(), edges[0].Node, edges[1].Cursor(), edges[1].Node})
+	require.True(t, c.PageInfo.HasNextPage && c.PageInfo.HasPreviousPage)
+	require.Equal(t, []*string{ptr("ca"), ptr("cb")}, []*string{c.PageInfo.StartCursor(), c.PageInfo.EndCursor()})
 	require.Equal(t, []int{2, 4}, []int{c.Limit, c.Offset})
 	require.Zero(t, counted, "nobody asked for the total")
 	total, err := c.TotalCount(t.Context())
@@ -33,9 +35,10 @@ func TestAnEmptyConnection(t *testing.T) {
 	failure := errors.New("away")
 	c := model.NewConnection(&store.Slice[string]{Limit: 25, Total: func(context.Context) (int, error) { return 0, failure }}, strings.ToUpper)
 	require.Equal(t, []string{}, c.Nodes, "an empty list, not null")
-	require.Equal(t, []model.Edge[string]{}, c.Edges)
-	require.Nil(t, c.PageInfo.StartCursor)
-	require.Nil(t, c.PageInfo.EndCursor)
+	require.Empty(t, c.Edges())
+	require.NotNil(t, c.Edges())
+	require.Nil(t, c.PageInfo.StartCursor())
+	require.Nil(t, c.PageInfo.EndCursor())
 	_, err := c.TotalCount(t.Context())
 	require.ErrorIs(t, err, failure)
 }

@@ -26,8 +26,8 @@ func (e ProductEdge) Curated() bool { return e.Node.Curated }
 
 // Edges are the rows with their cursors.
 func (c *ProductConnection) Edges() []ProductEdge {
-	edges := make([]ProductEdge, len(c.Connection.Edges))
-	for i, edge := range c.Connection.Edges {
+	edges := make([]ProductEdge, len(c.Nodes))
+	for i, edge := range c.Connection.Edges() {
 		edges[i] = ProductEdge{edge}
 	}
 	return edges

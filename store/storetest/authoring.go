@@ -345,7 +345,7 @@ func authorLists(e Engine) func(*testing.T) {
 				requireFault(t, err, store.CursorMismatch, "after")
 				break
 			}
-			page.After = &slice.Cursors[len(slice.Cursors)-1]
+			page.After = &slice.Cursors()[len(slice.Cursors())-1]
 		}
 		require.Equal(t, append([]string{"box"}, want...), got, "by id")
 		catalogs, err := s.Catalogs(t.Context(), store.Page{Last: ptr(1)})

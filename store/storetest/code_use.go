@@ -261,7 +261,7 @@ func codeUsages(e Engine) func(*testing.T) {
 		page, err := s.CodeUsages(t.Context(), "p", ptr("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{First: ptr(2)}})
 		require.NoError(t, err)
 		require.Equal(t, []*store.CodeUsage{want[4], want[2]}, page.Items)
-		page, err = s.CodeUsages(t.Context(), "p", ptr("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{After: &page.Cursors[1]}})
+		page, err = s.CodeUsages(t.Context(), "p", ptr("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{After: &page.Cursors()[1]}})
 		require.NoError(t, err)
 		require.Equal(t, want[:1], page.Items)
 		for _, c := range []struct {

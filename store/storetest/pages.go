@@ -155,8 +155,8 @@ func cursorOf(t *testing.T, s *store.Store, sort store.Sort) string {
 	t.Helper()
 	slice, err := s.Stocks(t.Context(), store.ListQuery{Sort: sort, Page: store.Page{First: ptr(1)}})
 	require.NoError(t, err)
-	require.Len(t, slice.Cursors, 1)
-	return slice.Cursors[0]
+	require.Len(t, slice.Cursors(), 1)
+	return slice.Cursors()[0]
 }
 
 // forged is a cursor of the right list with a key of one's own.

@@ -193,7 +193,7 @@ func requireItems(t require.TestingT, h *shelves, query store.ProductQuery, want
 		require.Equal(t, slices.Contains(h.curated[query.NodeID], product.ID()), product.Curated, "whether %s is curated", product.ID())
 	}
 	require.Equal(t, wanted, got)
-	require.Len(t, slice.Cursors, len(got))
+	require.Len(t, slice.Cursors(), len(got))
 }
 
 // drawPage chooses a page of a list of total products, and tells its
@@ -240,8 +240,8 @@ func (h *shelves) cursorAt(t require.TestingT, v *store.View, query store.Produc
 	query.Page = store.Page{Offset: &at, First: ptr(1)}
 	slice, err := v.Products(context.Background(), query)
 	require.NoError(t, err)
-	require.Len(t, slice.Cursors, 1)
-	return slice.Cursors[0]
+	require.Len(t, slice.Cursors(), 1)
+	return slice.Cursors()[0]
 }
 
 func productsWalked(h *shelves) func(*testing.T) {
@@ -263,7 +263,7 @@ func productsWalked(h *shelves) func(*testing.T) {
 				require.NotEmpty(t, slice.Items)
 				end := min(len(want), at+len(slice.Items))
 				requireItems(t, h, query, want[at:end], cut(slice, end-at))
-				forwards.Page.After, at = &slice.Cursors[len(slice.Cursors)-1], end
+				forwards.Page.After, at = &slice.Cursors()[len(slice.Cursors())-1], end
 			}
 			if beginning {
 				return
@@ -275,7 +275,7 @@ func productsWalked(h *shelves) func(*testing.T) {
 				require.NoError(t, err)
 				require.NotEmpty(t, slice.Items)
 				requireItems(t, h, query, want[at-len(slice.Items):at], slice)
-				backwards.Page.Before, at = &slice.Cursors[0], at-len(slice.Items)
+				backwards.Page.Before, at = &slice.Cursors()[0], at-len(slice.Items)
 			}
 		})
 	}
@@ -283,7 +283,7 @@ func productsWalked(h *shelves) func(*testing.T) {
 
 func cut(slice *store.Slice[*store.Product], n int) *store.Slice[*store.Product] {
 	shorter := *slice
-	shorter.Items, shorter.Cursors = slice.Items[:n], slice.Cursors[:n]
+	shorter.Items = slice.Items[:n]
 	return &shorter
 }
 

@@ -64,7 +64,7 @@ func codesKept(d *desk) func(*testing.T) {
 				if !page.HasNext {
 					break
 				}
-				after = &page.Cursors[len(page.Cursors)-1]
+				after = &page.Cursors()[len(page.Cursors())-1]
 			}
 			require.Equal(t, all.Items, paged)
 			want := slices.Sorted(slices.Values([]string{codes[2].Code, "B", "b", "é"}))

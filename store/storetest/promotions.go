@@ -304,7 +304,7 @@ func promotionListed(d *desk) func(*testing.T) {
 				if !slice.HasNext {
 					break
 				}
-				after = &slice.Cursors[0]
+				after = &slice.Cursors()[0]
 			}
 			require.Equal(t, c.want, strings.Join(ids, " "), "%+v", c)
 			slice, err := d.Promotions(t.Context(), c.filter, store.ListQuery{Sort: c.sort})

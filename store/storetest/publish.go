@@ -82,7 +82,7 @@ func listed(t require.TestingT, v *store.View, query store.ProductQuery) []strin
 			require.Len(t, ids, total)
 			return ids
 		}
-		query.Page.After = &slice.Cursors[len(slice.Cursors)-1]
+		query.Page.After = &slice.Cursors()[len(slice.Cursors())-1]
 	}
 }
 
@@ -341,7 +341,7 @@ func publishNodes(v *store.View) func(*testing.T) {
 					if !slice.HasNext {
 						break
 					}
-					slice, err = v.Nodes(t.Context(), store.NodeQuery{Filter: c.filter, Page: store.Page{First: ptr(1), After: &slice.Cursors[0]}})
+					slice, err = v.Nodes(t.Context(), store.NodeQuery{Filter: c.filter, Page: store.Page{First: ptr(1), After: &slice.Cursors()[0]}})
 					require.NoError(t, err)
 				}
 				require.Equal(t, strings.Fields(c.want), ids)

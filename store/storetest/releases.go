@@ -57,7 +57,7 @@ func firstPage(t require.TestingT, v *store.View) (name, cursor string) {
 	slice, err := v.Products(context.Background(), store.ProductQuery{Page: store.Page{First: ptr(1)}})
 	require.NoError(t, err)
 	require.Len(t, slice.Items, 1)
-	return slice.Items[0].Name(), slice.Cursors[0]
+	return slice.Items[0].Name(), slice.Cursors()[0]
 }
 
 func nextPage(v *store.View, cursor string) (*store.Slice[*store.Product], error) {
@@ -78,7 +78,7 @@ func releaseFollowed(e Engine) func(*testing.T) {
 			slice, err := nextPage(v, after)
 			require.NoError(t, err)
 			require.Equal(t, want, slice.Items[0].Name())
-			again, err := nextPage(v, slice.Cursors[0])
+			again, err := nextPage(v, slice.Cursors()[0])
 			require.NoError(t, err)
 			require.Equal(t, strings.Replace(want, "Kit", "Anvil", 1), again.Items[0].Name())
 		}
@@ -121,9 +121,9 @@ func releaseExpired(e Engine) func(*testing.T) {
 				v := viewOf(t, s, store.ShopperContext{})
 				_, err := nextPage(v, cursor)
 				requireFault(t, err, store.CursorExpired, "after", "no longer kept")
-				_, err = v.Products(t.Context(), store.ProductQuery{NodeID: "tools", Page: store.Page{Before: &tools.Cursors[0]}})
+				_, err = v.Products(t.Context(), store.ProductQuery{NodeID: "tools", Page: store.Page{Before: &tools.Cursors()[0]}})
 				requireFault(t, err, store.CursorExpired, "before")
-				_, err = v.Nodes(t.Context(), store.NodeQuery{Page: store.Page{After: &nodes.Cursors[0]}})
+				_, err = v.Nodes(t.Context(), store.NodeQuery{Page: store.Page{After: &nodes.Cursors()[0]}})
 				requireFault(t, err, store.CursorExpired, "after")
 			})
 		}
@@ -413,7 +413,7 @@ func readWhole(s *store.Store, way int) string {
 		if seen++; !slice.HasNext {
 			break
 		}
-		query.Page.After = &slice.Cursors[0]
+		query.Page.After = &slice.Cursors()[0]
 	}
 	if seen != 8 {
 		return "a walk of " + strconv.Itoa(seen) + " products"

@@ -67,7 +67,7 @@ func releaseWalked(e Engine) func(*testing.T) {
 				if !slice.HasNext {
 					break
 				}
-				query.Page.After = &slice.Cursors[0]
+				query.Page.After = &slice.Cursors()[0]
 				for range 2 {
 					clock.Advance(3 * time.Minute)
 					retitled(t, s, clock.Now().Format(" v15.04"))

@@ -111,7 +111,7 @@ func stockTransactionList(e Engine) func(*testing.T) {
 				if !slice.HasNext {
 					break
 				}
-				query.Page.After = &slice.Cursors[len(slice.Cursors)-1]
+				query.Page.After = &slice.Cursors()[len(slice.Cursors())-1]
 			}
 			require.Equal(t, want, got)
 		}
@@ -144,5 +144,5 @@ func stockTransactionList(e Engine) func(*testing.T) {
 func cursorOfLedger(t *testing.T, s *store.Store, product string) string {
 	slice, err := s.StockTransactions(t.Context(), product, store.ListQuery{})
 	require.NoError(t, err)
-	return slice.Cursors[0]
+	return slice.Cursors()[0]
 }

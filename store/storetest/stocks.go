@@ -76,7 +76,7 @@ func stocksEmpty(e Engine) func(*testing.T) {
 			slice, err := s.Stocks(t.Context(), store.ListQuery{Page: page})
 			require.NoError(t, err)
 			require.Empty(t, slice.Items)
-			require.Empty(t, slice.Cursors)
+			require.Empty(t, slice.Cursors())
 			require.False(t, slice.HasNext)
 			total, err := slice.Total(t.Context())
 			require.NoError(t, err)
@@ -117,7 +117,7 @@ func (w walk) page(t require.TestingT, page store.Page) *store.Slice[*store.Stoc
 	slice, err := w.s.Stocks(context.Background(), query)
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(slice.Items), w.size)
-	require.Len(t, slice.Cursors, len(slice.Items))
+	require.Len(t, slice.Cursors(), len(slice.Items))
 	require.Equal(t, w.size, slice.Limit)
 	return slice
 }
@@ -132,7 +132,7 @@ func (w walk) forwards(t require.TestingT) []string {
 			return ids
 		}
 		require.Len(t, slice.Items, w.size, "a page with a next one is full")
-		page.After = ptr(slice.Cursors[w.size-1])
+		page.After = ptr(slice.Cursors()[w.size-1])
 	}
 }
 
@@ -146,7 +146,7 @@ func (w walk) backwards(t require.TestingT) []string {
 			return ids
 		}
 		require.Len(t, slice.Items, w.size, "a page with a previous one is full")
-		page.Before = ptr(slice.Cursors[0])
+		page.Before = ptr(slice.Cursors()[0])
 	}
 }
 
@@ -193,9 +193,9 @@ func stocksBetween(e Engine) func(*testing.T) {
 			size := rapid.IntRange(1, 12).Draw(t, "page")
 			w := walk{s: s, size: size, query: store.ListQuery{Sort: sort}}
 			window := want[min(after+1, before):before]
-			forward := w.page(t, store.Page{First: &size, After: &all.Cursors[after], Before: &all.Cursors[before]})
+			forward := w.page(t, store.Page{First: &size, After: &all.Cursors()[after], Before: &all.Cursors()[before]})
 			require.Equal(t, window[:min(size, len(window))], idsOf(forward))
-			backward := w.page(t, store.Page{Last: &size, After: &all.Cursors[after], Before: &all.Cursors[before]})
+			backward := w.page(t, store.Page{Last: &size, After: &all.Cursors()[after], Before: &all.Cursors()[before]})
 			require.Equal(t, window[max(0, len(window)-size):], idsOf(backward))
 		})
 	}

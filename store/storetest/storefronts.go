@@ -148,7 +148,7 @@ func filesShown(s *store.Store) func(*testing.T) {
 		first, err := v.Files(t.Context(), store.FileQuery{All: true, Page: store.Page{First: ptr(1)}})
 		require.NoError(t, err)
 		require.True(t, first.HasNext)
-		require.Equal(t, []string{"front", "spare"}, ids(store.FileQuery{All: true, Page: store.Page{After: &first.Cursors[0]}}))
+		require.Equal(t, []string{"front", "spare"}, ids(store.FileQuery{All: true, Page: store.Page{After: &first.Cursors()[0]}}))
 		_, err = v.Files(t.Context(), store.FileQuery{IDs: make([]string, store.MaxFilterValues+1)})
 		requireFault(t, err, store.Invalid, "filter", "1 to 1000")
 

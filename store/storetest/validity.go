@@ -57,7 +57,7 @@ func Validity(t *testing.T, e Engine) {
 		first := 1
 		before, err := viewOf(t, s, store.ShopperContext{}).Products(t.Context(), store.ProductQuery{Page: store.Page{First: &first}})
 		require.NoError(t, err)
-		page := store.ProductQuery{Page: store.Page{First: &first, After: &before.Cursors[0]}}
+		page := store.ProductQuery{Page: store.Page{First: &first, After: &before.Cursors()[0]}}
 		v := viewOf(t, s, store.ShopperContext{})
 		_, err = v.Products(t.Context(), page)
 		require.NoError(t, err)
