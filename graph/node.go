@@ -114,18 +114,24 @@ func (r catalogNodeResolver) Parent(ctx context.Context, obj *model.CatalogNode)
 }
 
 func (r catalogNodeResolver) Breadcrumbs(ctx context.Context, obj *model.CatalogNode) ([]*model.Breadcrumb, error) {
+	return model.Load(ctx, obj.Sibling, "breadcrumbs", r.Resolver, (*Resolver).breadcrumbsOf)
+}
+
+// breadcrumbsOf are the ways to nodes, which share the steps that they have in
+// common.
+func (r *Resolver) breadcrumbsOf(ctx context.Context, all []*model.CatalogNode) ([][]*model.Breadcrumb, error) {
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return breadcrumbs(ctx, v, obj.Ancestors)
-}
-
-func breadcrumbs(ctx context.Context, v *store.View, ids []string) ([]*model.Breadcrumb, error) {
-	byID, err := v.NodesByID(ctx, ids)
-	crumbs := make([]*model.Breadcrumb, 0, len(ids))
-	for _, node := range pick(ids, byID) {
-		crumbs = append(crumbs, &model.Breadcrumb{UUID: node.ID, Name: node.Name, Slug: node.Slug})
+	above, err := v.NodesByID(ctx, idsOf(all, func(n *model.CatalogNode) []string { return n.Ancestors }))
+	steps := make(map[string]*model.Breadcrumb, len(above))
+	for id, node := range above {
+		steps[id] = &model.Breadcrumb{UUID: node.ID, Name: node.Name, Slug: node.Slug}
+	}
+	crumbs := make([][]*model.Breadcrumb, len(all))
+	for i, node := range all {
+		crumbs[i] = pick(node.Ancestors, steps)
 	}
 	return crumbs, err
 }

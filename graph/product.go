@@ -293,22 +293,32 @@ func (r *Resolver) nodesOfProducts(ctx context.Context, all []*model.Product) ([
 }
 
 func (r productResolver) Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error) {
-	v, err := r.view(ctx)
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := r.nodesOfProduct(ctx, obj)
-	if err != nil {
-		return nil, err
-	}
-	trails := make([]*model.BreadcrumbTrail, len(nodes))
-	for i, node := range nodes {
-		trails[i] = &model.BreadcrumbTrail{Node: node}
-		if trails[i].Ancestors, err = breadcrumbs(ctx, v, node.Ancestors); err != nil {
+	trails, err := model.Load(ctx, obj.Sibling, "breadcrumbs", r.Resolver, (*Resolver).breadcrumbTrails)
+	return paid(ctx, "breadcrumbs", trails, err)
+}
+
+func (r *Resolver) breadcrumbTrails(ctx context.Context, all []*model.Product) ([][]*model.BreadcrumbTrail, error) {
+	trails := make([][]*model.BreadcrumbTrail, len(all))
+	var nodes []*model.CatalogNode
+	for i, product := range all {
+		below, err := r.nodesOfProduct(ctx, product)
+		if err != nil {
 			return nil, err
 		}
+		nodes = append(nodes, below...)
+		trails[i] = make([]*model.BreadcrumbTrail, len(below))
 	}
-	return paid(ctx, "breadcrumbs", trails, nil)
+	crumbs, err := r.breadcrumbsOf(ctx, nodes)
+	if err != nil {
+		return nil, err
+	}
+	for i := range trails {
+		for k := range trails[i] {
+			trails[i][k] = &model.BreadcrumbTrail{Node: nodes[0], Ancestors: crumbs[0]}
+			nodes, crumbs = nodes[1:], crumbs[1:]
+		}
+	}
+	return trails, nil
 }
 
 func (r productResolver) Stock(ctx context.Context, obj *model.Product) (*model.Stock, error) {

@@ -90,7 +90,8 @@ const (
 
 // GlobalID is an id that is unique over all types: opaque to clients.
 func GlobalID(kind, id string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(kind + ":" + id))
+	var plain, text [128]byte
+	return string(base64.RawURLEncoding.AppendEncode(text[:0], append(append(append(plain[:0], kind...), ':'), id...)))
 }
 
 // ParseGlobalID takes a global id apart; ok is false when it is none.

@@ -26,7 +26,12 @@ func ParseTime(text string) (time.Time, error) {
 // a zone, which means UTC; a date may be followed by HH:MM after T or a space,
 // or by nothing. It truncates to milliseconds.
 func parseTime(text string) (time.Time, error) {
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"} {
+	const bare = "2006-01-02T15:04:05.999999999"
+	first, second := time.RFC3339Nano, bare
+	if len(text) == len("2012-05-30T00:00:00.000") { // as the contract shows times: no zone has that length
+		first, second = second, first
+	}
+	for _, layout := range [...]string{first, second, "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"} {
 		if t, err := time.Parse(layout, text); err == nil {
 			if t.Year() < 1 || t.Year() > 9999 {
 				break
