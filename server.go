@@ -40,6 +40,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"portico/graph"
+	"portico/internal/answers"
 	"portico/internal/auth"
 	"portico/internal/cli"
 	"portico/internal/demo"
@@ -108,6 +109,9 @@ type serve struct {
 	DocumentTokens int `placeholder:"N" default:"15000" help:"How many tokens a GraphQL document may have. Default: ${default}."`
 	DocumentDepth  int `placeholder:"N" default:"20" help:"How deep a GraphQL document may nest fields. Default: ${default}."`
 	DocumentCost   int `placeholder:"N" default:"60000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
+
+	Executor         string `enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"What runs GraphQL queries: plan, which compiles each document once; or gqlgen, whose executor is slower and answers the same. Default: ${default}."`
+	AnswerCacheBytes uint64 `placeholder:"BYTES" default:"67108864" help:"Memory for finished answers about what is published, in bytes; 0 keeps none, so that each is made anew. Default: ${default}, which is 64 MiB."`
 
 	web.Bounds
 
@@ -289,7 +293,12 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
-	return &app{serve: c, store: s, tokens: tokens, metrics: web.NewMetrics(clientOf), log: log}, nil
+	a := &app{serve: c, store: s, tokens: tokens, metrics: web.NewMetrics(clientOf), answers: answers.NewRoom(c.AnswerCacheBytes), log: log}
+	a.metrics.Answers(func() (kept, made, bytes uint64) {
+		stats := a.answers.Stats()
+		return stats.Hits, stats.Misses, stats.Bytes
+	})
+	return a, nil
 }
 
 // app is what a running server consists of.
@@ -298,6 +307,7 @@ type app struct {
 	store   *store.Store
 	tokens  *auth.Service
 	metrics *web.Metrics
+	answers *answers.Room
 	log     *slog.Logger
 	tls     *tls.Config   // nil for HTTP
 	visitor *demo.Visitor // nil but in the demo
@@ -307,7 +317,10 @@ type app struct {
 func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.WithBounds(a.documentBounds())}
+	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.documentBounds())}
+	if a.Executor == "gqlgen" {
+		options = append(options, graph.WithoutPlans())
+	}
 	if a.Demo {
 		options = append(options, graph.OpenIntrospection())
 	}
@@ -316,7 +329,7 @@ func (a *app) handler() http.Handler {
 		greeting = append(greeting, graph.WithVisitor(a.visitor.Token, a.visitor.ClientID))
 	}
 	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
-	api := rest.New(resolver, a.log)
+	api := rest.New(resolver, a.log, rest.Keeping(a.answers))
 	playground := graph.NewPlayground(api.WriteError, greeting...)
 	mux := http.NewServeMux()
 	mux.Handle("/", api.Handler())

@@ -49,7 +49,7 @@ func demoToken(t *testing.T, s *served) string {
 
 func TestEveryExampleOfThePlaygroundRuns(t *testing.T) {
 	t.Parallel()
-	s := serving(t, "--demo")
+	s := serving(t, "--demo", "--admin-addr", "127.0.0.1:0")
 	token := demoToken(t, s)
 	require.Contains(t, s.stdout.String(), token)
 	_, text := s.send(t, "GET", "/playground/examples.graphql", "")
@@ -64,6 +64,10 @@ func TestEveryExampleOfThePlaygroundRuns(t *testing.T) {
 		require.NotRegexp(t, `"data":\{"\w+":null|"userErrors":\[\{|"nodes":\[\]`, answer, "%s shows nothing", example.name)
 	}
 	require.Subset(t, names, []string{"node", "filters", "search", "stock", "code", "gateway", "explain", "transact"})
+	s.url = s.admin
+	_, metrics := s.send(t, "GET", "/metrics", "")
+	require.Contains(t, metrics, `portico_graphql_queries_total{executor="plan"}`)
+	require.NotContains(t, metrics, `portico_graphql_queries_total{executor="gqlgen"}`, "plans leave none of them to the library")
 }
 
 func TestThePlaygroundIsItsOwn(t *testing.T) {

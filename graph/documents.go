@@ -13,6 +13,8 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator/core"
 	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"portico/graph/plan"
 )
 
 // documents makes an operation's document ready before the executor sees it:
@@ -29,31 +31,37 @@ func newDocuments(schema *ast.Schema, bounds Bounds) *documents {
 	return &documents{bounds, schema, newPricing(schema, bounds), newKeptDocuments(maxKeptBytes)}
 }
 
+// prepared is an operation that is ready to run.
+type prepared struct {
+	*keptDocument
+	operation *ast.OperationDefinition // nil where the document has none of that name
+}
+
 // prepare makes the request ready to run, its variables as the schema has
 // them, or tells why it cannot run.
-func (d *documents) prepare(ctx context.Context, params *graphql.RawParams) gqlerror.List {
-	document, known := d.kept.Get(ctx, params.Query)
-	if !known {
-		var faults gqlerror.List
-		if document, faults = d.read(params.Query); len(faults) > 0 {
-			return faults
+func (d *documents) prepare(ctx context.Context, params *graphql.RawParams) (*prepared, gqlerror.List) {
+	kept := d.kept.find(params.Query)
+	if kept == nil {
+		document, faults := d.read(params.Query)
+		if len(faults) > 0 {
+			return nil, faults
 		}
-		d.kept.Add(ctx, params.Query, document)
+		kept = d.kept.add(params.Query, document)
 	}
-	asked := document.Operations.ForName(params.OperationName)
-	if asked == nil {
-		return nil // the executor says so
+	asked := &prepared{kept, kept.document.Operations.ForName(params.OperationName)}
+	if asked.operation == nil {
+		return asked, nil // the executor says so
 	}
-	variables, faults := d.variables(asked, params.Variables)
+	variables, faults := d.variables(asked.operation, params.Variables)
 	if len(faults) > 0 {
-		return faults
+		return nil, faults
 	}
 	params.Variables = variables
-	budget, fault := d.pricing.check(asked, variables)
+	budget, fault := d.pricing.check(asked.operation, variables)
 	if op, ok := ctx.Value(operationKey{}).(*operation); ok {
 		op.budget = budget
 	}
-	return listed(fault)
+	return asked, listed(fault)
 }
 
 // read parses, measures and validates a document.
@@ -169,12 +177,12 @@ func executorRules() *rules.Rules { return rules.NewRules(validationRules()...) 
 
 const (
 	maxKeptBytes = 16 << 20 // of all documents that are kept, about
-	parsedBytes  = 24       // of memory for a byte of a document, about
+	parsedBytes  = 48       // of memory for a byte of a document, and of its plans, about
 	keptOverhead = 1 << 10
 )
 
-// keptDocuments are those that were asked last, within a budget of bytes. It
-// implements graphql.Cache.
+// keptDocuments are those that were asked last, with their plans, within a
+// budget of bytes. It implements graphql.Cache.
 type keptDocuments struct {
 	mu     sync.Mutex
 	budget int
@@ -186,6 +194,7 @@ type keptDocuments struct {
 type keptDocument struct {
 	query    string
 	document *ast.QueryDocument
+	plans    plan.Document
 }
 
 func (k *keptDocument) bytes() int { return keptOverhead + len(k.query)*parsedBytes }
@@ -194,26 +203,27 @@ func newKeptDocuments(budget int) *keptDocuments {
 	return &keptDocuments{budget: budget, order: list.New(), places: map[string]*list.Element{}}
 }
 
-// Get implements graphql.Cache.
-func (k *keptDocuments) Get(_ context.Context, query string) (*ast.QueryDocument, bool) {
+// find returns what is kept; nil for nothing.
+func (k *keptDocuments) find(query string) *keptDocument {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	place, ok := k.places[query]
 	if !ok {
-		return nil, false
+		return nil
 	}
 	k.order.MoveToFront(place)
-	return place.Value.(*keptDocument).document, true
+	return place.Value.(*keptDocument)
 }
 
-// Add implements graphql.Cache.
-func (k *keptDocuments) Add(_ context.Context, query string, document *ast.QueryDocument) {
+// add keeps a document, and returns the one that is kept: another request may
+// have been as quick.
+func (k *keptDocuments) add(query string, document *ast.QueryDocument) *keptDocument {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.places[query] != nil {
-		return // another request was as quick
+	if place, ok := k.places[query]; ok {
+		return place.Value.(*keptDocument)
 	}
-	added := &keptDocument{query, document}
+	added := &keptDocument{query: query, document: document}
 	k.places[query] = k.order.PushFront(added)
 	k.bytes += added.bytes()
 	for k.bytes > k.budget && k.order.Len() > 1 {
@@ -223,4 +233,18 @@ func (k *keptDocuments) Add(_ context.Context, query string, document *ast.Query
 		delete(k.places, leaving.query)
 		k.bytes -= leaving.bytes()
 	}
+	return added
+}
+
+// Get implements graphql.Cache.
+func (k *keptDocuments) Get(_ context.Context, query string) (*ast.QueryDocument, bool) {
+	if kept := k.find(query); kept != nil {
+		return kept.document, true
+	}
+	return nil, false
+}
+
+// Add implements graphql.Cache.
+func (k *keptDocuments) Add(_ context.Context, query string, document *ast.QueryDocument) {
+	k.add(query, document)
 }

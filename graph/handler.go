@@ -23,8 +23,10 @@ type HandlerOption func(*handling)
 
 type handling struct {
 	introspection
-	count  func(ctx context.Context, field string)
-	bounds Bounds
+	count    func(ctx context.Context, field string)
+	executed func(executor string)
+	bounds   Bounds
+	unplan   bool
 }
 
 // OpenIntrospection lets anyone ask for the schema by introspection, with a
@@ -40,15 +42,25 @@ func CountFields(count func(ctx context.Context, field string)) HandlerOption {
 	return func(h *handling) { h.count = count }
 }
 
+// CountExecutors calls executed for each query that is run, with what runs it:
+// plan, or gqlgen for what plans leave to it.
+func CountExecutors(executed func(executor string)) HandlerOption {
+	return func(h *handling) { h.executed = executed }
+}
+
+// WithoutPlans has gqlgen's executor run everything.
+func WithoutPlans() HandlerOption { return func(h *handling) { h.unplan = true } }
+
 // NewHandler serves GraphQL over HTTP: POST with a JSON body, and GET for
 // queries. Introspection needs a good token, of whatever scopes.
 func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Handler {
-	chosen := handling{bounds: DefaultBounds()}
+	chosen := handling{bounds: DefaultBounds(), executed: func(string) {}}
 	for _, option := range options {
 		option(&chosen)
 	}
-	executable := generated.NewExecutableSchema(generated.Config{Resolvers: r, Schema: servedSchema()})
-	desk := &desk{newSchemaNames(executable.Schema()), newDocuments(executable.Schema(), chosen.bounds)}
+	config := generated.Config{Resolvers: r, Schema: servedSchema()}
+	executable := generated.NewExecutableSchema(config)
+	desk := &desk{names: newSchemaNames(executable.Schema()), documents: newDocuments(executable.Schema(), chosen.bounds)}
 	server := handler.New(executable)
 	server.AddTransport(postTransport{desk})
 	server.AddTransport(getTransport{desk})
@@ -56,20 +68,13 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	server.SetParserTokenLimit(chosen.bounds.Tokens)
 	server.SetValidationRulesFn(executorRules)
 	server.Use(chosen.introspection)
-	if chosen.count != nil {
-		server.AroundRootFields(func(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-			field := graphql.GetRootFieldContext(ctx).Field
-			chosen.count(ctx, field.ObjectDefinition.Name+"."+field.Name)
-			return next(ctx)
-		})
-	}
-	server.AroundRootFields(whileAsked)
-	server.AroundRootFields(watchReplays)
+	server.AroundRootFields(chosen.aroundRootFields)
 	server.AroundResponses(tellReplays)
 	server.SetErrorPresenter(presenter(log))
-	server.SetRecoverFunc(func(_ context.Context, reason any) error {
-		return fmt.Errorf("panic in a resolver: %v\n%s", reason, debug.Stack())
-	})
+	server.SetRecoverFunc(recovered)
+	if !chosen.unplan {
+		desk.planned = &planned{generated.NewPlanRunner(config), executable.Schema(), chosen.aroundRootFields, presenter(log), recovered, chosen.executed}
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodOptions {
 			w.Header().Set("Allow", allowed)
@@ -84,6 +89,23 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	})
 }
 
+// aroundRootFields is what surrounds every root field, whichever executor runs
+// it.
+func (h *handling) aroundRootFields(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+	if h.count != nil {
+		field := graphql.GetRootFieldContext(ctx).Field
+		h.count(ctx, field.ObjectDefinition.Name+"."+field.Name)
+	}
+	if ctx.Err() != nil { // no field begins for a client that has gone
+		return graphql.Null
+	}
+	return watchReplays(ctx, next)
+}
+
+func recovered(_ context.Context, reason any) error {
+	return fmt.Errorf("panic in a resolver: %v\n%s", reason, debug.Stack())
+}
+
 // servedSchema is the schema without @defer, which the library declares by
 // itself: no transport here sends an answer in parts, so that what is deferred
 // would be lost.
@@ -92,14 +114,6 @@ func servedSchema() *ast.Schema {
 	schema.Directives = maps.Clone(schema.Directives)
 	delete(schema.Directives, "defer")
 	return &schema
-}
-
-// whileAsked begins no field for a client that has gone.
-func whileAsked(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-	if ctx.Err() != nil {
-		return graphql.Null
-	}
-	return next(ctx)
 }
 
 // presenter says errors in the caller's terms, with extensions.code from the

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -169,6 +170,7 @@ func (t getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Gr
 type desk struct {
 	names     schemaNames
 	documents *documents
+	planned   *planned // nil where gqlgen's executor is to run everything
 }
 
 // execute runs an operation and writes its answer.
@@ -183,7 +185,13 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, exec graphql.Grap
 		writeResponse(w, exec.DispatchError(r.Context(), gqlerror.List{{Message: notPersisted}}))
 		return
 	}
-	operation, faults := &graphql.OperationContext{}, d.documents.prepare(r.Context(), params)
+	operation := &graphql.OperationContext{}
+	asked, faults := d.documents.prepare(r.Context(), params)
+	if faults == nil && d.planned.answer(r.Context(), asked, params, func(answer []byte, response *graphql.Response) {
+		d.writeAnswer(w, params, answer, response)
+	}) {
+		return
+	}
 	if faults == nil {
 		operation, faults = exec.CreateOperationContext(r.Context(), params)
 	}
@@ -209,6 +217,19 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, exec graphql.Grap
 		w.WriteHeader(http.StatusTooManyRequests)
 	}
 	d.write(w, params, response)
+}
+
+// writeAnswer writes an answer that is finished but for its errors.
+func (d *desk) writeAnswer(w http.ResponseWriter, params *graphql.RawParams, answer []byte, response *graphql.Response) {
+	if len(response.Errors) > 0 {
+		if refusedByLimit(response) {
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+		d.write(w, params, response)
+		return
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+	_, _ = w.Write(answer) // a caller that went away reads nothing
 }
 
 // write writes an answer, with no more errors than are told, and nothing in

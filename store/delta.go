@@ -74,7 +74,7 @@ func (p *plan) findBase(ctx context.Context, s *Store, locale string) error {
 			return nil
 		}
 	}
-	view := &View{Release: base, store: s, cache: s.cache, memo: &treeMemo{}, now: s.now()}
+	view := &View{Release: base, store: s, cache: s.cache, memo: &treeMemo{}, valid: &validity{}, now: s.now()}
 	p.delta = &delta{base: base, changes: changes, view: view.ahead()}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/graph-gophers/dataloader/v7"
+
+	"portico/graph/plan"
 )
 
 // Group is the rows that one list, or one edge of a list, brought into the
@@ -24,7 +26,7 @@ type Group[T any] struct {
 	members []T
 	keys    []string // of members, distinct
 	mu      sync.Mutex
-	loaders map[string]any
+	loaders map[string]any // by edge: dataloaders, or columns
 }
 
 // NewGroup puts rows side by side; key tells them apart.
@@ -51,11 +53,34 @@ func Load[T, V any](ctx context.Context, g *Group[T], edge, key string, batch fu
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
+	if plan.IsSerial(ctx) {
+		return columnOf(ctx, g, edge, batch).of(key)
+	}
 	value, err := loader(ctx, g, edge, batch).Load(ctx, key)()
 	if errors.Is(err, errMissing) {
 		return none, nil
 	}
 	return value, err
+}
+
+// column is what all members of a group have at an edge.
+type column[V any] struct {
+	found map[string]V
+	err   error
+}
+
+func (c *column[V]) of(key string) (V, error) { return c.found[key], c.err }
+
+// columnOf fetches an edge for all members when the first one follows it, on
+// the one goroutine that there is.
+func columnOf[T, V any](ctx context.Context, g *Group[T], edge string, batch func(context.Context, []T) (map[string]V, error)) *column[V] {
+	if fetched, ok := g.loaders[edge].(*column[V]); ok {
+		return fetched
+	}
+	fetched := &column[V]{}
+	fetched.found, fetched.err = batch(ctx, g.members)
+	g.loaders[edge] = fetched
+	return fetched
 }
 
 // guarded turns a panic of a batch, which runs on a goroutine of its own, into

@@ -37,6 +37,7 @@ type Metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	fields   *prometheus.CounterVec
+	queries  *prometheus.CounterVec
 	registry *prometheus.Registry
 
 	mu      sync.Mutex
@@ -58,12 +59,31 @@ func NewMetrics(client func(context.Context) string) *Metrics {
 		fields: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portico_graphql_fields_total", Help: "Root fields asked for over GraphQL, each alias for itself, by field and client.",
 		}, []string{"field", "client"}),
+		queries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "portico_graphql_queries_total", Help: "GraphQL queries run, by executor: plan, or gqlgen for what plans leave to it.",
+		}, []string{"executor"}),
 		registry: prometheus.NewRegistry(),
 		clients:  map[string]bool{},
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.fields,
+	m.registry.MustRegister(m.requests, m.duration, m.fields, m.queries,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// Answers has the metrics tell what became of the answers that are kept: how
+// many were found, how many had to be made, and how many bytes they take.
+func (m *Metrics) Answers(read func() (kept, made, bytes uint64)) {
+	count := func(outcome string, value func() uint64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "portico_kept_answers_total", Help: "Answers that can be kept, by what became of them: found, or made.",
+			ConstLabels: prometheus.Labels{"outcome": outcome},
+		}, func() float64 { return float64(value()) })
+	}
+	m.registry.MustRegister(
+		count("found", func() uint64 { found, _, _ := read(); return found }),
+		count("made", func() uint64 { _, made, _ := read(); return made }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "portico_kept_answers_bytes", Help: "Memory that kept answers take."},
+			func() float64 { _, _, bytes := read(); return float64(bytes) }))
 }
 
 // Handler answers MetricsPath in the text format of Prometheus.
@@ -76,6 +96,9 @@ func (m *Metrics) Handler() http.Handler {
 func (m *Metrics) Field(ctx context.Context, field string) {
 	m.fields.WithLabelValues(field, m.who(ctx)).Inc()
 }
+
+// Executor counts a GraphQL query by what runs it: plan or gqlgen.
+func (m *Metrics) Executor(name string) { m.queries.WithLabelValues(name).Inc() }
 
 type routeKey struct{}
 

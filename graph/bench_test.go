@@ -1,0 +1,105 @@
+package graph_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+	"portico/store"
+)
+
+// storefrontPage is a category page with what a storefront shows of products.
+const storefrontPage = `query Page($node: ID!, $offset: Int) { catalogNode(id: $node) { name products(first: 25, offset: $offset) { totalCount nodes {
+	id uuid name sku slug description status commodityType manufacturerPartNum upcEan tags productTypes createdAt updatedAt language
+	displayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } } originalDisplayPrice { withTax { formatted } } saleExpires
+	mainImage { href width height } files { attachedAt file { uuid href mimeType } }
+	components { key name min max options { uuid quantity } } componentProducts { uuid name }
+	breadcrumbs { node { uuid name slug } ancestors { uuid name slug } }
+	stock { available allocated total updatedAt } } } } }`
+
+// The benchmarks call the handler itself. PORTICO_BENCH_PRODUCTS is the size
+// of the shop, 1000 unless set.
+func BenchmarkExecutors(b *testing.B) {
+	s := benchShop(b)
+	for _, c := range []struct {
+		name, query string
+		values      variables
+	}{
+		{"typename", `{ __typename }`, nil},
+		{"page", storefrontPage, variables{"node": someNode(b, s)}},
+		{"stocks", `{ stocks(first: 25) { nodes { uuid available allocated total } } }`, nil},
+	} {
+		for name, options := range map[string][]graph.HandlerOption{"plan": nil, "gqlgen": {graph.WithoutPlans()}} {
+			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), options...))
+			post := by(newPost(b, c.query, c.values), admin())
+			body, err := io.ReadAll(post.Body)
+			require.NoError(b, err)
+			b.Run(c.name+"/"+name, func(b *testing.B) {
+				b.ReportAllocs()
+				w := &discarding{header: http.Header{}}
+				for b.Loop() {
+					clear(w.header)
+					w.bytes = 0
+					post.Body = io.NopCloser(strings.NewReader(string(body)))
+					handler.ServeHTTP(w, post)
+				}
+				b.SetBytes(int64(w.bytes))
+			})
+		}
+	}
+}
+
+// discarding is an answer that nobody reads.
+type discarding struct {
+	header http.Header
+	bytes  int
+}
+
+func (d *discarding) Header() http.Header { return d.header }
+func (d *discarding) WriteHeader(int)     {}
+func (d *discarding) Write(body []byte) (int, error) {
+	d.bytes += len(body)
+	return len(body), nil
+}
+
+// benchShop is a generated shop.
+func benchShop(b *testing.B) *store.Store {
+	b.Helper()
+	products := 1000
+	if text := os.Getenv("PORTICO_BENCH_PRODUCTS"); text != "" {
+		n, err := strconv.Atoi(text)
+		require.NoError(b, err)
+		products = n
+	}
+	s, err := store.Open(b.Context(), store.Config{URL: "file:" + b.TempDir() + "/bench.db"})
+	require.NoError(b, err)
+	b.Cleanup(func() { s.Close() })
+	var shop strings.Builder
+	require.NoError(b, store.Generate(&shop, products, 1))
+	load(b, s, shop.String())
+	return s
+}
+
+// someNode is a node with a page of products.
+func someNode(b *testing.B, s *store.Store) string {
+	b.Helper()
+	service := serve(s)
+	w := httptest.NewRecorder()
+	service.handler.ServeHTTP(w, by(newPost(b, `{ catalogNodes(first: 100) { nodes { uuid products(first: 1) { totalCount } } } }`, nil), admin()))
+	for _, part := range strings.Split(w.Body.String(), `{"uuid":"`)[1:] {
+		uuid, rest, _ := strings.Cut(part, `"`)
+		if count, _ := strconv.Atoi(strings.Trim(rest[strings.LastIndex(rest, ":")+1:], "}],\n")); count >= 25 {
+			return uuid
+		}
+	}
+	b.Fatal("no node has a page of products: " + w.Body.String()[:500])
+	return ""
+}

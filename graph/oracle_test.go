@@ -1,0 +1,153 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+	"portico/internal/auth"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// executors are the same service, run by plans and by gqlgen's executor, and
+// the operations that plans have left to that.
+type executors struct {
+	planned, gqlgen *service
+	left            map[string]int
+}
+
+func bothExecutors(t testing.TB, s *service) *executors {
+	t.Helper()
+	x := &executors{s, nil, map[string]int{}}
+	handler := func(options ...graph.HandlerOption) *service {
+		resolver := graph.NewResolver(s.store, graph.WithTokens(minting(t, s.store)))
+		return &service{s.store, graph.Shopper(graph.NewHandler(resolver, slog.New(slog.NewTextHandler(s.log, nil)), options...)), s.log}
+	}
+	x.planned = handler(graph.CountExecutors(func(executor string) { x.left[executor]++ }))
+	x.gqlgen = handler(graph.WithoutPlans())
+	return x
+}
+
+// same asks both, and holds their answers against each other: data byte by
+// byte, errors as sets, for gqlgen's have another order each time.
+func (x *executors) same(t testing.TB, query string, values variables, by func(*http.Request) *http.Request) (errors int) {
+	t.Helper()
+	ask := func(s *service) (status int, data string, faults []string) {
+		w := httptest.NewRecorder()
+		s.handler.ServeHTTP(w, by(newPost(t, query, values)))
+		var answer struct {
+			Data   json.RawMessage
+			Errors []json.RawMessage
+		}
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), "%s", w.Body)
+		for _, fault := range answer.Errors {
+			faults = append(faults, string(fault))
+		}
+		slices.Sort(faults)
+		return w.Code, string(answer.Data), faults
+	}
+	status, data, faults := ask(x.gqlgen)
+	plannedStatus, plannedData, plannedFaults := ask(x.planned)
+	told := func() string {
+		sent, _ := json.Marshal(values)
+		return query + "\n" + string(sent)
+	}
+	if status != plannedStatus || data != plannedData {
+		require.Equal(t, status, plannedStatus, "%s", told())
+		require.Equal(t, data, plannedData, "%s", told())
+	}
+	if len(faults) < 20 { // of more, each tells those that it met first
+		require.Equal(t, faults, plannedFaults, "%s", told())
+	}
+	require.Equal(t, len(faults), len(plannedFaults), "%s", told())
+	return len(faults)
+}
+
+// Whatever is asked, plans answer as gqlgen's executor does.
+func TestPlansAnswerAsTheExecutorDoes(t *testing.T) {
+	t.Parallel()
+	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
+	shops := map[string]string{"handmade": handmade(), "generated": generatedShop(t, 300)}
+	if file, err := os.ReadFile("../../shared/data/adventureworks.ndjson"); err == nil && storetest.Long() { // it lies beside the repository, or not
+		shops["AdventureWorks"] = string(file)
+	}
+	for name, shop := range shops {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+				s := open(t, e, shop)
+				seedCodes(t, s)
+				x := bothExecutors(t, s)
+				d := s.drawing(t, seed)
+				readers := []*auth.Principal{admin(), admin(), with("catalog:read"), with("catalog:read", "inventory:read"), nil}
+				failed := 0
+				rounds := storetest.Pick(150, 2600) // of two shops on two engines
+				for range rounds {
+					query, values := d.query()
+					reader := readers[d.IntN(len(readers))]
+					locale := []string{"", "de", "zh-TW, fr"}[d.IntN(3)]
+					if x.same(t, query, values, func(r *http.Request) *http.Request {
+						r.Header.Set("Accept-Language", locale)
+						return by(r, reader)
+					}) > 0 {
+						failed++
+					}
+				}
+				t.Logf("%d operations, %d with errors, by %v", rounds, failed, x.left)
+				require.Greater(t, failed, rounds/20, "errors are drawn")
+				require.Less(t, failed, rounds*19/20, "and answers without")
+				require.Greater(t, x.left["plan"], rounds*2/3, "few are refused before they run")
+				require.Zero(t, x.left["gqlgen"], "plans know the whole schema")
+			})
+		})
+	}
+}
+
+// generatedShop is a generated shop.
+func generatedShop(t testing.TB, products int) string {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, store.Generate(&b, products, 7))
+	return b.String()
+}
+
+// drawing draws from what a shop has.
+func (s *service) drawing(t testing.TB, seed uint64) *drawing {
+	t.Helper()
+	d := &drawing{Rand: rand.New(rand.NewPCG(seed, 1)), schema: schema(), ids: map[string][]string{"": {"unknown", "not an id!", ""}},
+		texts: []string{"", "a", "oak", "EUR", "USD", "card_processor", "no such text"}}
+	var found map[string]struct{ Nodes []map[string]any }
+	s.post(t, `{ Product: products(first: 40) { nodes { id uuid sku name slug } } CatalogNode: catalogNodes(first: 40) { nodes { id uuid slug } } Hierarchy: hierarchies { nodes { id uuid } }
+		Stock: stocks(first: 10) { nodes { id uuid } } Promotion: promotions { nodes { id uuid } } Catalog: catalogs { nodes { id uuid } } File: files(first: 10) { nodes { id uuid } }
+		CatalogRule: catalogRules { nodes { id uuid } } AuthoredHierarchy: authoredHierarchies { nodes { id uuid } } }`, nil).read(t, &found)
+	for _, kind := range slices.Sorted(maps.Keys(found)) {
+		for _, node := range found[kind].Nodes {
+			for _, member := range []string{"id", "uuid"} {
+				d.ids[kind] = append(d.ids[kind], node[member].(string))
+			}
+			d.ids["ids"] = append(d.ids["ids"], node["id"].(string))
+			d.ids["Node"] = append(d.ids["Node"], node["id"].(string))
+			for _, member := range []string{"sku", "name", "slug"} {
+				if text, ok := node[member].(string); ok {
+					d.texts = append(d.texts, text)
+				}
+			}
+		}
+	}
+	for _, cursor := range regexp.MustCompile(`"endCursor":"([^"\\]*)"`).FindAllStringSubmatch(string(s.post(t, `{ products(first: 3) { pageInfo { endCursor } } hierarchies { pageInfo { endCursor } } }`, nil).Data), -1) {
+		d.texts = append(d.texts, cursor[1])
+	}
+	return d
+}

@@ -1,0 +1,56 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/99designs/gqlgen/graphql"
+)
+
+// Runner runs plans. One is generated for each schema.
+type Runner struct {
+	query *Object
+	root  func(context.Context, *Run, *Fields) bool
+	live  func(context.Context, *Run, *Field, any) bool
+}
+
+// NewRunner makes a runner of what is generated: root writes the query, live
+// a live field of a row.
+func NewRunner(query *Object, root func(context.Context, *Run, *Fields) bool, live func(context.Context, *Run, *Field, any) bool) *Runner {
+	return &Runner{query, root, live}
+}
+
+// Run appends what a plan answers: an object, or null. Errors are those of
+// the response in ctx, as with gqlgen's executor. An error of Run itself says
+// that a resolver panicked: nothing is appended then, and the operation is to
+// be run by gqlgen's executor, which finds the field whose error that is.
+func (n *Runner) Run(ctx context.Context, p *Plan, dst []byte) (answer []byte, err error) {
+	return n.run(ctx, &Run{answer: dst}, p)
+}
+
+func (n *Runner) run(ctx context.Context, r *Run, p *Plan) (answer []byte, err error) {
+	mark := r.Mark()
+	defer func() {
+		if reason := recover(); reason != nil {
+			answer, err = r.answer[:mark], fmt.Errorf("panic in a plan: %v\n%s", reason, debug.Stack())
+		}
+	}()
+	r.variables = graphql.GetOperationContext(ctx).Variables
+	r.places = r.steps[:0]
+	if !n.root(serial(ctx), r, p.root.Of(n.query)) {
+		r.answer = append(r.answer, "null"...)
+	}
+	return r.answer, nil
+}
+
+type serialKey struct{}
+
+// serial marks what runs on one goroutine.
+func serial(ctx context.Context) context.Context {
+	return context.WithValue(ctx, serialKey{}, true)
+}
+
+// IsSerial tells whether an operation runs on one goroutine, so that what is
+// fetched for several rows needs no lock, and nobody waits for it.
+func IsSerial(ctx context.Context) bool { return ctx.Value(serialKey{}) != nil }

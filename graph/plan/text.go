@@ -1,0 +1,62 @@
+package plan
+
+import "math/bits"
+
+// AppendString appends a text as gqlgen writes it: quoted, with quotation
+// marks, backslashes and control characters escaped, and nothing else.
+func AppendString(dst []byte, text string) []byte {
+	dst = append(dst, '"')
+	for {
+		n := plain(text)
+		dst = append(dst, text[:n]...)
+		if n == len(text) {
+			return append(dst, '"')
+		}
+		dst = appendEscape(dst, text[n])
+		text = text[n+1:]
+	}
+}
+
+const hexDigits = "0123456789ABCDEF"
+
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '\t':
+		return append(dst, '\\', 't')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\\', '"':
+		return append(dst, '\\', c)
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+}
+
+// One bit of each byte of a word, and the lowest of each.
+const (
+	highs = 0x8080808080808080
+	lows  = 0x0101010101010101
+)
+
+// plain is how many bytes at the beginning of a text need no escape. It looks
+// at eight at a time: a byte below n borrows from the bit above it when n is
+// taken away, and one that equals c is zero once c is taken out.
+func plain(text string) int {
+	i := 0
+	for ; i+8 <= len(text); i += 8 {
+		word := uint64(text[i]) | uint64(text[i+1])<<8 | uint64(text[i+2])<<16 | uint64(text[i+3])<<24 |
+			uint64(text[i+4])<<32 | uint64(text[i+5])<<40 | uint64(text[i+6])<<48 | uint64(text[i+7])<<56 // one load
+		quote, backslash := word^(lows*'"'), word^(lows*'\\')
+		special := ((word - lows*0x20) &^ word) | ((quote - lows) &^ quote) | ((backslash - lows) &^ backslash)
+		if special &= highs; special != 0 {
+			return i + bits.TrailingZeros64(special)/8
+		}
+	}
+	for ; i < len(text); i++ {
+		if c := text[i]; c < 0x20 || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return i
+}
