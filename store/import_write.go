@@ -181,7 +181,11 @@ func (w *importWriter) upsertAll(ctx context.Context, table sourceTable, sources
 
 // upsertRows writes in blocks of a few sizes, so that few texts are prepared.
 // It returns the keys of the rows that were new or different.
+//
+// They go in the order of their keys: neighbours are on one page, and two
+// imports at once do not wait for each other in a ring.
 func (t *tx) upsertRows(ctx context.Context, table sourceTable, rows [][]any) (changed []string, err error) {
+	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
 	for _, size := range []int{32, 4, 1} {
 		for len(rows) >= size {
 			var args []any
