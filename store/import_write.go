@@ -102,6 +102,7 @@ type importWriter struct {
 	topics  []topic
 	revised bool // something that catalogs publish
 	touched []authoredChange
+	stocked []string // products whose stock is another
 
 	oneByOne bool // rows that can only be refused by the database go in a statement each
 }
@@ -120,7 +121,7 @@ func (w *importWriter) announce(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return w.store.tellImported(ctx, w.tx, w.stocked)
 }
 
 func (w *importWriter) write(ctx context.Context, kind string, sources []source) (int, error) {
