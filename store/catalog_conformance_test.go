@@ -14,6 +14,7 @@ func TestEveryEngineKeepsThePromisesOfCatalogs(t *testing.T) {
 	}{
 		{"import", storetest.Import},
 		{"faults of imports", storetest.ImportFaults},
+		{"imports of what is there", storetest.ImportSame},
 		{"export", storetest.Export},
 		{"publish", storetest.Publish},
 		{"prices", storetest.Prices},

@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,10 @@ import (
 // ImportOptions say how to read a file.
 type ImportOptions struct {
 	Lenient bool // pass over unknown types and members
+
+	// Batch is how many lines are written in one transaction; 0 means 4,000.
+	// More cost less each, and keep other writers waiting for longer.
+	Batch int
 
 	// Progress, if set, is called as bytes of the file are done; each of the
 	// passes counts as a share of the whole. It may come from any goroutine.
@@ -94,7 +99,7 @@ func (f *ImportFaults) Error() string {
 }
 
 const (
-	importBatch  = 4000     // lines written in one transaction
+	importBatch  = 4000     // lines written in one transaction, unless said otherwise
 	maxLineBytes = 64 << 20 // of one resource
 )
 
@@ -126,7 +131,7 @@ func (s *Store) Import(ctx context.Context, actor Actor, open func() (io.ReadClo
 		passes = []func(string) bool{func(kind string) bool { return !late(kind) }, late}
 	}
 	for _, wanted := range passes {
-		err := eachBatch(ctx, open, options.Progress, decoder, func(batch []decoded) error {
+		err := eachBatch(ctx, open, options, decoder, func(batch []decoded) error {
 			batch = slices.DeleteFunc(batch, func(d decoded) bool { return d.source == nil || !wanted(d.kind) })
 			changed, err := s.importBatch(ctx, actor, batch)
 			report.Changed += changed
@@ -153,7 +158,7 @@ func (s *Store) checkImport(ctx context.Context, decoder *decoder, same *sameLin
 	if err != nil {
 		return nil, err
 	}
-	err = eachBatch(ctx, open, options.Progress, decoder, func(batch []decoded) error {
+	err = eachBatch(ctx, open, options, decoder, func(batch []decoded) error {
 		for _, d := range batch {
 			for _, fault := range d.faults {
 				add(d.line, d.kind, fault)
@@ -191,7 +196,7 @@ func (s *Store) checkImport(ctx context.Context, decoder *decoder, same *sameLin
 }
 
 // eachBatch decodes a file on all processors and hands it on in order.
-func eachBatch(ctx context.Context, open func() (io.ReadCloser, error), progress func(int64), decoder *decoder, do func([]decoded) error) error {
+func eachBatch(ctx context.Context, open func() (io.ReadCloser, error), options ImportOptions, decoder *decoder, do func([]decoded) error) error {
 	file, err := open()
 	if err != nil {
 		return err
@@ -203,11 +208,11 @@ func eachBatch(ctx context.Context, open func() (io.ReadCloser, error), progress
 	defer cancel()
 
 	// pending holds the batches under way, in the file's order.
-	pending := make(chan chan []decoded, 2*runtime.GOMAXPROCS(0))
+	pending := make(chan chan []decoded, batchesAhead())
 	var readErr error
 	readers.Go(func() {
 		defer close(pending)
-		readErr = readLines(file, progress, func(first int, lines [][]byte) error {
+		readErr = readLines(file, options, func(first int, lines [][]byte) error {
 			result := make(chan []decoded, 1)
 			select {
 			case pending <- result:
@@ -229,8 +234,11 @@ func eachBatch(ctx context.Context, open func() (io.ReadCloser, error), progress
 	return readErr
 }
 
+// batchesAhead bounds how many batches wait for the one that is worked off.
+func batchesAhead() int { return 2 * runtime.GOMAXPROCS(0) }
+
 // readLines hands on a file's lines in batches; the first line is number 1.
-func readLines(file io.Reader, progress func(int64), do func(first int, lines [][]byte) error) error {
+func readLines(file io.Reader, options ImportOptions, do func(first int, lines [][]byte) error) error {
 	reader := bufio.NewReaderSize(file, 1<<20)
 	first, size, read := 1, 0, int64(0)
 	var lines [][]byte
@@ -238,8 +246,8 @@ func readLines(file io.Reader, progress func(int64), do func(first int, lines []
 		if len(lines) == 0 {
 			return nil
 		}
-		if progress != nil {
-			progress(read)
+		if options.Progress != nil {
+			options.Progress(read)
 		}
 		err := do(first, lines)
 		first, lines, size, read = first+len(lines), nil, 0, 0
@@ -255,7 +263,7 @@ func readLines(file io.Reader, progress func(int64), do func(first int, lines []
 			size += len(line)
 			read += int64(len(line))
 		}
-		if len(lines) == importBatch || size > 4<<20 {
+		if len(lines) == cmp.Or(options.Batch, importBatch) || size > 4<<20 {
 			if err := flush(); err != nil {
 				return err
 			}

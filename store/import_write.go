@@ -168,89 +168,6 @@ func (w *importWriter) write(ctx context.Context, kind string, sources []source)
 	return 0, fmt.Errorf("no table for %s", kind)
 }
 
-// sourceTable says how a type of source is kept: its columns, the first of
-// which is the key and the last the body. Where the second is sequence, it is
-// the order of first import.
-type sourceTable struct {
-	name    string
-	columns []string
-	keeps   string // a column, beside sequence, that a change leaves as it is
-	row     func(source, *tx) []any
-}
-
-var (
-	fileTable = sourceTable{name: "file", columns: []string{"id", "body"}, row: func(r source, _ *tx) []any {
-		return []any{r.key(), encode(r)}
-	}}
-	productTable = sourceTable{
-		name:    "product",
-		columns: []string{"id", "live", "parent_id", "component_ids", "created_at", "updated_at", "body"},
-		row: func(r source, _ *tx) []any {
-			p := r.(*ProductSource)
-			return []any{p.ID, p.live(), p.parentID(), strings.Join(p.bundledIDs(), " "), micros(p.createdAt()), micros(p.updatedAt()), encode(p)}
-		},
-	}
-	priceTable = sourceTable{name: "price", columns: []string{"id", "pricebook_id", "sku", "body"}, row: func(r source, _ *tx) []any {
-		p := r.(*priceSource)
-		return []any{p.ID, p.Relationships.Pricebook.id(), p.Attributes.SKU, encode(p)}
-	}}
-	gatewayTable   = sourceTable{name: "gateway", columns: []string{"slug", "body"}, row: fileTable.row}
-	pricebookTable = sourceTable{name: "pricebook", columns: []string{"id", "sequence", "body"}, row: rowInOrder}
-	modifierTable  = sourceTable{name: "price_modifier", columns: pricebookTable.columns, row: rowInOrder}
-	hierarchyTable = sourceTable{
-		name: "hierarchy", columns: []string{"id", "sequence", "updated_at", "body"},
-		row: func(r source, t *tx) []any { return []any{r.key(), nil, micros(t.now), encode(r)} },
-	}
-	nodeTable = sourceTable{
-		name: "node", columns: []string{"id", "sequence", "hierarchy_id", "updated_at", "body"},
-		row: func(r source, t *tx) []any {
-			n := *r.(*nodeSource)
-			n.Relationships.Products = nil // kept in node_product
-			return []any{n.ID, nil, n.Relationships.Hierarchy.id(), micros(t.now), encode(&n)}
-		},
-	}
-	catalogTable = sourceTable{
-		name: "catalog", columns: []string{"id", "sequence", "created_at", "body"},
-		row: func(r source, t *tx) []any {
-			return []any{r.key(), nil, createdAt(r.(*catalogSource).Attributes.CreatedAt, t), encode(r)}
-		},
-	}
-	ruleTable = sourceTable{
-		name: "catalog_rule", columns: []string{"id", "sequence", "catalog_id", "created_at", "body"},
-		row: func(r source, t *tx) []any {
-			rule := r.(*ruleSource)
-			return []any{rule.ID, nil, rule.Attributes.CatalogID, createdAt(rule.Attributes.CreatedAt, t), encode(rule)}
-		},
-	}
-)
-
-func rowInOrder(r source, _ *tx) []any { return []any{r.key(), nil, encode(r)} }
-
-// createdAt is the time a source gives, else now.
-func createdAt(text string, t *tx) int64 {
-	if text == "" {
-		return micros(t.now)
-	}
-	return micros(checkedTime(text))
-}
-
-// upsert is the statement that writes n rows: new ones, and those whose body
-// is different, whose keys it returns. The order of first import and times of
-// creation stay.
-func (table sourceTable) upsert(n int) string {
-	var b strings.Builder
-	b.WriteString(insertText(table.name, table.columns, n))
-	fmt.Fprintf(&b, " ON CONFLICT (%s) DO UPDATE SET ", table.columns[0])
-	var sets []string
-	for _, column := range table.columns[1:] {
-		if column != "sequence" && column != table.keeps {
-			sets = append(sets, column+" = excluded."+column)
-		}
-	}
-	fmt.Fprintf(&b, "%s WHERE %s.body <> excluded.body RETURNING %s", strings.Join(sets, ", "), table.name, table.columns[0])
-	return b.String()
-}
-
 // upsertAll writes sources, many rows a statement, and tells how many were
 // new or different.
 func (w *importWriter) upsertAll(ctx context.Context, table sourceTable, sources []source) (changed int, err error) {
@@ -263,40 +180,13 @@ func (w *importWriter) upsertAll(ctx context.Context, table sourceTable, sources
 	return len(ids), err
 }
 
-// products writes products, and which of them speak of which others.
-func (w *importWriter) products(ctx context.Context, sources []source) (int, error) {
-	rows := make([][]any, len(sources))
-	for i, resource := range sources {
-		rows[i] = productTable.row(resource, w.tx)
-	}
-	ids, err := w.upsertRows(ctx, productTable, rows)
-	if err != nil {
-		return 0, err
-	}
-	w.touch(productTable.name, ids...)
-	slices.Sort(ids)
-	var parts [][]any
-	for _, resource := range sources {
-		p := resource.(*ProductSource)
-		if _, written := slices.BinarySearch(ids, p.ID); written {
-			for _, component := range p.bundledIDs() {
-				parts = append(parts, []any{p.ID, component})
-			}
-		}
-	}
-	if err := chunked(ids, 512, func(ids []string) error {
-		list, args := in(nil, ids)
-		_, err := w.exec(ctx, `DELETE FROM product_component WHERE product_id IN (`+list+`)`, args...)
-		return err
-	}); err != nil {
-		return 0, err
-	}
-	return len(ids), w.insertRows(ctx, "product_component", []string{"product_id", "component_id"}, parts)
-}
-
 // upsertRows writes in blocks of a few sizes, so that few texts are prepared.
 // It returns the keys of the rows that were new or different.
+//
+// They go in the order of their keys: neighbours are on one page, and two
+// imports at once do not wait for each other in a ring.
 func (t *tx) upsertRows(ctx context.Context, table sourceTable, rows [][]any) (changed []string, err error) {
+	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
 	for _, size := range []int{32, 4, 1} {
 		for len(rows) >= size {
 			var args []any
@@ -383,110 +273,6 @@ func (w *importWriter) dated(ctx context.Context, table sourceTable, sources []s
 		changed += n
 	}
 	return changed, nil
-}
-
-// nodes writes nodes and what is attached to them.
-func (w *importWriter) nodes(ctx context.Context, sources []source) (changed int, err error) {
-	for _, resource := range sources {
-		node := resource.(*nodeSource)
-		written, err := w.inOrder(ctx, nodeTable, []source{node})
-		if err != nil {
-			return 0, err
-		}
-		attached, err := w.attach(ctx, node.ID, node.productIDs())
-		if err != nil {
-			return 0, err
-		}
-		if attached || written > 0 {
-			changed++
-		}
-	}
-	return changed, nil
-}
-
-// attach makes the products the node's, in this order. Attachments that stay
-// keep their place in time, unless the order among them is another.
-func (w *importWriter) attach(ctx context.Context, nodeID string, productIDs []string) (changed bool, err error) {
-	had, err := collect(ctx, w.session, scalar[string],
-		`SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached, product_id`, nodeID)
-	if err != nil || slices.Equal(had, productIDs) {
-		return false, err
-	}
-	wanted := make(map[string]bool, len(productIDs))
-	for _, id := range productIDs {
-		wanted[id] = true
-	}
-	var stay, leave []string
-	for _, id := range had {
-		if wanted[id] {
-			stay = append(stay, id)
-		} else {
-			leave = append(leave, id)
-		}
-	}
-	if len(stay) > len(productIDs) || !slices.Equal(stay, productIDs[:len(stay)]) {
-		stay, leave = nil, had
-	}
-	if err := w.detach(ctx, nodeID, leave); err != nil {
-		return false, err
-	}
-	fresh := productIDs[len(stay):]
-	attached, err := w.sequence(ctx, len(fresh))
-	if err != nil {
-		return false, err
-	}
-	rows := make([][]any, len(fresh))
-	for i, id := range fresh {
-		rows[i] = []any{nodeID, attached + int64(i), id}
-	}
-	w.touch("product", fresh...)
-	return true, w.insertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
-}
-
-func (w *importWriter) detach(ctx context.Context, nodeID string, productIDs []string) error {
-	w.touch("product", productIDs...)
-	return chunked(productIDs, 512, func(ids []string) error {
-		list, args := in([]any{nodeID}, ids)
-		_, err := w.exec(ctx, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN (`+list+`)`, args...)
-		return err
-	})
-}
-
-// insertRows inserts many rows a statement.
-func (t *tx) insertRows(ctx context.Context, table string, columns []string, rows [][]any) error {
-	return t.insertRowsBut(ctx, table, columns, "", rows)
-}
-
-// insertRowsBut inserts with a clause for what to do about rows that are
-// there.
-func (t *tx) insertRowsBut(ctx context.Context, table string, columns []string, clause string, rows [][]any) error {
-	for _, size := range []int{32, 4, 1} {
-		text := insertText(table, columns, size) + clause
-		for len(rows) >= size {
-			if _, err := t.exec(ctx, text, slices.Concat(rows[:size]...)...); err != nil {
-				return err
-			}
-			rows = rows[size:]
-		}
-	}
-	return nil
-}
-
-func insertText(table string, columns []string, rows int) string {
-	return fmt.Sprintf("INSERT INTO %s (%s) VALUES %s", table, strings.Join(columns, ", "), values(rows, len(columns)))
-}
-
-// values are the places of a statement's rows: ($1, $2), ($3, $4).
-func values(rows, columns int) string {
-	list := make([]string, rows)
-	for row := range rows {
-		places := make([]string, columns)
-		for column := range columns {
-			places[column] = "$" + itoa(row*columns+column+1)
-		}
-		list[row] = "(" + strings.Join(places, ", ") + ")"
-	}
-	return strings.Join(list, ", ")
 }
 
 // clients writes API clients; a line without a hash leaves the secret alone,

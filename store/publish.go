@@ -20,8 +20,10 @@ const publishBatch = 1000
 // would show the same as the served one, there is none, and the served one is
 // the answer. NOT_FOUND for an unknown catalog.
 //
-// Memory grows by about 1.4 kB a live product, half of it the collector's
-// headroom, beside 64 MiB for words (Config.WordBytes); their texts stay on disk.
+// A whole release takes some 0.4 kB of memory a live product, and as much
+// again as the collector's headroom, beside 64 MiB each for words and for what
+// else products are found by (Config.WordBytes); their texts stay on disk. A
+// delta takes what its changes do.
 func (s *Store) Publish(ctx context.Context, actor Actor, catalogID string, progress PublishProgress) (*Release, error) {
 	return s.publish(ctx, actor, catalogID, true, progress)
 }

@@ -76,7 +76,7 @@ func (w *releaseWriter) compareAll(ctx context.Context, served *View) error {
 // what neither of them holds itself is the same in both.
 func (w *releaseWriter) compareDelta(ctx context.Context, served *View) error {
 	own := *served
-	own.Release = w.release
+	own.Release, own.cache = w.release, nil // which knows releases by when they were published
 	ids := map[string]bool{}
 	for _, handle := range w.plan.order {
 		ids[w.plan.ids.at(handle)] = true

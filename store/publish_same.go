@@ -150,7 +150,7 @@ func (w *releaseWriter) sameLists(ctx context.Context) (bool, error) {
 // or another delta of that: lists that both have from it are the same.
 func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
 	own := *w.served
-	own.Release = w.release
+	own.Release, own.cache = w.release, nil // which knows releases by when they were published
 	now, before := own.ahead(), w.served.ahead()
 	var names []string
 	for _, node := range w.plan.tree.nodes {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -16,7 +15,7 @@ import (
 // release is the same when it would show what the served one does.
 func (s *Store) writeRelease(ctx context.Context, actor Actor, p *plan, release *Release, progress PublishProgress) (same bool, err error) {
 	w := &releaseWriter{store: s, actor: actor, plan: p, release: release, shared: map[[16]byte]int64{},
-		index: map[string][][indexEntry]byte{}, facet: map[string]*facetBuilder{}}
+		added: &runs{name: "hash", width: hashRecord}, index: map[string]*runs{}, facet: map[string]*facetBuilder{}}
 	for _, step := range []func(context.Context) error{
 		w.files,
 		func(ctx context.Context) error { return w.products(ctx, progress) },
@@ -36,11 +35,11 @@ type releaseWriter struct {
 	release   *Release
 	served    *View              // what it was compared with; nil for the first of a catalog
 	documents int64              // numbered so far
-	added     []addedDocument    // documents that are new with this release
+	added     *runs              // documents that are new with this release
 	fresh     []addedDocument    // those of the batch that is being written
 	shared    map[[16]byte]int64 // breadcrumbs, the only documents that products far apart have in common
-	index     map[string][][indexEntry]byte
-	versions  []int64 // of the products, by ordinal
+	index     map[string]*runs   // by attribute
+	versions  []int64            // of the products, by ordinal
 	words     wordIndex
 	facet     map[string]*facetBuilder // by attribute
 	prices    priceIndex
@@ -72,74 +71,37 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 		return write(ctx, t)
 	})
 	if err == nil {
-		w.added = append(w.added, w.fresh...)
+		for _, d := range w.fresh {
+			w.added.add(d.record())
+		}
+		w.fresh = w.fresh[:0]
 	}
 	return err
 }
 
-// keep returns the ids under which documents are kept, storing those that are
-// new.
-func (w *releaseWriter) keep(ctx context.Context, t *tx, bodies [][]byte) ([]int64, error) {
-	hashes := make([][16]byte, len(bodies))
-	for i, body := range bodies {
-		hashes[i] = documentHash(body)
-	}
-	known, err := w.known(ctx, t, hashes)
-	if err != nil {
-		return nil, err
-	}
-	var fresh [][]any
-	for i, hash := range hashes {
-		if _, ok := known[hash]; !ok {
-			w.documents++
-			known[hash] = w.release.ID<<documentBits | w.documents
-			w.fresh = append(w.fresh, addedDocument{hash, known[hash]})
-			fresh = append(fresh, []any{known[hash], slices.Clone(hash[:]), string(bodies[i])})
-		}
-	}
-	if err := t.insertRows(ctx, "document", []string{"id", "hash", "body"}, fresh); err != nil {
-		return nil, err
-	}
-	ids := make([]int64, len(hashes))
-	for i, hash := range hashes {
-		ids[i] = known[hash]
-	}
-	return ids, nil
-}
+// budget is how much memory words may take, and so may what products and
+// documents are found by.
+func (w *releaseWriter) budget() int { return cmp.Or(w.store.config.WordBytes, defaultWordBytes) }
 
-// documentBits is how many documents a release can add: the rest of a
-// document's id is the release that added it.
-const documentBits = 32
-
-func (w *releaseWriter) known(ctx context.Context, t *tx, hashes [][16]byte) (map[[16]byte]int64, error) {
-	type document struct {
-		id   int64
-		hash []byte
+// spill puts what products and documents are found by into runs, once it is
+// more than the budget.
+func (w *releaseWriter) spill(ctx context.Context) error {
+	all := append(slices.Collect(maps.Values(w.index)), w.added)
+	size := 0
+	for _, r := range all {
+		size += len(r.pending)
 	}
-	known := make(map[[16]byte]int64, len(hashes))
-	var others [][16]byte
-	for _, hash := range unique(hashes) {
-		if id, ok := w.shared[hash]; ok {
-			known[hash] = id
-		} else {
-			others = append(others, hash)
+	if size <= w.budget() {
+		return nil
+	}
+	for _, r := range all {
+		if len(r.pending) > w.budget()/16 {
+			if err := r.spill(ctx, w); err != nil {
+				return err
+			}
 		}
 	}
-	err := chunked(others, 512, func(hashes [][16]byte) error {
-		values := make([]any, len(hashes))
-		for i := range hashes {
-			values[i] = hashes[i][:]
-		}
-		list, args := in(nil, values)
-		found, err := collect(ctx, t.session, func(rows *sql.Rows) (d document, err error) {
-			return d, rows.Scan(&d.id, &d.hash)
-		}, `SELECT document_id, hash FROM document_hash WHERE hash IN (`+list+`)`, args...)
-		for _, d := range found {
-			known[[16]byte(d.hash)] = d.id
-		}
-		return err
-	})
-	return known, err
+	return nil
 }
 
 // releasedFile is a file as it was imported.
@@ -243,10 +205,13 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 		if err := w.writePrices(ctx); err != nil {
 			return err
 		}
-		if w.words.size > cmp.Or(w.store.config.WordBytes, defaultWordBytes) {
+		if w.words.size > w.budget() {
 			if err := w.segment(ctx); err != nil {
 				return err
 			}
+		}
+		if err := w.spill(ctx); err != nil {
+			return err
 		}
 		done += len(b.products)
 		progress(done, total)
@@ -314,40 +279,6 @@ func versionOf(documents string, crumbs int64, offers map[string]*offer) int64 {
 	return int64(binary.LittleEndian.Uint64(sum[:]))
 }
 
-// missingFile is the index of the files that products refer to and that there
-// are not.
-const missingFile = "missing_file"
-
-// shownFile is the index of the files that products show.
-const shownFile = "file"
-
-// indexProduct notes what the product can be found by.
-func (w *releaseWriter) indexProduct(product *builtProduct) {
-	a := &product.source.Attributes
-	add := func(attribute string, values ...string) {
-		for _, value := range values {
-			if value != "" {
-				w.index[attribute] = append(w.index[attribute], newEntry(value, uint32(product.ordinal)))
-			}
-		}
-	}
-	add("name", a.Name)
-	add("sku", a.SKU)
-	add("slug", a.Slug)
-	add("manufacturer_part_num", a.ManufacturerPartNum)
-	add("upc_ean", a.UPCEAN)
-	add(missingFile, product.missing...)
-	add(shownFile, slices.DeleteFunc(product.source.fileIDs(), func(id string) bool { return slices.Contains(product.missing, id) })...)
-	for attribute, values := range map[string][]string{"tags": a.Tags, "product_types": a.ProductTypes} {
-		values = slices.DeleteFunc(unique(values), func(value string) bool { return value == "" })
-		add(attribute, values...)
-		w.facetOf(attribute).add(values)
-	}
-	w.words.add(uint32(product.ordinal), product.words)
-	w.naming.add(product.nameKey)
-	w.prices.add(product.ordinal, product.offers, w.release.ordinals)
-}
-
 // sortedBatch is how many rows that come in the order of their key, and so
 // next to each other, are written in one transaction.
 const sortedBatch = 5000
@@ -377,22 +308,6 @@ func (w *releaseWriter) places(ctx context.Context) error {
 	return flush()
 }
 
-// hashes lets later releases find the documents that are new with this one,
-// in the order of the hashes, likewise. Another publication may have entered
-// the same text meanwhile; then that one is shared from here on.
-func (w *releaseWriter) hashes(ctx context.Context) error {
-	slices.SortFunc(w.added, func(a, b addedDocument) int { return bytes.Compare(a.hash[:], b.hash[:]) })
-	return chunked(w.added, sortedBatch, func(added []addedDocument) error {
-		rows := make([][]any, len(added))
-		for i := range added {
-			rows[i] = []any{added[i].hash[:], added[i].id}
-		}
-		return w.batch(ctx, func(ctx context.Context, t *tx) error {
-			return t.insertRowsBut(ctx, "document_hash", []string{"hash", "document_id"}, ` ON CONFLICT (hash) DO NOTHING`, rows)
-		})
-	})
-}
-
 func (w *releaseWriter) nodes(ctx context.Context) error {
 	place := 0
 	return chunked(w.plan.tree.nodes, publishBatch, func(nodes []*CatalogNode) error {
@@ -406,32 +321,4 @@ func (w *releaseWriter) nodes(ctx context.Context) error {
 				"description", "hierarchy_id", "parent_id", "updated_at"}, rows)
 		})
 	})
-}
-
-// indexes writes the indexes of the attributes.
-func (w *releaseWriter) indexes(ctx context.Context) error {
-	for _, attribute := range slices.Sorted(maps.Keys(w.index)) {
-		entries := w.index[attribute]
-		slices.SortFunc(entries, func(a, b [indexEntry]byte) int { return slices.Compare(a[:], b[:]) })
-		var directory []byte
-		var rows [][]any
-		for chunk := range slices.Chunk(entries, indexChunkSize) {
-			body := make([]byte, 0, len(chunk)*indexEntry)
-			for _, entry := range chunk {
-				body = append(body, entry[:]...)
-			}
-			rows = append(rows, []any{w.release.ID, attribute, len(rows), body})
-			directory = append(directory, chunk[0][:indexHash]...)
-		}
-		rows = append(rows, []any{w.release.ID, attribute, directoryChunk, directory})
-		if err := chunked(rows, 128, func(rows [][]any) error {
-			return w.batch(ctx, func(ctx context.Context, t *tx) error {
-				return t.insertRows(ctx, "release_index", []string{"release_id", "attribute", "chunk", "body"}, rows)
-			})
-		}); err != nil {
-			return err
-		}
-		delete(w.index, attribute)
-	}
-	return nil
 }

@@ -20,6 +20,7 @@ import (
 func Deltas(t *testing.T, e Engine) {
 	t.Run("a delta shows what a whole release would", deltaAsWhole(e))
 	t.Run("a delta writes what changed, and little else", deltaSmall(e))
+	t.Run("a delta of long lists shows what a whole release would", deltaOfLongLists(e))
 	t.Run("a delta reads what changed, whatever the shop", deltaReads(e))
 	t.Run("much that changed is published whole", deltaTooLarge(e))
 	t.Run("deltas are swept, and their base with the last of them", deltaSwept(e))

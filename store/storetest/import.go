@@ -205,6 +205,12 @@ func requireStockKept(t require.TestingT, db *sql.DB) {
 	}
 }
 
+// inBatches imports a file in transactions of a few hundred lines.
+func inBatches(t require.TestingT, s *store.Store, text string) {
+	_, err := s.Import(context.Background(), actor, file(text), store.ImportOptions{Batch: 300})
+	require.NoError(t, err)
+}
+
 func importShuffled(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := d.Store, d.db
@@ -212,7 +218,7 @@ func importShuffled(d *desk) func(*testing.T) {
 		imported(t, s, ndjson(lines...))
 		want := sortedLines(withoutLedger(exported(t, s))) // whose lines are new each time
 		wipe(t, db)
-		imported(t, s, ndjson(rapid.Permutation(lines).Example(1)...))
+		inBatches(t, s, ndjson(rapid.Permutation(lines).Example(1)...))
 		require.Equal(t, want, sortedLines(withoutLedger(exported(t, s))))
 		requireStockKept(t, db)
 	}
@@ -243,7 +249,7 @@ func importDuplicates(d *desk) func(*testing.T) {
 				for _, later := range Shop() {
 					lines = append(lines, strings.ReplaceAll(later, `"name":"Anvil"`, `"name":"Anvil II"`))
 				}
-				imported(t, s, ndjson(lines...))
+				inBatches(t, s, ndjson(lines...))
 				require.Equal(t, strings.ReplaceAll(shop, `"name":"Anvil"`, `"name":"Anvil II"`), exported(t, s))
 				requireStockKept(t, db)
 			})
@@ -359,7 +365,7 @@ func importResumed(d *desk) func(*testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var mu sync.Mutex
 			seen := int64(0)
-			_, err := s.Import(ctx, actor, file(text), store.ImportOptions{Progress: func(done int64) {
+			_, err := s.Import(ctx, actor, file(text), store.ImportOptions{Batch: 500, Progress: func(done int64) {
 				mu.Lock()
 				defer mu.Unlock()
 				if seen += done; seen > int64(len(text)*percent/100) {

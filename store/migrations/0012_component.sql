@@ -1,4 +1,4 @@
-UPDATE store_meta SET value = '11' WHERE name = 'min_binary';
+UPDATE store_meta SET value = '12' WHERE name = 'min_binary';
 
 -- which bundle speaks of which product, as in product.component_ids, to be
 -- found by either

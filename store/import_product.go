@@ -1,0 +1,37 @@
+package store
+
+import (
+	"context"
+	"slices"
+)
+
+// products writes products, and which of them speak of which others.
+func (w *importWriter) products(ctx context.Context, sources []source) (int, error) {
+	rows := make([][]any, len(sources))
+	for i, resource := range sources {
+		rows[i] = productTable.row(resource, w.tx)
+	}
+	ids, err := w.upsertRows(ctx, productTable, rows)
+	if err != nil {
+		return 0, err
+	}
+	w.touch(productTable.name, ids...)
+	slices.Sort(ids)
+	var parts [][]any
+	for _, resource := range sources {
+		p := resource.(*ProductSource)
+		if _, written := slices.BinarySearch(ids, p.ID); written {
+			for _, component := range p.bundledIDs() {
+				parts = append(parts, []any{p.ID, component})
+			}
+		}
+	}
+	if err := chunked(ids, 512, func(ids []string) error {
+		list, args := in(nil, ids)
+		_, err := w.exec(ctx, `DELETE FROM product_component WHERE product_id IN (`+list+`)`, args...)
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	return len(ids), w.insertRows(ctx, "product_component", []string{"product_id", "component_id"}, parts)
+}

@@ -1,0 +1,65 @@
+package storetest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// deltaOfLongLists changes products of lists that are kept in several parts.
+func deltaOfLongLists(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		if e.Name != "sqlite" && !Long() {
+			return // beyond a part it is arithmetic, the same on both
+		}
+		url := e.Another(t)
+		open := func(config *store.Config) { config.URL = url }
+		s, plain := e.Open(t, open), e.Open(t, open, withoutDeltas)
+		text := withoutStock(generated(t, 4600, 2))
+		catalog := catalogOf(t, text)
+		imported(t, s, text)
+		publish(t, s, catalog)
+		var changed []string
+		n := 0
+		for line := range strings.Lines(text) {
+			if kindOf(line) != "product" {
+				continue
+			}
+			switch n++; n % 460 { // some of every part
+			case 1:
+				changed = append(changed, strings.Replace(line, `"name":"`, `"name":"Aa`, 1))
+			case 2:
+				changed = append(changed, strings.Replace(line, `"updated_at":"20`, `"updated_at":"19`, 1))
+			case 3:
+				changed = append(changed, strings.Replace(line, `"status":"live"`, `"status":"draft"`, 1))
+			case 4:
+				changed = append(changed, strings.Replace(line, `"updated_at":"20`, `"updated_at":"29`, 1))
+			case 5:
+				changed = append(changed, strings.Replace(line, `"created_at":"20`, `"created_at":"21`, 1))
+			case 6:
+				changed = append(changed, strings.Replace(line, `"name":"`, `"name":"Zz`, 1))
+			}
+		}
+		imported(t, s, strings.Join(changed, ""))
+		release, err := s.Publish(t.Context(), actor, catalog, nil)
+		require.NoError(t, err)
+		require.NotZero(t, release.BaseID)
+		whole, err := plain.Preview(t.Context(), actor, catalog, nil)
+		require.NoError(t, err)
+		require.Zero(t, whole.Added+whole.Changed+whole.Removed)
+		is, want := viewOf(t, s, store.ShopperContext{ReleaseID: release.UUID()}), viewOf(t, plain, store.ShopperContext{ReleaseID: whole.UUID()})
+		for i, by := range []store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt, store.SortName} {
+			query := store.ProductQuery{Unlisted: i%2 == 0, Sort: store.Sort{By: by, Descending: i == 3}}
+			require.Equal(t, listed(t, want, query), listed(t, is, query), fmt.Sprint("by ", by))
+		}
+		var kept, parts int
+		db := e.SQLAt(t, url)
+		require.NoError(t, db.QueryRow(fmt.Sprintf(`SELECT COUNT(*) FROM release_chunk WHERE release_id = %d AND list = 'every' AND sort = 'id'`, release.ID)).Scan(&kept))
+		require.NoError(t, db.QueryRow(fmt.Sprintf(`SELECT COUNT(*) FROM release_chunk WHERE release_id = %d AND list = 'every' AND sort = 'id'`, whole.ID)).Scan(&parts))
+		require.Equal(t, []int{2, 2}, []int{kept, parts})
+	}
+}
