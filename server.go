@@ -181,6 +181,7 @@ func (c *serve) relax(command *kong.Context) {
 // Run serves until ctx ends.
 func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Context) error {
 	log, lines := c.logs(streams)
+	defer lines.Flush()
 	listener, err := c.listen("--addr", c.Addr)
 	if err != nil {
 		return err
