@@ -3,6 +3,7 @@ package web
 import (
 	"io"
 	"sync"
+	"time"
 )
 
 // Lines is where several logs write whole lines to, in the order in which they
@@ -18,6 +19,9 @@ type Lines struct {
 	draining    bool       // somebody was sent to write what waits
 	written     *sync.Cond // on mu: done has grown
 }
+
+// lineDelay is how long a line waits for others to be written with it.
+const lineDelay = 2 * time.Millisecond
 
 // maxWaiting bounds the lines that wait to be written, in bytes: whoever brings
 // more waits for them.
@@ -40,8 +44,8 @@ func (l *Lines) Write(line []byte) (int, error) {
 	return len(line), nil // of a log that cannot be written nobody can be told
 }
 
-// Add has a line be written as soon as there is time for it, with those that
-// come meanwhile, and does not wait for that.
+// Add has a line be written soon, with those that come meanwhile, and does not
+// wait for that.
 func (l *Lines) Add(line []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,12 +95,11 @@ func (l *Lines) write() {
 	l.written.Broadcast()
 }
 
-// drain writes until nothing waits.
+// drain writes what waits after a while, without mu.
 func (l *Lines) drain() {
+	time.Sleep(lineDelay)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.done < l.added {
-		l.flush()
-	}
 	l.draining = false
+	l.flush()
 }
