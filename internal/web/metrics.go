@@ -75,7 +75,7 @@ func NewMetrics(client func(context.Context) string) *Metrics {
 
 // Answers has the metrics tell what became of the answers that are kept: how
 // many were found, how many had to be made, and how many bytes they take.
-func (m *Metrics) Answers(read func() (kept, made, bytes uint64)) {
+func (m *Metrics) Answers(read func() (found, made, bytes uint64)) {
 	count := func(outcome string, value func() uint64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "portico_kept_answers_total", Help: "Answers that can be kept, by what became of them: found, or made.",
