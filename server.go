@@ -32,6 +32,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -77,6 +78,7 @@ type commands struct {
 }
 
 func main() {
+	cli.FitMemory()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
@@ -112,6 +114,7 @@ type serve struct {
 
 	Executor         string `enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"What runs GraphQL queries: plan, which compiles each document once; or gqlgen, whose executor is slower and answers the same. Default: ${default}."`
 	AnswerCacheBytes uint64 `placeholder:"BYTES" default:"67108864" help:"Memory for finished answers about what is published, in bytes; 0 keeps none, so that each is made anew. Default: ${default}, which is 64 MiB."`
+	StockBytes       int    `placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, in bytes, so that it is read without the database; a product takes some 90. 0 is none. Default: ${default}, which is 96 MiB."`
 
 	web.Bounds
 
@@ -137,6 +140,9 @@ func (c *serve) Validate() error {
 	}
 	if min(c.DocumentTokens, c.DocumentDepth, c.DocumentCost) < 0 {
 		return &cli.Usage{Reason: "--document-tokens, --document-depth and --document-cost must be at least 1; 0 is the default"}
+	}
+	if c.StockBytes < 0 {
+		return &cli.Usage{Reason: "--stock-bytes must be at least 0, which is none"}
 	}
 	if err := c.Bounds.Check(); err != nil {
 		return &cli.Usage{Reason: err.Error()}
@@ -238,6 +244,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	if admin != nil {
 		ready = append(ready, "admin", "http://"+admin.Addr().String())
 	}
+	debug.FreeOSMemory() // what only the start needed
 	log.Info("ready", ready...)
 	return a.answer(ctx, listener, admin)
 }
@@ -290,7 +297,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.Open(ctx, log, func(config *store.Config) { config.Sealer = sealer })
+	s, err := c.Open(ctx, log, func(config *store.Config) { config.Sealer, config.StockBytes = sealer, c.StockBytes })
 	if err != nil {
 		return nil, err
 	}
@@ -306,6 +313,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
 	a := &app{serve: c, store: s, tokens: tokens, metrics: web.NewMetrics(clientOf), answers: answers.NewRoom(c.AnswerCacheBytes), log: log}
+	a.metrics.Parts(s.CacheStats)
 	a.metrics.Answers(func() (found, made, bytes uint64) {
 		stats := a.answers.Stats()
 		return stats.Hits, stats.Misses, stats.Bytes
@@ -330,7 +338,7 @@ type app struct {
 func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.documentBounds())}
+	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.documentBounds()), graph.Keeping(a.answers)}
 	if a.Executor == "gqlgen" {
 		options = append(options, graph.WithoutPlans())
 	}

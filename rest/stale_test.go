@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,9 @@ const fresh = `
 
 // teaPage is a page with the tea's price on it.
 var teaPage = productsOf("all") + "?include=" + everything
+
+// teaQuery is that page as GraphQL.
+var teaQuery = "/graphql?query=" + url.QueryEscape(`{ catalogNode(id: "all") { products { nodes { name displayPrice { withTax { amount } withoutTax { amount } } stock { available } } } } }`)
 
 // two are two servers over one database, as a rule.
 type two struct {
@@ -66,6 +70,10 @@ func shows(s *surface, shopper *auth.Principal, name, amount string, headers ...
 	for range 3 {
 		body := s.page(shopper, teaPage, headers...).Body.String()
 		if !strings.Contains(body, `"name":"`+name+`"`) || !strings.Contains(body, `{"amount":`+amount+`,`) {
+			return false
+		}
+		body = s.page(shopper, teaQuery, headers...).Body.String()
+		if !strings.Contains(body, `"name":"`+name+`"`) || !strings.Contains(body, `{"amount":"`+amount+`"}`) {
 			return false
 		}
 	}

@@ -76,16 +76,26 @@ func NewMetrics(client func(context.Context) string) *Metrics {
 // Answers has the metrics tell what became of the answers that are kept: how
 // many were found, how many had to be made, and how many bytes they take.
 func (m *Metrics) Answers(read func() (found, made, bytes uint64)) {
+	m.kept("portico_kept_answers", "Answers that can be kept", "kept answers", read)
+}
+
+// Parts has the metrics tell the same of parts of releases.
+func (m *Metrics) Parts(read func() (found, made, bytes uint64)) {
+	m.kept("portico_kept_parts", "Reads of products, lists and other parts of releases", "kept parts of releases", read)
+}
+
+// kept is how often something was found in memory, and how much that takes.
+func (m *Metrics) kept(name, reads, what string, read func() (found, made, bytes uint64)) {
 	count := func(outcome string, value func() uint64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "portico_kept_answers_total", Help: "Answers that can be kept, by what became of them: found, or made.",
+			Name: name + "_total", Help: reads + ", by what became of them: found, or made.",
 			ConstLabels: prometheus.Labels{"outcome": outcome},
 		}, func() float64 { return float64(value()) })
 	}
 	m.registry.MustRegister(
 		count("found", func() uint64 { found, _, _ := read(); return found }),
 		count("made", func() uint64 { _, made, _ := read(); return made }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "portico_kept_answers_bytes", Help: "Memory that kept answers take."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name + "_bytes", Help: "Memory that " + what + " take."},
 			func() float64 { _, _, bytes := read(); return float64(bytes) }))
 }
 
