@@ -209,7 +209,7 @@ func (a *API) writeNodes(w http.ResponseWriter, r *http.Request, list nodeList) 
 	if len(nodes.Nodes) > 0 {
 		w.Header().Set("Content-Language", nodes.Nodes[0].Language)
 	}
-	writeBuilt(w, func(dst []byte) []byte {
+	writeBuilt(w, 0, func(dst []byte) []byte {
 		return appendCatalogPage(dst, bodies, page, r.URL.EscapedPath(), func(dst []byte, n nodeBody) []byte { return appendResource(dst, n) }, nil)
 	})
 	return nil

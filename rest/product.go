@@ -103,7 +103,7 @@ func (a *API) writeProduct(w http.ResponseWriter, r *http.Request, p *params, pr
 		return err
 	}
 	tellLanguages(w, one)
-	writeBuilt(w, func(dst []byte) []byte {
+	writeBuilt(w, sizeOf(one, included), func(dst []byte) []byte {
 		dst = appendSelf(product.AppendJSON(append(dst, `{"data":`...)), r)
 		if included != nil {
 			dst = included.append(append(dst, `,"included":`...))
@@ -161,10 +161,31 @@ func (a *API) writeProducts(w http.ResponseWriter, r *http.Request, row func([]b
 		return err
 	}
 	tellLanguages(w, products.Nodes)
-	writeBuilt(w, func(dst []byte) []byte {
+	writeBuilt(w, sizeOf(products.Nodes, included), func(dst []byte) []byte {
 		return appendCatalogPage(dst, products.Nodes, page, r.URL.EscapedPath(), row, included)
 	})
 	return nil
+}
+
+// aroundRows is about what a page has beside its products, in bytes.
+const aroundRows = 2 << 10
+
+// sizeOf is about what an answer with products, and what it includes, comes to
+// in bytes.
+func sizeOf(products []*model.Product, included *included) int {
+	size := aroundRows
+	for _, product := range products {
+		size += product.JSONSize() + 1
+	}
+	if included != nil {
+		for _, product := range included.components {
+			size += product.JSONSize() + 1
+		}
+		for _, file := range slices.Concat(included.mainImages, included.files) {
+			size += file.JSONSize() + 1
+		}
+	}
+	return size
 }
 
 // tellLanguages names the languages of the products' texts; several where some
