@@ -187,6 +187,7 @@ func (c *serve) relax(command *kong.Context) {
 // Run serves until ctx ends.
 func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Context) error {
 	log, lines := c.logs(streams)
+	defer lines.Flush()
 	listener, err := c.listen("--addr", c.Addr)
 	if err != nil {
 		return err
@@ -313,7 +314,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	}
 	a := &app{serve: c, store: s, tokens: tokens, metrics: web.NewMetrics(clientOf), answers: answers.NewRoom(c.AnswerCacheBytes), log: log}
 	a.metrics.Parts(s.CacheStats)
-	a.metrics.Answers(func() (kept, made, bytes uint64) {
+	a.metrics.Answers(func() (found, made, bytes uint64) {
 		stats := a.answers.Stats()
 		return stats.Hits, stats.Misses, stats.Bytes
 	})

@@ -107,7 +107,7 @@ func (h *hot) requests() []hotRequest {
 	page := "/catalog/nodes/" + h.node + "/relationships/products?page[limit]=25&include=main_image,files,component_products"
 	return []hotRequest{
 		{name: "settings", method: "GET", path: "/v2/settings", allocations: 15},
-		{name: "typename", method: "POST", path: "/graphql", body: `{"query":"{__typename}"}`, header: []string{"Content-Type", "application/json"}, allocations: 145},
+		{name: "typename", method: "POST", path: "/graphql", body: `{"query":"{__typename}"}`, header: []string{"Content-Type", "application/json"}, allocations: 35},
 		{name: "page", method: "GET", path: page, allocations: 20},
 		{name: "known page", method: "GET", path: page, header: []string{"If-None-Match", h.tag(page)}, allocations: 20},
 	}

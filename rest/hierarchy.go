@@ -70,8 +70,10 @@ func (a *API) hierarchies(w http.ResponseWriter, r *http.Request) error {
 	if len(list.Nodes) > 0 {
 		w.Header().Set("Content-Language", list.Nodes[0].Language)
 	}
-	writeJSON(w, http.StatusOK, appendCatalogPage(list.Nodes, page, r.URL.EscapedPath(),
-		func(dst []byte, h *model.Hierarchy) []byte { return appendResource(dst, newHierarchyBody(h)) }, nil))
+	writeBuilt(w, 0, func(dst []byte) []byte {
+		return appendCatalogPage(dst, list.Nodes, page, r.URL.EscapedPath(),
+			func(dst []byte, h *model.Hierarchy) []byte { return appendResource(dst, newHierarchyBody(h)) }, nil)
+	})
 	return nil
 }
 

@@ -209,7 +209,9 @@ func (a *API) writeNodes(w http.ResponseWriter, r *http.Request, list nodeList) 
 	if len(nodes.Nodes) > 0 {
 		w.Header().Set("Content-Language", nodes.Nodes[0].Language)
 	}
-	writeJSON(w, http.StatusOK, appendCatalogPage(bodies, page, r.URL.EscapedPath(), func(dst []byte, n nodeBody) []byte { return appendResource(dst, n) }, nil))
+	writeBuilt(w, 0, func(dst []byte) []byte {
+		return appendCatalogPage(dst, bodies, page, r.URL.EscapedPath(), func(dst []byte, n nodeBody) []byte { return appendResource(dst, n) }, nil)
+	})
 	return nil
 }
 

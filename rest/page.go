@@ -272,8 +272,8 @@ func appendLink(dst []byte, name, prefix, query string) []byte {
 
 // appendCatalogPage appends a page as the paths under /catalog have it; included
 // is nil where nothing is.
-func appendCatalogPage[T any](rows []T, g *page, path string, row func([]byte, T) []byte, included *included) []byte {
-	dst := append(make([]byte, 0, 1024+4096*len(rows)), `{"meta":{`...)
+func appendCatalogPage[T any](dst []byte, rows []T, g *page, path string, row func([]byte, T) []byte, included *included) []byte {
+	dst = append(dst, `{"meta":{`...)
 	dst = g.appendMeta(dst)
 	dst = append(dst, `},"data":[`...)
 	for i, item := range rows {

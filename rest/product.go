@@ -103,11 +103,13 @@ func (a *API) writeProduct(w http.ResponseWriter, r *http.Request, p *params, pr
 		return err
 	}
 	tellLanguages(w, one)
-	dst := product.AppendJSON(append(make([]byte, 0, 8192), `{"data":`...))
-	if dst = appendSelf(dst, r); included != nil {
-		dst = included.append(append(dst, `,"included":`...))
-	}
-	writeJSON(w, http.StatusOK, append(dst, '}'))
+	writeBuilt(w, sizeOf(one, included), func(dst []byte) []byte {
+		dst = appendSelf(product.AppendJSON(append(dst, `{"data":`...)), r)
+		if included != nil {
+			dst = included.append(append(dst, `,"included":`...))
+		}
+		return append(dst, '}')
+	})
 	return nil
 }
 
@@ -159,8 +161,31 @@ func (a *API) writeProducts(w http.ResponseWriter, r *http.Request, row func([]b
 		return err
 	}
 	tellLanguages(w, products.Nodes)
-	writeJSON(w, http.StatusOK, appendCatalogPage(products.Nodes, page, r.URL.EscapedPath(), row, included))
+	writeBuilt(w, sizeOf(products.Nodes, included), func(dst []byte) []byte {
+		return appendCatalogPage(dst, products.Nodes, page, r.URL.EscapedPath(), row, included)
+	})
 	return nil
+}
+
+// aroundRows is about what a page has beside its products, in bytes.
+const aroundRows = 2 << 10
+
+// sizeOf is about what an answer with products, and what it includes, comes to
+// in bytes.
+func sizeOf(products []*model.Product, included *included) int {
+	size := aroundRows
+	for _, product := range products {
+		size += product.JSONSize() + 1
+	}
+	if included != nil {
+		for _, product := range included.components {
+			size += product.JSONSize() + 1
+		}
+		for _, file := range slices.Concat(included.mainImages, included.files) {
+			size += file.JSONSize() + 1
+		}
+	}
+	return size
 }
 
 // tellLanguages names the languages of the products' texts; several where some
@@ -228,10 +253,12 @@ func (a *API) included(r *http.Request, p *params, products []*model.Product) (*
 			components = append(components, product.ComponentProductIDs()...)
 		}
 	}
+	images, files = eachOnce(images), eachOnce(files)
 	byID, err := a.resolver.FilesByID(r.Context(), slices.Concat(images, files))
 	if err != nil {
 		return nil, err
 	}
+	components = eachOnce(components) // bundles share parts
 	bundled, err := a.resolver.ProductsByID(r.Context(), components)
 	if err != nil {
 		return nil, err
@@ -239,12 +266,21 @@ func (a *API) included(r *http.Request, p *params, products []*model.Product) (*
 	return &included{inOrder(images, byID), inOrder(files, byID), inOrder(components, bundled)}, nil
 }
 
-// inOrder takes resources in the order of the ids, each once.
-func inOrder[T any](ids []string, byID map[string]T) (list []T) {
+// eachOnce leaves out what came before.
+func eachOnce(ids []string) []string {
 	seen := make(map[string]bool, len(ids))
+	return slices.DeleteFunc(ids, func(id string) bool {
+		before := seen[id]
+		seen[id] = true
+		return before
+	})
+}
+
+// inOrder takes resources in the order of the ids.
+func inOrder[T any](ids []string, byID map[string]T) []T {
+	list := make([]T, 0, len(ids))
 	for _, id := range ids {
-		if value, ok := byID[id]; ok && !seen[id] {
-			seen[id] = true
+		if value, ok := byID[id]; ok {
 			list = append(list, value)
 		}
 	}

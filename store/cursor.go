@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"strconv"
 	"strings"
 )
 
@@ -25,11 +26,29 @@ func listName(parts ...string) string {
 }
 
 func (c cursor) String() string {
+	if c.Key == nil {
+		return base64.RawURLEncoding.EncodeToString(c.appendPosition(make([]byte, 0, 64)))
+	}
 	text, err := json.Marshal(c)
 	if err != nil {
 		panic(err) // strings and integers always marshal
 	}
 	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+// appendPosition appends the JSON of a cursor without a key, as json.Marshal
+// would: each row of a page has one.
+func (c cursor) appendPosition(dst []byte) []byte {
+	dst = append(append(append(dst, `{"l":"`...), c.List...), '"') // of a digest's letters
+	for _, member := range [...]struct {
+		name  string
+		value int64
+	}{{`,"r":`, c.Release}, {`,"p":`, int64(c.Position)}, {`,"e":`, int64(c.Epoch)}} {
+		if member.value != 0 {
+			dst = strconv.AppendInt(append(dst, member.name...), member.value, 10)
+		}
+	}
+	return append(dst, '}')
 }
 
 // parseCursor reads a cursor of the list with that name: INVALID when it is

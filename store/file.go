@@ -56,6 +56,9 @@ func (f *File) check(fault *faults) {
 // AppendJSON appends the file in the contract's shape.
 func (f *File) AppendJSON(dst []byte) []byte { return append(dst, f.json...) }
 
+// JSONSize is how much AppendJSON appends, in bytes.
+func (f *File) JSONSize() int { return len(f.json) }
+
 // GlobalID is the file's id over all types.
 func (f *File) GlobalID() string { return GlobalID(TypeFile, f.ID) }
 

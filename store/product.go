@@ -57,6 +57,14 @@ func (p *Product) AppendJSON(dst []byte) []byte {
 	return append(dst, p.body[p.insert:]...)
 }
 
+// JSONSize is how much AppendJSON appends, in bytes.
+func (p *Product) JSONSize() int {
+	if p.Curated {
+		return len(p.body) + len(curatedMember)
+	}
+	return len(p.body)
+}
+
 // assemble joins a document with the members that depend on the release, the
 // currency and the nodes.
 func (r *released) assemble(document, crumbs string, v *View) error {

@@ -99,8 +99,8 @@ const (
 	// leastCompressed is the shortest body that is compressed, in bytes.
 	leastCompressed = 1 << 10
 
-	// twinShare is the most that the compressed form may take of a body: a half.
-	twinShare = 2
+	// longBody is the shortest body of those that compress well, in bytes.
+	longBody = 16 << 10
 )
 
 // size is what the answer takes in memory, its compressed form included,
@@ -108,7 +108,7 @@ const (
 func (a *Answer) size() int {
 	n := 512 + len(a.Body) + a.weight
 	if len(a.Body) >= leastCompressed {
-		n += len(a.Body) / twinShare
+		n += a.mostCompressed()
 	}
 	for _, f := range a.about {
 		n += 64 + len(f.name)
@@ -117,6 +117,15 @@ func (a *Answer) size() int {
 		}
 	}
 	return n
+}
+
+// mostCompressed is how long the compressed form may be: there is room for it
+// from the start, and less is sent. Pages come to a tenth.
+func (a *Answer) mostCompressed() int {
+	if len(a.Body) >= longBody {
+		return len(a.Body) / 4
+	}
+	return len(a.Body) / 2
 }
 
 // compressed is the answer's small form; without a body where that would not
@@ -128,11 +137,11 @@ func (a *Answer) compressed() *form {
 	}
 	a.once.Do(func() {
 		var text bytes.Buffer
-		text.Grow(len(a.Body) / twinShare)
+		text.Grow(a.mostCompressed())
 		w, _ := gzip.NewWriterLevel(&text, gzip.BestSpeed) // a level there is
 		_, _ = w.Write(a.Body)                             // a buffer takes everything
 		_ = w.Close()
-		if text.Len() <= len(a.Body)/twinShare {
+		if text.Len() <= a.mostCompressed() {
 			a.small = newForm(bytes.Clone(text.Bytes()), a.smallTag, line("Content-Encoding", "gzip"))
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"time"
 )
 
 // Request is the context of a request, and what the layers found out. Each
@@ -16,6 +17,7 @@ import (
 type Request struct {
 	context.Context
 
+	Began     time.Time   // Begin
 	ID        string      // web.RequestID
 	Address   netip.Addr  // web.Address: where it came from; not valid when that is no address
 	Answer    http.Header // web.Address: the header of its answer
@@ -55,6 +57,6 @@ func Begin(r *http.Request) (*http.Request, *Request) {
 	if begun := From(r.Context()); begun != nil {
 		return r, begun
 	}
-	begun := &Request{Context: r.Context()}
+	begun := &Request{Context: r.Context(), Began: time.Now()}
 	return r.WithContext(begun), begun
 }

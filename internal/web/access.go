@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"portico/internal/incoming"
 )
 
 // AccessOption adds to the access log.
@@ -27,7 +29,7 @@ type access struct {
 }
 
 // AccessLog writes a line for each answered request: method, path, query,
-// status, bytes of the body, duration_ms, request_id and client. Values of the
+// status, bytes of the body, duration_ms since its first layer, request_id and client. Values of the
 // query are left out unless they are known to be harmless, headers and bodies
 // always. Probes that are answered well are logged at debug level.
 func AccessLog(log *slog.Logger, options ...AccessOption) Middleware {
@@ -37,9 +39,10 @@ func AccessLog(log *slog.Logger, options ...AccessOption) Middleware {
 	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			start, rec := time.Now(), record(w)
+			r, known := incoming.Begin(r)
+			rec := record(w)
 			status := http.StatusInternalServerError // unless it returns: a panic passes by here, to Recover
-			defer func() { a.write(r, cmp.Or(rec.status, status), rec.bytes, time.Since(start)) }()
+			defer func() { a.write(r, cmp.Or(rec.status, status), rec.bytes, time.Since(known.Began)) }()
 			next.ServeHTTP(rec, r)
 			status = http.StatusOK
 		})

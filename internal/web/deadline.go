@@ -68,7 +68,7 @@ type timedAnswer struct {
 // bound has the work on a request end after a time.
 func (a *timedAnswer) bound(r *http.Request, after time.Duration) *http.Request {
 	r, known := incoming.Begin(r)
-	a.work.Context, a.work.ends = known.Context, time.Now().Add(after)
+	a.work.Context, a.work.ends = known.Context, known.Began.Add(after)
 	known.Context = &a.work
 	return r
 }

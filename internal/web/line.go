@@ -2,28 +2,11 @@ package web
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"strconv"
 	"sync"
 	"time"
 )
-
-// Lines is where several logs write whole lines to, each in one write.
-type Lines struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-// NewLines makes one.
-func NewLines(to io.Writer) *Lines { return &Lines{to: to} }
-
-// Write implements io.Writer.
-func (l *Lines) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.to.Write(line)
-}
 
 // WithLines has the access log write its lines itself, in the very bytes that
 // slog would write, where the log is one of JSON that writes to these lines
@@ -80,7 +63,8 @@ func (e *entry) write(to *Lines, at time.Time, level slog.Level, id string) {
 			line = append(append(append(line, member.name...), member.value...), '"')
 		}
 	}
-	_, _ = to.Write(append(line, '}', '\n')) // as slog, which has nobody to tell
+	line = append(line, '}', '\n')
+	to.Add(line)
 	*kept = line
 	room.Put(kept)
 }

@@ -3,11 +3,14 @@ package web_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,6 +45,7 @@ func TestTheAccessLogWritesWhatSlogWrites(t *testing.T) {
 				_, _ = w.Write(body)
 			}), web.RequestID, web.AccessLog(slog.New(slog.NewJSONHandler(lines, nil)), options...))
 			handler.ServeHTTP(httptest.NewRecorder(), r)
+			lines.Flush()
 			written[i] = varying.ReplaceAllString(to.String(), "")
 		}
 		require.Equal(t, written[0], written[1])
@@ -58,4 +62,49 @@ func TestALineCostsLittle(t *testing.T) {
 	with := testing.AllocsPerRun(100, func() { handler.ServeHTTP(w, r) })
 	without := testing.AllocsPerRun(100, func() { plain.ServeHTTP(w, r) })
 	require.LessOrEqual(t, with-without, 1.0, "the recorder")
+}
+
+// TestEveryLineIsWrittenOnceAndInOrder, whole, whoever writes and however.
+func TestEveryLineIsWrittenOnceAndInOrder(t *testing.T) {
+	t.Parallel()
+	var to bytes.Buffer
+	lines := web.NewLines(&to)
+	var writers sync.WaitGroup
+	const many, each = 8, 2000
+	for writer := range many {
+		writers.Go(func() {
+			for i := range each {
+				line := fmt.Appendf(nil, "%d %d\n", writer, i)
+				if i%100 == 99 {
+					_, _ = lines.Write(line)
+				} else {
+					lines.Add(line)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	lines.Flush()
+	var next [many]int
+	for line := range strings.Lines(to.String()) {
+		var writer, i int
+		_, err := fmt.Sscanf(line, "%d %d\n", &writer, &i)
+		require.NoError(t, err, "%q", line)
+		require.Equal(t, next[writer], i)
+		next[writer]++
+	}
+	for _, count := range next {
+		require.Equal(t, each, count)
+	}
+}
+
+// TestALineThatIsWrittenIsWritten: what is added before it, too.
+func TestALineThatIsWrittenIsWritten(t *testing.T) {
+	t.Parallel()
+	var to bytes.Buffer
+	lines := web.NewLines(&to)
+	lines.Add([]byte("a\n"))
+	_, err := lines.Write([]byte("b\n"))
+	require.NoError(t, err)
+	require.Equal(t, "a\nb\n", to.String())
 }

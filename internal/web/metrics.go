@@ -117,11 +117,11 @@ func (m *Metrics) Executor(name string) { m.queries.WithLabelValues(name).Inc() 
 // asking, and needs Route around the mux to learn their routes.
 func (m *Metrics) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		start, rec := time.Now(), record(w)
+		rec := record(w)
 		r, known := incoming.Begin(r)
 		status := http.StatusInternalServerError // unless it returns, as in AccessLog
 		defer func() {
-			m.of(r, known.Route).count(m, time.Since(start), cmp.Or(rec.status, status), m.client(r.Context()))
+			m.of(r, known.Route).count(m, time.Since(known.Began), cmp.Or(rec.status, status), m.client(r.Context()))
 		}()
 		next.ServeHTTP(rec, r)
 		status = http.StatusOK

@@ -118,3 +118,14 @@ func TestMetricsHoldNothingOfARequest(t *testing.T) {
 	require.Contains(t, text, `route="/v2/promotions/{id}"`)
 	require.NotContains(t, text, "SECRET")
 }
+
+func TestMetricsTellOfKeptAnswers(t *testing.T) {
+	t.Parallel()
+	m := web.NewMetrics(func(context.Context) string { return "" })
+	m.Answers(func() (found, made, bytes uint64) { return 5, 3, 4096 })
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, web.MetricsPath, nil))
+	for _, line := range []string{`portico_kept_answers_total{outcome="found"} 5`, `portico_kept_answers_total{outcome="made"} 3`, `portico_kept_answers_bytes 4096`} {
+		require.Contains(t, w.Body.String(), line+"\n")
+	}
+}

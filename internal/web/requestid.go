@@ -26,7 +26,7 @@ func RequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r, known := incoming.Begin(r)
 		if known.ID = r.Header.Get(RequestIDHeader); !saneRequestID(known.ID) {
-			known.ID = newRequestID(time.Now())
+			known.ID = newRequestID(known.Began)
 		}
 		w.Header()[RequestIDHeader] = known.Line(known.ID)
 		next.ServeHTTP(w, r)

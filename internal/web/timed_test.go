@@ -1,0 +1,77 @@
+package web
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTheTimeOfARequestEnds, for those who wait and for those who ask.
+func TestTheTimeOfARequestEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for name, look := range map[string]func(*timed) error{
+			"waited for": func(w *timed) error { <-w.Done(); return w.Err() },
+			"asked":      func(w *timed) error { time.Sleep(time.Second); return w.Err() },
+			"waited for below": func(w *timed) error {
+				below, end := context.WithCancel(w)
+				defer end()
+				<-below.Done()
+				return below.Err()
+			},
+			"asked, and then waited for": func(w *timed) error {
+				time.Sleep(time.Second)
+				if err := w.Err(); err == nil {
+					return nil
+				}
+				<-w.Done()
+				return w.Err()
+			},
+		} {
+			start := time.Now()
+			w := &timed{Context: t.Context(), ends: start.Add(time.Second)}
+			require.NoError(t, w.Err(), name)
+			require.ErrorIs(t, look(w), context.Canceled, name)
+			require.ErrorIs(t, context.Cause(w), errTooLong, name)
+			require.Equal(t, time.Second, time.Since(start), name)
+			w.close()
+		}
+	})
+}
+
+// TestALiftedTimeHasNoEnd but that of the connection.
+func TestALiftedTimeHasNoEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, waited := range []bool{false, true} {
+			connection, gone := context.WithCancel(t.Context())
+			w := &timed{Context: connection, ends: time.Now().Add(time.Second)}
+			if waited {
+				w.Done()
+			}
+			w.lift()
+			time.Sleep(time.Minute)
+			require.NoError(t, w.Err())
+			gone()
+			<-w.Done()
+			require.ErrorIs(t, w.Err(), context.Canceled)
+			require.NotErrorIs(t, context.Cause(w), errTooLong)
+			w.close()
+		}
+	})
+}
+
+// TestAnAnsweredRequestEndsWhatWaits, and has no timer left.
+func TestAnAnsweredRequestEndsWhatWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &timed{Context: t.Context(), ends: time.Now().Add(time.Second)}
+		done := w.Done()
+		w.close()
+		<-done
+		require.ErrorIs(t, w.Err(), context.Canceled)
+	})
+}
