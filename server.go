@@ -114,6 +114,7 @@ type serve struct {
 
 	Executor         string `enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"What runs GraphQL queries: plan, which compiles each document once; or gqlgen, whose executor is slower and answers the same. Default: ${default}."`
 	AnswerCacheBytes uint64 `placeholder:"BYTES" default:"67108864" help:"Memory for finished answers about what is published, in bytes; 0 keeps none, so that each is made anew. Default: ${default}, which is 64 MiB."`
+	StockBytes       int    `placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, in bytes, so that it is read without the database; a product takes some 90. 0 is none. Default: ${default}, which is 96 MiB."`
 
 	web.Bounds
 
@@ -139,6 +140,9 @@ func (c *serve) Validate() error {
 	}
 	if min(c.DocumentTokens, c.DocumentDepth, c.DocumentCost) < 0 {
 		return &cli.Usage{Reason: "--document-tokens, --document-depth and --document-cost must be at least 1; 0 is the default"}
+	}
+	if c.StockBytes < 0 {
+		return &cli.Usage{Reason: "--stock-bytes must be at least 0, which is none"}
 	}
 	if err := c.Bounds.Check(); err != nil {
 		return &cli.Usage{Reason: err.Error()}
@@ -182,7 +186,7 @@ func (c *serve) relax(command *kong.Context) {
 
 // Run serves until ctx ends.
 func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Context) error {
-	log := web.Logger(c.Log(streams))
+	log, lines := c.logs(streams)
 	listener, err := c.listen("--addr", c.Addr)
 	if err != nil {
 		return err
@@ -212,6 +216,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		return err
 	}
 	defer a.store.Close()
+	a.lines = lines
 	address := "http://" + listener.Addr().String()
 	if c.TLSCert != "" {
 		certificate, err := web.LoadCertificate(c.TLSCert, c.TLSKey, log)
@@ -241,6 +246,16 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	debug.FreeOSMemory() // what only the start needed
 	log.Info("ready", ready...)
 	return a.answer(ctx, listener, admin)
+}
+
+// logs is the server's log, and the lines that the access log shares with it.
+func (c *serve) logs(streams cli.Streams) (*slog.Logger, *web.Lines) {
+	lines := web.NewLines(streams.Err)
+	if log := c.Log(streams); !cli.LogsJSON(log) {
+		return web.Logger(log), lines // on a terminal, which the lines are not
+	}
+	streams.Err = lines
+	return web.Logger(c.Log(streams)), lines
 }
 
 // answer serves until ctx ends, or either listener fails. Without an admin
@@ -281,7 +296,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.Open(ctx, log, func(config *store.Config) { config.Sealer = sealer })
+	s, err := c.Open(ctx, log, func(config *store.Config) { config.Sealer, config.StockBytes = sealer, c.StockBytes })
 	if err != nil {
 		return nil, err
 	}
@@ -313,6 +328,7 @@ type app struct {
 	metrics *web.Metrics
 	answers *answers.Room
 	log     *slog.Logger
+	lines   *web.Lines    // of the log; nil where it is written another way
 	tls     *tls.Config   // nil for HTTP
 	visitor *demo.Visitor // nil but in the demo
 }
@@ -321,7 +337,7 @@ type app struct {
 func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.documentBounds())}
+	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.documentBounds()), graph.Keeping(a.answers)}
 	if a.Executor == "gqlgen" {
 		options = append(options, graph.WithoutPlans())
 	}
@@ -350,7 +366,7 @@ func (a *app) handler() http.Handler {
 		web.Address(proxies),
 		web.Recover(a.log, api.WriteError),
 		a.tokens.Middleware,
-		web.AccessLog(a.log, web.WithClient(clientOf)),
+		web.AccessLog(a.log, web.WithClient(clientOf), web.WithLines(a.lines)),
 		a.metrics.Middleware,
 		web.CORS(a.CORSOrigins),
 		web.Crowd(api.WriteError),

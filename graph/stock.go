@@ -31,6 +31,15 @@ func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, ord
 	return &model.StockConnection{Connection: connection, Times: r.stockTimes}, nil
 }
 
+// StockPage is Stocks for REST, which shows everything of a page but the
+// cursors of its rows.
+func (r *Resolver) StockPage(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*store.StockPage, error) {
+	if err := auth.Require(ctx, "Query.stocks"); err != nil {
+		return nil, err
+	}
+	return r.store.StockPage(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: page(first, after, last, before, offset)})
+}
+
 // maxStocks bounds what one call of stocksById asks for.
 const maxStocks = store.MaxPageLength
 
@@ -63,9 +72,13 @@ func (r stockResolver) Product(ctx context.Context, obj *model.Stock) (*model.Pr
 	if err := auth.Require(ctx, "Query.product"); err != nil {
 		return nil, err
 	}
-	return model.Load(ctx, obj.Group, "product", obj.ProductID, func(ctx context.Context, all []*model.Stock) (map[string]*model.Product, error) {
-		return r.ProductsByID(ctx, idsOf(all, func(s *model.Stock) []string { return one(s.ProductID) }))
-	})
+	return model.Load(ctx, obj.Sibling, "product", r.Resolver, (*Resolver).productsOfStocks)
+}
+
+func (r *Resolver) productsOfStocks(ctx context.Context, all []*model.Stock) ([]*model.Product, error) {
+	ids := keysOf(all, (*model.Stock).OfProduct)
+	products, err := r.ProductsByID(ctx, unique(ids))
+	return model.Spread(ids, products), err
 }
 
 func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first int) ([]*model.StockTransaction, error) {
@@ -76,8 +89,10 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 		return nil, outOfBounds("first", first, store.MinPageLength, store.MaxPageLength)
 	}
 	edge := fmt.Sprint("transactions", first) // siblings ask alike
-	lines, err := model.Load(ctx, obj.Group, edge, obj.ProductID, func(ctx context.Context, all []*model.Stock) (map[string][]*store.StockTransaction, error) {
-		return r.store.StockTransactionsByProduct(ctx, idsOf(all, func(s *model.Stock) []string { return one(s.ProductID) }), first)
+	lines, err := model.Load(ctx, obj.Sibling, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Stock) ([][]*store.StockTransaction, error) {
+		ids := keysOf(all, (*model.Stock).OfProduct)
+		lines, err := r.store.StockTransactionsByProduct(ctx, unique(ids), first)
+		return model.Spread(ids, lines), err
 	})
 	return model.NewStockTransactions(lines), err
 }

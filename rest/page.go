@@ -170,11 +170,17 @@ func newPage[T any](ctx context.Context, p *params, c *model.Connection[T]) (*pa
 		return nil, err
 	}
 	g := &page{limit: c.Limit, offset: c.Offset, rows: len(c.Nodes), total: total, info: c.PageInfo, params: p}
+	return g.placed(), nil
+}
+
+// placed works out where the page stands.
+func (g *page) placed() *page {
+	p := g.params
 	if g.offset < 0 {
 		g.offset = max(0, p.position)
 	}
 	g.keyed = p.order != nil || p.after != nil || p.before != nil || g.offset+g.limit > store.MaxOffset
-	return g, nil
+	return g
 }
 
 func (g *page) pages() int { return (g.total + g.limit - 1) / g.limit }

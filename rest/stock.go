@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"portico/graph/generated"
@@ -25,20 +26,31 @@ func (a *API) stocks(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.tell(w, r, bounds)
 	ctx := r.Context()
-	stocks, err := a.resolver.Query().Stocks(ctx, bounds, p.order, p.first, p.after, p.last, p.before, p.offset)
+	stocks, err := a.resolver.StockPage(ctx, bounds, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
 		return err
 	}
-	page, err := newPage(ctx, p, stocks.Connection)
-	if err != nil {
-		return err
-	}
-	times, err := stocks.Timestamps(ctx)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, appendStocks(stocks.Nodes, page, times, stockShape(r)))
+	body := stockBodies.Get().(*[]byte)
+	defer stockBodies.Put(body)
+	*body = appendStocks((*body)[:0], stocks, stockStanding(p, stocks), byLocation(r))
+	writeJSON(w, http.StatusOK, *body)
 	return nil
+}
+
+// stockBodies are memory for pages of stock, the longest of which has some
+// 40 kB.
+var stockBodies = sync.Pool{New: func() any { return new([]byte) }}
+
+// stockStanding is what meta and links say of a page of stock, with cursors
+// only where links have them.
+func stockStanding(p *params, stocks *store.StockPage) *page {
+	g := &page{limit: stocks.Limit, offset: stocks.Offset, rows: stocks.Len(), total: stocks.Total, params: p,
+		info: model.PageInfo{HasNextPage: stocks.HasNext, HasPreviousPage: stocks.HasPrevious}}
+	if g = g.placed(); g.keyed && g.rows > 0 {
+		first, last := stocks.Cursor(0), stocks.Cursor(g.rows-1)
+		g.info.StartCursor, g.info.EndCursor = &first, &last
+	}
+	return g
 }
 
 // multiLocationHeader asks for stock by location. There is one, "default",
@@ -55,7 +67,7 @@ func byLocation(r *http.Request) bool {
 
 // stockShape is how a stock record is written: plain (spec: Stock record), or
 // in attributes, with its locations.
-func stockShape(r *http.Request) func([]byte, *model.Stock) []byte {
+func stockShape(r *http.Request) func([]byte, *store.Stock) []byte {
 	if byLocation(r) {
 		return appendStockByLocation
 	}
@@ -95,7 +107,7 @@ func (a *API) stocksByID(w http.ResponseWriter, r *http.Request) error {
 	}
 	dst := append(make([]byte, 0, 64+128*len(stocks)), `{"data":[`...)
 	for i, stock := range stocks {
-		dst = stockShape(r)(comma(dst, i), stock)
+		dst = stockShape(r)(comma(dst, i), stock.Stock)
 	}
 	writeJSON(w, http.StatusOK, append(dst, "]}"...))
 	return nil
@@ -163,47 +175,60 @@ func (a *API) createStock(w http.ResponseWriter, r *http.Request) error {
 }
 
 func writeStock(w http.ResponseWriter, r *http.Request, status int, stock *model.Stock) error {
-	writeJSON(w, status, append(stockShape(r)([]byte(`{"data":`), stock), '}'))
+	writeJSON(w, status, append(stockShape(r)([]byte(`{"data":`), stock.Stock), '}'))
 	return nil
 }
 
-func appendStocks(stocks []*model.Stock, g *page, times *model.StockTimestamps, row func([]byte, *model.Stock) []byte) []byte {
-	dst := make([]byte, 0, 512+128*len(stocks))
+func appendStocks(dst []byte, stocks *store.StockPage, g *page, byLocation bool) []byte {
 	dst = append(dst, `{"data":[`...)
-	for i, stock := range stocks {
-		dst = row(comma(dst, i), stock)
+	for i := range stocks.Len() {
+		dst = comma(dst, i)
+		if byLocation {
+			row := stocks.Row(i)
+			dst = appendStockByLocation(dst, &row)
+			continue
+		}
+		available, allocated := stocks.Units(i)
+		dst = appendStockUnits(dst, stocks.ID(i), available, allocated)
 	}
 	dst = append(dst, `],"links":{`...)
 	dst = appendLink(dst, "current", "", g.self())
 	for _, link := range []struct{ name, query string }{{"first", g.first()}, {"last", g.last()}, {"prev", g.prev()}, {"next", g.next()}} {
 		dst = appendLink(append(dst, ','), link.name, "", link.query)
 	}
-	dst = appendTimestamps(append(dst, `},"meta":{`...), times.CreatedAt, times.UpdatedAt)
+	dst = appendTimestamps(append(dst, `},"meta":{`...), known(stocks.Created), known(stocks.Updated))
 	return append(g.appendMeta(append(dst, ',')), "}}"...)
 }
 
-func appendStock(dst []byte, s *model.Stock) []byte {
-	dst = store.AppendString(append(dst, `{"id":`...), s.ProductID)
-	return append(appendCounts(append(dst, `,"type":"stock",`...), s), '}')
+// known is a time, or nil for the zero time.
+func known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }
 
-func appendStockByLocation(dst []byte, s *model.Stock) []byte {
+func appendStock(dst []byte, s *store.Stock) []byte {
+	return appendStockUnits(dst, s.ProductID, s.Available, s.Allocated)
+}
+
+func appendStockUnits(dst []byte, id string, available, allocated int) []byte {
+	dst = store.AppendString(append(dst, `{"id":`...), id)
+	return append(appendUnits(append(dst, `,"type":"stock",`...), available, allocated), '}')
+}
+
+func appendStockByLocation(dst []byte, s *store.Stock) []byte {
 	dst = store.AppendString(append(dst, `{"id":`...), s.ProductID)
-	dst = appendCounts(append(dst, `,"type":"stock","attributes":{`...), s)
-	dst = appendCounts(append(dst, `,"locations":{"`+onlyLocation+`":{`...), s)
+	dst = appendUnits(append(dst, `,"type":"stock","attributes":{`...), s.Available, s.Allocated)
+	dst = appendUnits(append(dst, `,"locations":{"`+onlyLocation+`":{`...), s.Available, s.Allocated)
 	dst = store.AppendString(append(dst, `}}},"meta":{"stock_id":`...), s.ProductID)
 	return append(appendTimestamps(append(dst, ','), &s.CreatedAt, &s.UpdatedAt), "}}"...)
 }
 
-func appendCounts(dst []byte, s *model.Stock) []byte {
-	for i, count := range []struct {
-		name  string
-		units int
-	}{{"total", s.Total()}, {"available", s.Available}, {"allocated", s.Allocated}} {
-		dst = append(append(append(comma(dst, i), '"'), count.name...), `":`...)
-		dst = strconv.AppendInt(dst, int64(count.units), 10)
-	}
-	return dst
+func appendUnits(dst []byte, available, allocated int) []byte {
+	dst = strconv.AppendInt(append(dst, `"total":`...), int64(available+allocated), 10)
+	dst = strconv.AppendInt(append(dst, `,"available":`...), int64(available), 10)
+	return strconv.AppendInt(append(dst, `,"allocated":`...), int64(allocated), 10)
 }
 
 // appendTimestamps appends "timestamps":{…}.

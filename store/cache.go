@@ -23,6 +23,7 @@ type cacheKey struct {
 
 // The kinds of things kept.
 const (
+	cachedTongue  = 'a' // *tongue, by Accept-Language
 	cachedTree    = 't' // *tree: the nodes
 	cachedList    = 'l' // *listHead, by list
 	cachedChunk   = 'c' // ordinals or keys, by list, sort and chunk

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -64,6 +65,7 @@ func (s *Store) poll() {
 
 // refresh takes note of what changed.
 func (s *Store) refresh(ctx context.Context) error {
+	asked := time.Now()
 	type change struct {
 		name    topic
 		version int64
@@ -74,18 +76,24 @@ func (s *Store) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	lanes := map[topic]int64{}
 	s.topics.mu.Lock()
-	defer s.topics.mu.Unlock()
 	if s.topics.seen == nil {
 		s.topics.seen = map[topic]int64{}
 	}
 	for _, c := range list {
-		if s.topics.seen[c.name] != c.version {
+		if strings.HasPrefix(string(c.name), stockTopics) {
+			lanes[c.name] = c.version
+		} else if s.topics.seen[c.name] != c.version {
 			s.topics.seen[c.name] = c.version
 			s.topics.version(c.name).Add(1)
 		}
 	}
-	return nil
+	s.topics.mu.Unlock()
+	if s.live == nil {
+		return nil
+	}
+	return s.followStock(ctx, lanes, asked)
 }
 
 // changed bumps a topic and has this process see it as soon as it is durable.

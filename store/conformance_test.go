@@ -21,6 +21,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"pages", storetest.Pages},
 		{"stocks", storetest.Stocks},
 		{"stock", storetest.Stock},
+		{"live stock", storetest.LiveStock},
 		{"statements", storetest.Statements},
 		{"text", storetest.Text},
 		{"writes", storetest.Writes},

@@ -41,8 +41,6 @@ func (w *importWriter) stocks(ctx context.Context, sources []source) (int, error
 	return len(balances), w.insertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
 }
 
-var stockTransactionInsert = strings.Split(stockTransactionColumns, ", ")
-
 // stock is the balance that the line asks for.
 func (r *stockSource) stock(had *Stock, now time.Time) *Stock {
 	want := &Stock{ProductID: r.ID, Available: r.Available, Allocated: r.Allocated, CreatedAt: had.CreatedAt, UpdatedAt: had.UpdatedAt}
@@ -80,13 +78,14 @@ func (w *importWriter) putStocks(ctx context.Context, balances []balance) error 
 	slices.SortFunc(balances, func(a, b balance) int { return strings.Compare(a.want.ProductID, b.want.ProductID) })
 	var fresh [][]any
 	for _, b := range balances {
+		w.stocked = append(w.stocked, b.want.ProductID)
 		row := []any{b.want.ProductID, b.want.Available, b.want.Allocated, micros(b.want.CreatedAt), micros(b.want.UpdatedAt)}
 		if b.had == nil {
 			fresh = append(fresh, row)
 			continue
 		}
 		n, err := w.exec(ctx, `
-			UPDATE stock SET available = $2, allocated = $3, created_at = $4, updated_at = $5
+			UPDATE stock SET available = $2, allocated = $3, created_at = $4, updated_at = $5, revision = revision + 1
 			WHERE product_id = $1 AND available = $6 AND allocated = $7`, append(row, b.had.Available, b.had.Allocated)...)
 		if err != nil {
 			return err

@@ -163,15 +163,11 @@ func list[T any](ctx context.Context, s *Store, l listing[T], query ListQuery) (
 		n, _, err := one(ctx, s.reader, scalar[int], `SELECT COUNT(*) FROM `+cmp.Or(l.counted, l.table)+` WHERE `+strings.Join(slices.Concat(where, []string{"TRUE"}), " AND "), args...)
 		return n, err
 	}
-	name := listName(append([]string{l.name, query.Sort.String()}, l.names(query.Ranges)...)...)
+	name := l.called(query)
 	descending := query.Sort.Descending != b.backward
 	condition, bound := slices.Clone(where), slices.Clone(args)
 	for member, text := range query.Page.cursors {
-		c, err := parseCursor(*text, name, member)
-		if err != nil {
-			return nil, err
-		}
-		key, err := l.cursorKey(c, query.Sort, member)
+		key, err := l.keyOf(*text, name, member, query.Sort)
 		if err != nil {
 			return nil, err
 		}
@@ -249,6 +245,11 @@ func (l listing[T]) where(ranges []Range) (where []string, args []any) {
 	return where, args
 }
 
+// called is the name of the list as its cursors have it.
+func (l listing[T]) called(query ListQuery) string {
+	return listName(append([]string{l.name, query.Sort.String()}, l.names(query.Ranges)...)...)
+}
+
 // names are what makes the list another one than its table.
 func (l listing[T]) names(ranges []Range) (names []string) {
 	for _, w := range l.within {
@@ -276,6 +277,15 @@ func (l listing[T]) text(sort Sort, condition []string, descending bool, args in
 	}
 	return text + ` ORDER BY ` + strings.Join(l.order(sort), direction+", ") + direction +
 		fmt.Sprintf(` LIMIT $%d OFFSET $%d`, args+1, args+2)
+}
+
+// keyOf is the sort key that a cursor of the list with that name stands for.
+func (l listing[T]) keyOf(text, name, member string, sort Sort) ([]any, error) {
+	c, err := parseCursor(text, name, member)
+	if err != nil {
+		return nil, err
+	}
+	return l.cursorKey(c, sort, member)
 }
 
 // cursorKey checks the values of a cursor's key, which came from outside.

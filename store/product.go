@@ -38,6 +38,10 @@ type released struct {
 
 func (r *released) size() int { return 3*len(r.body) + 400 }
 
+// NamedProduct is a product of which nothing is known but its id, for what is
+// live and found by that, such as its stock.
+func NamedProduct(id string) *Product { return &Product{released: &released{id: id}} }
+
 const curatedMember = `,"curated_product":true`
 
 // GlobalID is the product's id over all types.

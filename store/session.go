@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,11 +38,31 @@ func (s session) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	if stmt := s.prepared.text[query]; stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := s.on.PrepareContext(context.WithoutCancel(ctx), query)
+	stmt, err := s.on.PrepareContext(context.WithoutCancel(ctx), cmp.Or(inTurn(query), query))
 	if err == nil {
 		s.prepared.text[query] = stmt
 	}
 	return stmt, err
+}
+
+// inTurn writes ? for the parameters $1, $2 and so on of a query that has each
+// once and in order; empty for another query. SQLite takes $1 for a name, and its driver asks for the
+// name of each, which the engine finds by going through all before it.
+func inTurn(query string) string {
+	var b strings.Builder
+	for n := 1; ; n++ {
+		before, after, more := strings.Cut(query, "$")
+		b.WriteString(before)
+		if !more {
+			return b.String()
+		}
+		rest, next := strings.CutPrefix(after, strconv.Itoa(n))
+		if !next || rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+			return ""
+		}
+		b.WriteByte('?')
+		query = rest
+	}
 }
 
 func (s session) exec(ctx context.Context, query string, args ...any) (int64, error) {
@@ -72,6 +94,16 @@ func (s session) query(ctx context.Context, query string, args ...any) (*sql.Row
 		return stmt.QueryContext(ctx, args...)
 	}
 	return s.on.QueryContext(ctx, query, args...)
+}
+
+// bulk prepares a transaction for many rows.
+func (s session) bulk(ctx context.Context, engine dialect) error {
+	statement := engine.bulk()
+	if statement == "" {
+		return nil
+	}
+	_, err := s.exec(ctx, statement)
+	return err
 }
 
 // collect reads every row of a query.

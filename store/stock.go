@@ -3,9 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -39,18 +36,68 @@ func scanStock(rows *sql.Rows) (*Stock, error) {
 	return s, err
 }
 
+// stockRow is a state of a record. Its revision is above those of all states
+// before.
+type stockRow struct {
+	Stock
+	revision int64
+	revised  bool // since it was read
+}
+
+const stockRowColumns = stockColumns + `, revision`
+
+func scanStockRow(rows *sql.Rows) (row stockRow, err error) {
+	var created, updated int64
+	err = rows.Scan(&row.ProductID, &row.Available, &row.Allocated, &created, &updated, &row.revision)
+	row.CreatedAt, row.UpdatedAt = fromMicros(created), fromMicros(updated)
+	return row, err
+}
+
+// values appends those of its columns.
+func (r *stockRow) values(to []any) []any {
+	return append(to, r.ProductID, r.Available, r.Allocated, micros(r.CreatedAt), micros(r.UpdatedAt), r.revision)
+}
+
+// stockRows reads records by their ids, at most 512, in order.
+func stockRows(ctx context.Context, from session, ids []string, lock string) ([]stockRow, error) {
+	list, args := in(nil, ids)
+	return collect(ctx, from, scanStockRow,
+		`SELECT `+stockRowColumns+` FROM stock WHERE product_id IN (`+list+`) ORDER BY product_id`+lock, args...)
+}
+
 // Stock returns the stock of a product; NOT_FOUND when it has no record.
 func (s *Store) Stock(ctx context.Context, productID string) (*Stock, error) {
-	byID, err := s.StocksByID(ctx, []string{productID})
-	if err == nil && byID[productID] == nil {
+	column, err := s.StockColumn(ctx, []string{productID})
+	if err == nil && column[0] == nil {
 		return nil, notFound(nil, "There is no stock record for the product %q.", short(productID))
 	}
-	return byID[productID], err
+	if err != nil {
+		return nil, err
+	}
+	return column[0], nil
 }
 
 // StocksByID returns the stock of several products; one without a record is
 // left out.
 func (s *Store) StocksByID(ctx context.Context, productIDs []string) (map[string]*Stock, error) {
+	column, err := s.StockColumn(ctx, productIDs)
+	byID := make(map[string]*Stock, len(column))
+	for i, stock := range column {
+		if stock != nil {
+			byID[productIDs[i]] = stock
+		}
+	}
+	return byID, err
+}
+
+// StockColumn returns the stock of several products in the order of their ids,
+// nil for one without a record. From memory (Config.StockBytes) it takes two
+// allocations and some 100 ns a product; else a statement for every 512.
+func (s *Store) StockColumn(ctx context.Context, productIDs []string) ([]*Stock, error) {
+	column := make([]*Stock, len(productIDs))
+	if s.live.look(func(cells *stockCells) { cells.column(productIDs, column) }) {
+		return column, nil
+	}
 	byID := make(map[string]*Stock, len(productIDs))
 	err := chunked(idsOnly(productIDs), 512, func(ids []string) error {
 		list, args := in(nil, ids)
@@ -61,7 +108,13 @@ func (s *Store) StocksByID(ctx context.Context, productIDs []string) (map[string
 		}
 		return err
 	})
-	return byID, err
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range productIDs {
+		column[i] = byID[id]
+	}
+	return column, nil
 }
 
 // CreateStock makes the stock record of a product, which need not be imported
@@ -80,375 +133,31 @@ func (s *Store) CreateStock(ctx context.Context, actor Actor, productID string, 
 		return nil, unprocessable([]string{"productId"}, "must be a product's id, not %q, which is the name of a resource", productID)
 	}
 	var made *Stock
-	err := s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {
-		var fresh bool
-		made, fresh, err = one(ctx, t.session, scanStock, `
-			INSERT INTO stock (`+stockColumns+`) VALUES ($1, $2, 0, $3, $3)
-			ON CONFLICT (product_id) DO NOTHING
-			RETURNING `+stockColumns, productID, available, micros(t.now))
+	err := s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		w, err := s.beginStock(ctx, t)
 		if err != nil {
 			return err
 		}
-		if !fresh {
+		row := &stockRow{Stock: Stock{ProductID: productID, Available: available, CreatedAt: t.now, UpdatedAt: t.now}, revision: 1}
+		fresh, err := t.insert(ctx, stockRowInsert, 1, func(values []any, _ int) []any { return row.values(values) })
+		if err != nil {
+			return err
+		}
+		if fresh == 0 {
 			return &Error{Code: Conflict, Path: []string{"productId"}, Detail: "has a stock record already: \"" + productID + "\"; change it by a transaction"}
 		}
 		if _, err := t.exec(ctx, `UPDATE counter SET value = value + 1 WHERE name = 'stock'`); err != nil {
 			return err
 		}
-		if available == 0 {
-			return nil // nothing to enter
+		made, w.rows = &row.Stock, []*stockRow{row}
+		if available > 0 {
+			opening.Action = StockIncrement // from nothing
+			w.enter(actor, &opening, row.Stock, available, 0)
 		}
-		opening.Action = StockIncrement // from nothing
-		_, err = t.writeLedger(ctx, opening, made, available, 0)
-		return err
+		return w.finish(ctx)
 	}, &made)
 	if err != nil {
 		return nil, err
 	}
 	return made, nil
-}
-
-// Stocks lists the stock of all products, drafts too, by product id unless
-// the query sorts otherwise.
-func (s *Store) Stocks(ctx context.Context, query ListQuery) (*Slice[*Stock], error) {
-	return list(ctx, s, stockList, query)
-}
-
-var stockList = listing[*Stock]{
-	name:    "stock",
-	columns: stockColumns,
-	table:   "stock",
-	id:      "product_id",
-	counter: "stock",
-	scan:    scanStock,
-	key: func(s *Stock, sort Sort) []any {
-		switch sort.By {
-		case SortCreatedAt:
-			return []any{micros(s.CreatedAt), s.ProductID}
-		case SortUpdatedAt:
-			return []any{micros(s.UpdatedAt), s.ProductID}
-		}
-		return []any{s.ProductID}
-	},
-}
-
-// StockTimes returns the earliest creation and the latest change in the whole
-// list; both are the zero time when there is no stock.
-func (s *Store) StockTimes(ctx context.Context) (created, updated time.Time, err error) {
-	type times struct{ created, updated sql.NullInt64 }
-	t, _, err := one(ctx, s.reader, func(rows *sql.Rows) (t times, err error) {
-		return t, rows.Scan(&t.created, &t.updated)
-	}, `SELECT (SELECT MIN(created_at) FROM stock), (SELECT MAX(updated_at) FROM stock)`)
-	if t.created.Valid {
-		created, updated = fromMicros(t.created.Int64), fromMicros(t.updated.Int64)
-	}
-	return created, updated, err
-}
-
-// StockAction is what a transaction does to a balance.
-type StockAction string
-
-// The actions (DESIGN 6).
-const (
-	StockIncrement  StockAction = "increment"  // adds to available
-	StockDecrement  StockAction = "decrement"  // takes from available
-	StockAllocate   StockAction = "allocate"   // moves available to allocated
-	StockDeallocate StockAction = "deallocate" // moves allocated back to available
-	StockSet        StockAction = "set"        // sets available, leaves allocated
-)
-
-// StockActions lists every action.
-func StockActions() []StockAction {
-	return []StockAction{StockIncrement, StockDecrement, StockAllocate, StockDeallocate, StockSet}
-}
-
-// StockChange is one change of a batch.
-type StockChange struct {
-	ProductID string
-	Action    StockAction
-	Quantity  int    // units; at least 1, or 0 to set
-	Reason    string // why, at most 255 bytes
-	Reference string // whose doing, an order number for instance; at most 255 bytes
-
-	// ExpectedAvailable makes the change only if available has this value
-	// just before it: compare and set.
-	ExpectedAvailable *int
-}
-
-// StockTransaction is a line of the ledger: a change that was made. The sum
-// of a product's deltas is its balance.
-type StockTransaction struct {
-	ID             string
-	ProductID      string
-	Action         StockAction
-	Quantity       int
-	AvailableDelta int
-	AllocatedDelta int
-	Reason         string
-	Reference      string
-	Actor          Actor
-	CreatedAt      time.Time
-	Stock          *Stock // the balance right after; nil when read from the ledger
-}
-
-// MaxStockChanges bounds a batch.
-const MaxStockChanges = 1000
-
-// TransactStock makes all the changes or none, and writes the ledger with
-// them. A product that comes twice is changed twice, in order. The answer is
-// in the order of the changes.
-//
-// INVALID for an unknown action; NOT_FOUND for a product without a record;
-// CONFLICT when ExpectedAvailable is not what is there; UNPROCESSABLE for a
-// quantity out of bounds or too little stock. Every faulty change is told, of
-// very many the first ones.
-func (s *Store) TransactStock(ctx context.Context, actor Actor, changes []StockChange) ([]*StockTransaction, error) {
-	if len(changes) == 0 || len(changes) > MaxStockChanges {
-		return nil, unprocessable([]string{"changes"}, "must hold between 1 and %d changes, not %d", MaxStockChanges, len(changes))
-	}
-	order := make([]int, len(changes))
-	for i := range order {
-		order[i] = i
-	}
-	// Rows are locked in one order everywhere, or two batches deadlock.
-	slices.SortStableFunc(order, func(a, b int) int {
-		return strings.Compare(changes[a].ProductID, changes[b].ProductID)
-	})
-	var made []*StockTransaction
-	err := s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {
-		made, err = t.transactStocks(ctx, changes, order)
-		return err
-	}, &made)
-	if err != nil {
-		return nil, err
-	}
-	return made, nil
-}
-
-// transactStocks makes changes in an order, and tells what is wrong with each:
-// first what is so whatever there is, then what does not go with the balances.
-// Once a change is wrong, those of the same product after it are not tried:
-// what is there for them is not known.
-func (t *tx) transactStocks(ctx context.Context, changes []StockChange, order []int) ([]*StockTransaction, error) {
-	made := make([]*StockTransaction, len(changes))
-	var faulty Errors
-	wrong := map[int]bool{}
-	for i := range changes {
-		for _, fault := range changes[i].check() {
-			wrong[i] = true
-			faulty = append(faulty, fault.At("changes", itoa(i)))
-		}
-	}
-	untold := map[string]bool{} // products
-	for _, i := range order {
-		if product := changes[i].ProductID; wrong[i] || untold[product] {
-			untold[product] = true
-			continue
-		}
-		var refused *Error
-		var err error
-		if made[i], err = t.transactStock(ctx, changes[i]); errors.As(err, &refused) {
-			untold[changes[i].ProductID] = true
-			faulty = append(faulty, refused.At("changes", itoa(i)))
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	if len(faulty) > 0 {
-		return nil, faulty.Bounded()
-	}
-	return made, nil
-}
-
-func (c *StockChange) check() (faults Errors) {
-	if !isID(c.ProductID) {
-		faults = append(faults, invalid([]string{"productId"}, "must be %s, not %q", idRule, short(c.ProductID)))
-	}
-	least := 1
-	switch {
-	case !slices.Contains(StockActions(), c.Action):
-		faults = append(faults, invalid([]string{"action"}, "must be increment, decrement, allocate, deallocate or set, not %q", c.Action))
-	case c.Action == StockSet:
-		least = 0
-	}
-	if c.Quantity < least || c.Quantity > MaxStock {
-		faults = append(faults, unprocessable([]string{"quantity"}, "must be between %d and %d, not %d", least, MaxStock, c.Quantity))
-	}
-	for member, text := range c.texts {
-		if len(text) > 255 {
-			faults = append(faults, unprocessable([]string{member}, "must be at most 255 bytes, not %d", len(text)))
-		}
-		if !cleanText(text) {
-			faults = append(faults, invalid([]string{member}, "must be UTF-8 text without NUL"))
-		}
-	}
-	return faults
-}
-
-// texts yields the free texts of a change by their member.
-func (c *StockChange) texts(yield func(member, text string) bool) {
-	_ = yield("reason", c.Reason) && yield("reference", c.Reference)
-}
-
-// deltas is what the action adds to available and to allocated; set's depends
-// on what is there.
-func (c *StockChange) deltas(available int) (toAvailable, toAllocated int) {
-	switch c.Action {
-	case StockIncrement:
-		return c.Quantity, 0
-	case StockDecrement:
-		return -c.Quantity, 0
-	case StockAllocate:
-		return -c.Quantity, c.Quantity
-	case StockDeallocate:
-		return c.Quantity, -c.Quantity
-	}
-	return c.Quantity - available, 0
-}
-
-// transactStock makes one change by a conditional update: whatever else is
-// written at the same time, no balance ever leaves its bounds.
-func (t *tx) transactStock(ctx context.Context, change StockChange) (*StockTransaction, error) {
-	for {
-		expected := change.ExpectedAvailable
-		var before *Stock
-		if change.Action == StockSet { // compare and set, until nobody came between
-			var err error
-			if before, err = t.stock(ctx, change.ProductID); err != nil {
-				return nil, err
-			}
-			if expected != nil && *expected != before.Available {
-				return nil, stockMissed(change, before)
-			}
-			expected = &before.Available
-		}
-		available := 0
-		if before != nil {
-			available = before.Available
-		}
-		toAvailable, toAllocated := change.deltas(available)
-		after, found, err := one(ctx, t.session, scanStock, `
-			UPDATE stock
-			SET available = available + $2, allocated = allocated + $3,
-			    updated_at = CASE WHEN updated_at > $4 THEN updated_at ELSE $4 END
-			WHERE product_id = $1
-			  AND available + $2 >= 0 AND allocated + $3 >= 0
-			  AND available + $2 + allocated + $3 <= $5
-			  AND (CAST($6 AS BIGINT) IS NULL OR available = CAST($6 AS BIGINT))
-			RETURNING `+stockColumns,
-			change.ProductID, toAvailable, toAllocated, micros(t.now), MaxStock, expected)
-		if err != nil {
-			return nil, err
-		}
-		if found {
-			return t.writeLedger(ctx, change, after, toAvailable, toAllocated)
-		}
-		now, err := t.stock(ctx, change.ProductID)
-		if err != nil {
-			return nil, err
-		}
-		if before != nil && now.Available != before.Available || change.fits(now) {
-			continue // another write came between
-		}
-		return nil, stockRefused(change, now)
-	}
-}
-
-// fits tells whether a balance takes the change, by the conditions of the
-// update in transactStock.
-func (c *StockChange) fits(now *Stock) bool {
-	toAvailable, toAllocated := c.deltas(now.Available)
-	available, allocated := now.Available+toAvailable, now.Allocated+toAllocated
-	return available >= 0 && allocated >= 0 && available+allocated <= MaxStock &&
-		(c.ExpectedAvailable == nil || *c.ExpectedAvailable == now.Available)
-}
-
-func (t *tx) stock(ctx context.Context, productID string) (*Stock, error) {
-	stock, found, err := one(ctx, t.session, scanStock, `SELECT `+stockColumns+` FROM stock WHERE product_id = $1`, productID)
-	if err == nil && !found {
-		return nil, notFound([]string{"productId"}, "has no stock record: %q; create one first", productID)
-	}
-	return stock, err
-}
-
-// stockRefused says why the balance would not take the change.
-func stockRefused(change StockChange, now *Stock) error {
-	if change.ExpectedAvailable != nil && *change.ExpectedAvailable != now.Available {
-		return stockMissed(change, now)
-	}
-	quantity := []string{"quantity"}
-	refusal := func(format string, args ...any) error {
-		e := unprocessable(quantity, format, args...)
-		e.Title = "Cannot complete request"
-		return e
-	}
-	switch change.Action {
-	case StockDecrement, StockAllocate:
-		if change.Quantity > now.Available {
-			return refusal("must be at most the %d available units of %s, not %d", now.Available, now.ProductID, change.Quantity)
-		}
-	case StockDeallocate:
-		if change.Quantity > now.Allocated {
-			return refusal("must be at most the %d allocated units of %s, not %d", now.Allocated, now.ProductID, change.Quantity)
-		}
-	}
-	return refusal("would take the total of %s past %d; it is %d now", now.ProductID, MaxStock, now.Total())
-}
-
-func stockMissed(change StockChange, now *Stock) error {
-	return &Error{Code: Conflict, Path: []string{"expectedAvailable"}, Title: "Cannot complete request",
-		Detail: "was " + itoa(*change.ExpectedAvailable) + ", but " + itoa(now.Available) + " are available; read the stock again and decide anew"}
-}
-
-func (t *tx) writeLedger(ctx context.Context, change StockChange, after *Stock, toAvailable, toAllocated int) (*StockTransaction, error) {
-	line := &StockTransaction{
-		ID: newID(), ProductID: change.ProductID, Action: change.Action, Quantity: change.Quantity,
-		AvailableDelta: toAvailable, AllocatedDelta: toAllocated,
-		Reason: change.Reason, Reference: change.Reference, Actor: t.actor, Stock: after,
-		CreatedAt: after.UpdatedAt, // which never goes back, whatever waited for whom
-
-	}
-	return line, t.insertStockTransaction(ctx, line)
-}
-
-func (t *tx) insertStockTransaction(ctx context.Context, line *StockTransaction) error {
-	_, err := t.exec(ctx, `
-		INSERT INTO stock_transaction (id, product_id, action, quantity, available_delta, allocated_delta,
-		                               reason, reference, actor, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		line.ID, line.ProductID, string(line.Action), line.Quantity, line.AvailableDelta, line.AllocatedDelta,
-		line.Reason, line.Reference, string(line.Actor), micros(line.CreatedAt))
-	return err
-}
-
-const stockTransactionColumns = `id, product_id, action, quantity, available_delta, allocated_delta, reason, reference, actor, created_at`
-
-func scanStockTransaction(rows *sql.Rows) (*StockTransaction, error) {
-	line := &StockTransaction{}
-	var created int64
-	err := rows.Scan(&line.ID, &line.ProductID, &line.Action, &line.Quantity, &line.AvailableDelta, &line.AllocatedDelta,
-		&line.Reason, &line.Reference, &line.Actor, &created)
-	line.CreatedAt = fromMicros(created)
-	return line, err
-}
-
-// StockTransactionsByProduct returns the newest lines of several products'
-// ledgers, newest first, at most limit for each.
-func (s *Store) StockTransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*StockTransaction, error) {
-	byProduct := make(map[string][]*StockTransaction, len(productIDs))
-	err := chunked(idsOnly(productIDs), 512, func(ids []string) error {
-		list, args := in([]any{limit}, ids)
-		lines, err := collect(ctx, s.reader, scanStockTransaction, `
-			SELECT `+stockTransactionColumns+` FROM (
-			    SELECT `+stockTransactionColumns+`,
-			           ROW_NUMBER() OVER (PARTITION BY product_id ORDER BY created_at DESC, id DESC) AS place
-			    FROM stock_transaction WHERE product_id IN (`+list+`)) AS ledger
-			WHERE place <= $1
-			ORDER BY product_id, created_at DESC, id DESC`, args...)
-		for _, line := range lines {
-			byProduct[line.ProductID] = append(byProduct[line.ProductID], line)
-		}
-		return err
-	})
-	return byProduct, err
 }

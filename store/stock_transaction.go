@@ -1,6 +1,46 @@
 package store
 
-import "context"
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+)
+
+// StockTransaction is a line of the ledger: a change that was made. The sum
+// of a product's deltas is its balance.
+type StockTransaction struct {
+	ID             string
+	ProductID      string
+	Action         StockAction
+	Quantity       int
+	AvailableDelta int
+	AllocatedDelta int
+	Reason         string
+	Reference      string
+	Actor          Actor
+	CreatedAt      time.Time
+	Stock          *Stock // the balance right after; nil when read from the ledger
+}
+
+const stockTransactionColumns = `id, product_id, action, quantity, available_delta, allocated_delta, reason, reference, actor, created_at`
+
+func scanStockTransaction(rows *sql.Rows) (*StockTransaction, error) {
+	line := &StockTransaction{}
+	var created int64
+	err := rows.Scan(&line.ID, &line.ProductID, &line.Action, &line.Quantity, &line.AvailableDelta, &line.AllocatedDelta,
+		&line.Reason, &line.Reference, &line.Actor, &created)
+	line.CreatedAt = fromMicros(created)
+	return line, err
+}
+
+var stockTransactionInsert = strings.Split(stockTransactionColumns, ", ")
+
+// values appends those of its columns.
+func (l *StockTransaction) values(to []any) []any {
+	return append(to, l.ID, l.ProductID, string(l.Action), l.Quantity, l.AvailableDelta, l.AllocatedDelta,
+		l.Reason, l.Reference, string(l.Actor), micros(l.CreatedAt))
+}
 
 // StockTransactions lists a product's ledger, newest first unless the query
 // sorts it by created_at. Lines are never changed, so they have no updated_at,
@@ -45,4 +85,25 @@ func (s *Store) StockTransaction(ctx context.Context, productID, id string) (*St
 var stockTransactionList = listing[*StockTransaction]{
 	name: "stock_transaction", columns: stockTransactionColumns, table: "stock_transaction", id: "id", scan: scanStockTransaction,
 	key: func(line *StockTransaction, _ Sort) []any { return []any{micros(line.CreatedAt), line.ID} },
+}
+
+// StockTransactionsByProduct returns the newest lines of several products'
+// ledgers, newest first, at most limit for each.
+func (s *Store) StockTransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*StockTransaction, error) {
+	byProduct := make(map[string][]*StockTransaction, len(productIDs))
+	err := chunked(idsOnly(productIDs), 512, func(ids []string) error {
+		list, args := in([]any{limit}, ids)
+		lines, err := collect(ctx, s.reader, scanStockTransaction, `
+			SELECT `+stockTransactionColumns+` FROM (
+			    SELECT `+stockTransactionColumns+`,
+			           ROW_NUMBER() OVER (PARTITION BY product_id ORDER BY created_at DESC, id DESC) AS place
+			    FROM stock_transaction WHERE product_id IN (`+list+`)) AS ledger
+			WHERE place <= $1
+			ORDER BY product_id, created_at DESC, id DESC`, args...)
+		for _, line := range lines {
+			byProduct[line.ProductID] = append(byProduct[line.ProductID], line)
+		}
+		return err
+	})
+	return byProduct, err
 }

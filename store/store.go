@@ -24,6 +24,7 @@ type Config struct {
 	Synchronous   string           // SQLite only: FULL (the default: an acknowledged write survives power loss), NORMAL or OFF
 	CacheBytes    uint64           // memory for released products and lists; 0 means 256 MiB
 	WordBytes     int              // memory for the words of products while publishing; 0 means 64 MiB
+	StockBytes    int              // memory for all stock, so that reading it costs no statement; 0 for none
 	NoCache       bool             // keep nothing from one operation to the next, for tests that count statements
 	WholeReleases bool             // publish every release whole, none as a delta, for tests that compare
 	KeptKeys      int              // idempotency keys of a client; 0 means 100,000
@@ -57,6 +58,10 @@ type Store struct {
 	revoked  watched[map[string]bool] // API clients, by id
 	cache    *cache
 	keys     *keyRoom
+	live     *liveStock // nil for none
+	lane     topic      // of this process's writes to stock
+	sales    stockQueue
+	loads    sync.WaitGroup
 }
 
 // Open connects, migrates the schema and starts the writer. Close ends it.
@@ -77,6 +82,8 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 		s.clock = time.Now
 	}
 	s.cache, s.works, s.keys = newCache(config), s.jobWorks(), newKeyRoom(config)
+	s.lane = newStockLane()
+	s.live = newLiveStock(config, s.lane)
 	if s.read, s.write, s.closer, err = engine.open(ctx, config); err != nil {
 		return nil, err
 	}
@@ -117,6 +124,8 @@ func (s *Store) Close() error {
 		close(s.closing)
 		<-s.written
 		<-s.polled
+		s.loads.Wait()
+		s.live.drop() // what is closed answers nothing
 		if s.reader.prepared != nil {
 			for _, stmt := range s.reader.prepared.text {
 				stmt.Close()
@@ -145,5 +154,12 @@ func (s *Store) snapshot(ctx context.Context, fn func(session) error) error {
 		return err
 	}
 	defer transaction.Rollback()
-	return fn(session{on: transaction})
+	in := session{on: transaction}
+	if s.dialect.oneWriter() {
+		in.prepared = newStatements() // which the transaction closes
+	}
+	if err := in.bulk(ctx, s.dialect); err != nil {
+		return err
+	}
+	return fn(in)
 }

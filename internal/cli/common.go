@@ -42,6 +42,12 @@ func (c *Common) Log(streams Streams) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(streams.Err, options))
 }
 
+// LogsJSON tells whether a log is one of JSON.
+func LogsJSON(log *slog.Logger) bool {
+	_, is := log.Handler().(*slog.JSONHandler)
+	return is
+}
+
 // Open opens the store, and creates or migrates it.
 func (c *Common) Open(ctx context.Context, log *slog.Logger, options ...func(*store.Config)) (*store.Store, error) {
 	config := store.Config{

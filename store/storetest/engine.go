@@ -104,6 +104,7 @@ type Engine struct {
 
 	create    func(t testing.TB, schema bool) (url string)
 	databases *sync.Map // testing.TB to URL
+	live      bool      // stores keep stock in memory
 }
 
 func newEngine(name string, create func(testing.TB, bool) string) Engine {
@@ -142,11 +143,15 @@ func (e Engine) Open(t testing.TB, options ...func(*store.Config)) *store.Store 
 	sealer, err := store.NewSealer([]byte(strings.Repeat("k", store.SealingKeySize)))
 	require.NoError(t, err)
 	config := store.Config{URL: e.URL(t), Synchronous: "OFF", Sealer: sealer}
+	if e.live {
+		config.StockBytes = 1 << 24
+	}
 	for _, option := range options {
 		option(&config)
 	}
 	s, err := store.Open(context.Background(), config)
 	require.NoError(t, err)
+	fresh(t, s)
 	t.Cleanup(func() { _ = s.Close() }) // a test that cares has closed it
 	return s
 }

@@ -82,6 +82,7 @@ func stockModel(e Engine) func(*testing.T) {
 			for _, product := range slices.Sorted(maps.Keys(model)) {
 				SeedStock(t, db, store.Stock{ProductID: product, Available: model[product][0], Allocated: model[product][1], CreatedAt: noon, UpdatedAt: noon})
 			}
+			fresh(t, s)
 			for range rapid.IntRange(1, 12).Draw(t, "batches") {
 				batch := rapid.SliceOfN(rapid.Custom(drawChange), 1, 5).Draw(t, "batch")
 				after, code := model.transact(batch)

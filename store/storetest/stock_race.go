@@ -55,7 +55,7 @@ func stockOversell(e Engine) func(*testing.T) {
 					}
 				})
 				require.EqualValues(t, units/3*3, sold.Load(), "units sold")
-				require.Equal(t, units%3, available(t, s, "a"))
+				require.Equal(t, units%3, settled(t, s, "a"))
 				requireLedger(t, e.SQL(t))
 			})
 		}
@@ -83,7 +83,7 @@ func stockContention(e Engine) func(*testing.T) {
 				}
 			}
 		})
-		require.EqualValues(t, given.Load()-taken.Load(), available(t, s, "a"))
+		require.EqualValues(t, given.Load()-taken.Load(), settled(t, s, "a"))
 		requireLedger(t, e.SQL(t))
 	}
 }
@@ -112,7 +112,7 @@ func stockCompareAndSet(e Engine) func(*testing.T) {
 				}
 			}
 		})
-		require.Equal(t, 1000-writers, available(t, s, "a"), "each writer took one unit")
+		require.Equal(t, 1000-writers, settled(t, s, "a"), "each writer took one unit")
 		requireLedger(t, e.SQL(t))
 	}
 }
@@ -133,7 +133,7 @@ func stockSets(e Engine) func(*testing.T) {
 				}
 			}
 		})
-		require.GreaterOrEqual(t, available(t, s, "a"), 0)
+		require.GreaterOrEqual(t, settled(t, s, "a"), 0)
 		requireLedger(t, e.SQL(t))
 	}
 }
@@ -160,7 +160,7 @@ func stockOpposite(e Engine) func(*testing.T) {
 			}
 		})
 		for _, product := range products {
-			require.Equal(t, 1000-5*writers, available(t, s, product))
+			require.Equal(t, 1000-5*writers, settled(t, s, product))
 		}
 		requireLedger(t, e.SQL(t))
 	}

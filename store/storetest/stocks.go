@@ -92,6 +92,7 @@ func stocksWalk(e Engine) func(*testing.T) {
 			rows := drawStocks(t)
 			ClearStock(t, db)
 			SeedStock(t, db, rows...)
+			fresh(t, s)
 			w := walk{s: s, size: rapid.IntRange(1, 12).Draw(t, "page")}
 			for _, w.query.Sort = range sorts() {
 				want := inOrder(rows, w.query.Sort)
@@ -183,6 +184,7 @@ func stocksBetween(e Engine) func(*testing.T) {
 			}
 			ClearStock(t, db)
 			SeedStock(t, db, rows...)
+			fresh(t, s)
 			sort := rapid.SampledFrom(sorts()).Draw(t, "sort")
 			want := inOrder(rows, sort)
 			all := walk{s: s, size: 100, query: store.ListQuery{Sort: sort}}.page(t, store.Page{First: ptr(100)})
@@ -206,6 +208,7 @@ func stocksRanges(e Engine) func(*testing.T) {
 			rows := drawStocks(t)
 			ClearStock(t, db)
 			SeedStock(t, db, rows...)
+			fresh(t, s)
 			attribute := rapid.SampledFrom([]string{"id", "created_at", "updated_at"}).Draw(t, "attribute")
 			operator := rapid.SampledFrom([]string{"gt", "ge", "lt", "le"}).Draw(t, "operator")
 			value := rapid.StringMatching(`[A-Za-z0-9_-]{1,2}`).Draw(t, "id")
@@ -257,6 +260,7 @@ func stocksTimes(e Engine) func(*testing.T) {
 		SeedStock(t, e.SQL(t),
 			store.Stock{ProductID: "a", CreatedAt: noon.Add(time.Hour), UpdatedAt: noon.Add(9 * time.Hour)},
 			store.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon.Add(2 * time.Hour)})
+		fresh(t, s)
 		created, updated, err = s.StockTimes(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, noon, created)

@@ -1,0 +1,54 @@
+package rest_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"portico/graph"
+	"portico/rest"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// sink is a ResponseWriter that keeps nothing.
+type sink struct {
+	header http.Header
+	status int
+}
+
+func (s *sink) Header() http.Header            { return s.header }
+func (s *sink) WriteHeader(status int)         { s.status = status }
+func (s *sink) Write(body []byte) (int, error) { return len(body), nil }
+
+// BenchmarkStockRows is the handler's own part of a page of stock, with the
+// numbers in memory.
+func BenchmarkStockRows(b *testing.B) {
+	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+		var rows []store.Stock
+		for i := range 10_000 {
+			at := time.UnixMilli(int64(1_700_000_000_000 + i)).UTC()
+			rows = append(rows, store.Stock{ProductID: fmt.Sprintf("0190a0b0-1111-7222-8333-%012d", i), Available: i, Allocated: i / 3, CreatedAt: at, UpdatedAt: at})
+		}
+		storetest.SeedStock(b, e.SQL(b), rows...)
+		log := slog.New(slog.DiscardHandler)
+		s := e.Live().Open(b)
+		handler := (&surface{s, rest.New(graph.NewResolver(s), log).Handler()}).as(admin())
+		for _, n := range []int{25, 100} {
+			b.Run(fmt.Sprint(n), func(b *testing.B) {
+				b.ReportAllocs()
+				for i := range b.N {
+					r := httptest.NewRequest("GET", fmt.Sprintf("/v2/inventories?page[limit]=%d&page[offset]=%d", n, i*97%9000), nil)
+					w := &sink{header: http.Header{}}
+					handler.ServeHTTP(w, r)
+					if w.status != http.StatusOK {
+						b.Fatal(w.status)
+					}
+				}
+			})
+		}
+	})
+}
