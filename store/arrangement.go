@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sort"
@@ -169,23 +170,9 @@ func (a *arrangement) filtered(ctx context.Context) (ordinals, error) {
 	if kept, ok := cached[ordinals](a.cache, key); ok {
 		return kept, nil
 	}
-	found, err := a.members(ctx)
+	found, err := a.candidates(ctx)
 	if err != nil {
 		return nil, err
-	}
-	for _, term := range a.filter.Terms {
-		matching, err := a.matching(ctx, term)
-		if err != nil {
-			return nil, err
-		}
-		found = intersect(found, matching)
-	}
-	for _, search := range a.filter.Searches {
-		matching, err := a.searched(ctx, search)
-		if err != nil {
-			return nil, err
-		}
-		found = intersect(found, matching)
 	}
 	if found, err = a.within(ctx, found); err != nil {
 		return nil, err
@@ -193,8 +180,68 @@ func (a *arrangement) filtered(ctx context.Context) (ordinals, error) {
 	if found, err = a.order(ctx, found); err != nil {
 		return nil, err
 	}
+	found = slices.Clip(slices.Clone(found)) // its memory was that of a longer list
 	a.cache.keep(key, found)
 	return found, nil
+}
+
+// candidates are the products of the list that the filter's terms and searches
+// keep, by ordinal. The rarest term comes first, and the others are looked at
+// for what it left only, so that the cost is in what is found.
+func (a *arrangement) candidates(ctx context.Context) (ordinals, error) {
+	if !a.filter.picks() {
+		return a.members(ctx)
+	}
+	var found ordinals
+	terms := make([]posting, len(a.filter.Terms))
+	for i, term := range a.filter.Terms {
+		var err error
+		if terms[i], err = a.matching(ctx, term); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(terms, func(a, b posting) int { return cmp.Compare(a.len(), b.len()) })
+	for i, term := range terms {
+		if i > 0 {
+			found = term.among(found, a.Release.ordinals)
+			continue
+		}
+		dead, err := a.dead(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found = term.ordinals(a.Release.ordinals).without(dead)
+	}
+	for i, search := range a.filter.Searches {
+		matching, err := a.searched(ctx, search)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 && len(terms) == 0 {
+			found = slices.Clone(matching)
+			continue
+		}
+		found = intersect(found, matching)
+	}
+	return a.listed(ctx, found)
+}
+
+// listed keeps what is in the list, in the same memory.
+func (a *arrangement) listed(ctx context.Context, found ordinals) (ordinals, error) {
+	if a.named != nil {
+		return intersect(found, a.named), nil
+	}
+	key := cacheKey{release: a.Release.identity(), kind: cachedMembers, name: a.list}
+	members, ok := cached[ordinalSet](a.cache, key)
+	if !ok {
+		all, err := a.members(ctx)
+		if err != nil {
+			return nil, err
+		}
+		members = posting{places: all}.set(a.Release.ordinals)
+		a.cache.keep(key, members)
+	}
+	return members.among(found), nil
 }
 
 // members are all products of the list, by ordinal.

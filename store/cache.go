@@ -27,6 +27,7 @@ const (
 	cachedTree    = 't' // *tree: the nodes
 	cachedList    = 'l' // *listHead, by list
 	cachedChunk   = 'c' // ordinals or keys, by list, sort and chunk
+	cachedMembers = 'j' // ordinalSet: what is in a list, by list
 	cachedFilter  = 'q' // ordinals that a filter leaves of a list, in order
 	cachedIndex   = 'i' // packedHashes, by attribute and chunk
 	cachedRank    = 'k' // rank, by operator and id
@@ -37,6 +38,7 @@ const (
 	cachedPrices  = '$' // *currencyPrices by -1, *priceOrder by epoch; by currency
 	cachedWords   = 'w' // wordChunk by chunk, wordDirectory by -1
 	cachedFacet   = 'v' // *facet, by attribute
+	cachedCounts  = 'n' // facetCounts of a filtered list, by attribute and list
 	cachedTexts   = 'x' // texts, by what they are: listFiles, listCurrencies
 	cachedMarks   = 'm' // landmarks of a live list, by its table and length
 )

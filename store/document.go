@@ -3,10 +3,8 @@ package store
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 )
 
 // A document is a product in one language, in the contract's shape, but for
@@ -256,64 +254,4 @@ func withoutEmpty(attributes, rest string) (string, string) {
 func documentHash(body []byte) [16]byte {
 	sum := sha256.Sum256(body)
 	return [16]byte(sum[:16])
-}
-
-// productDocument is what a document says, for typed readers. Times are as
-// the contract writes them, without a zone.
-type productDocument struct {
-	ID         string `json:"id"`
-	Attributes struct {
-		Name                string               `json:"name"`
-		Description         string               `json:"description"`
-		SKU                 string               `json:"sku"`
-		Slug                string               `json:"slug"`
-		Status              string               `json:"status"`
-		CommodityType       string               `json:"commodity_type"`
-		UPCEAN              string               `json:"upc_ean"`
-		ManufacturerPartNum string               `json:"manufacturer_part_num"`
-		ExternalRef         string               `json:"external_ref"`
-		Tags                []string             `json:"tags"`
-		PriceModifiers      []string             `json:"price_modifiers"`
-		BaseProduct         bool                 `json:"base_product"`
-		BaseProductID       string               `json:"base_product_id"`
-		CreatedAt           bareTimestamp        `json:"created_at"`
-		UpdatedAt           bareTimestamp        `json:"updated_at"`
-		Components          map[string]Component `json:"components"`
-		CustomInputs        json.RawMessage      `json:"custom_inputs"`
-		Extensions          json.RawMessage      `json:"extensions"`
-		ShopperAttributes   json.RawMessage      `json:"shopper_attributes"`
-	} `json:"attributes"`
-	Relationships struct {
-		Parent            linkSource  `json:"parent"`
-		Children          linksSource `json:"children"`
-		Files             fileLinks   `json:"files"`
-		MainImage         linkSource  `json:"main_image"`
-		ComponentProducts linksSource `json:"component_products"`
-	} `json:"relationships"`
-	Meta struct {
-		Language            string                      `json:"language"`
-		ProductTypes        []string                    `json:"product_types"`
-		BreadCrumbNodes     []string                    `json:"bread_crumb_nodes"`
-		BundleConfiguration BundleConfiguration         `json:"bundle_configuration"`
-		Variations          []Variation                 `json:"variations"`
-		ChildVariations     []Variation                 `json:"child_variations"`
-		VariationMatrix     json.RawMessage             `json:"variation_matrix"`
-		PriceModifiers      map[string]modifierDocument `json:"price_modifiers"`
-		ChildOptionIDs      [][]string                  `json:"child_option_ids"`
-	} `json:"meta"`
-}
-
-// BundleConfiguration is what is chosen of a bundle.
-type BundleConfiguration struct {
-	SelectedOptions json.RawMessage `json:"selected_options"`
-}
-
-// bareTimestamp reads the contract's times without a zone, which are UTC.
-type bareTimestamp time.Time
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (t *bareTimestamp) UnmarshalText(text []byte) error {
-	at, err := parseTime(string(text))
-	*t = bareTimestamp(at)
-	return err
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,4 +136,15 @@ func (s *Store) Enqueue(ctx context.Context, actor Actor, kind JobKind, input an
 
 func (s *Store) SetWork(kind JobKind, work func(ctx context.Context, job *Job, progress func(done, total int)) (any, error)) {
 	s.works[kind] = work
+}
+
+// ReadBody reads a product's body by the way it was written, and by
+// encoding/json; ok tells whether the first could.
+func ReadBody(p *Product) (fast, slow any, ok bool) {
+	scanned, decoded := &productDocument{}, &productDocument{}
+	ok = scanned.scan(p.body, p.relations)
+	if err := json.Unmarshal(p.body, decoded); err != nil {
+		panic(err)
+	}
+	return scanned, decoded, ok
 }

@@ -85,13 +85,61 @@ func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQu
 		if lists[id] == nil {
 			return nil, v.noList(ctx, id)
 		}
-		places, err := lists[id].whole(ctx)
+		counts, err := lists[id].count(ctx, query.Attribute, layers)
 		if err != nil {
 			return nil, err
 		}
-		found[id] = countFacet(layers, places, query.Selected, query.First)
+		found[id] = counts.pick(query.Selected, query.First)
 	}
 	return found, nil
+}
+
+// facetCounts are the values that a list's products have, those with the most
+// first, then by value.
+type facetCounts []FacetValue
+
+func (c facetCounts) size() int {
+	n := 24
+	for _, value := range c {
+		n += 24 + len(value.Value)
+	}
+	return n
+}
+
+// count counts an attribute, and keeps the result: it is the same for all who
+// ask for the list.
+func (a *arrangement) count(ctx context.Context, attribute string, layers []*facet) (facetCounts, error) {
+	key := cacheKey{release: a.Release.identity(), kind: cachedCounts, name: attribute + " " + a.list + "?" + a.name()}
+	if kept, ok := cached[facetCounts](a.cache, key); ok {
+		return kept, nil
+	}
+	places, err := a.whole(ctx)
+	if err != nil {
+		return nil, err
+	}
+	counts := countFacet(layers, places)
+	a.cache.keep(key, counts)
+	return counts, nil
+}
+
+// pick is the first values and the selected ones, of which some may be had by
+// no product.
+func (c facetCounts) pick(selected []string, first int) []FacetValue {
+	shown := slices.Clone(c[:min(first, len(c))])
+	if len(selected) == 0 {
+		return shown
+	}
+	for _, further := range c[len(shown):] {
+		if slices.Contains(selected, further.Value) {
+			shown = append(shown, further)
+		}
+	}
+	for _, value := range slices.Sorted(slices.Values(unique(selected))) {
+		if !slices.ContainsFunc(c, func(known FacetValue) bool { return known.Value == value }) {
+			shown = append(shown, FacetValue{value, 0})
+		}
+	}
+	return shown
 }
 
 // arrangementsOf are the lists of nodes, or of what products refer to.
@@ -120,28 +168,19 @@ func (f *facet) count(places ordinals, counts map[string]int) {
 	}
 }
 
-func countFacet(layers []*facet, places ordinals, selected []string, first int) []FacetValue {
+func countFacet(layers []*facet, places ordinals) facetCounts {
 	counts := map[string]int{}
-	for _, value := range selected {
-		counts[value] = 0
-	}
 	for _, layer := range layers {
 		layer.count(places, counts)
 	}
-	list := make([]FacetValue, 0, len(counts))
+	list := make(facetCounts, 0, len(counts))
 	for value, n := range counts {
 		list = append(list, FacetValue{value, n})
 	}
 	slices.SortFunc(list, func(a, b FacetValue) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Value, b.Value))
 	})
-	shown := list[:min(first, len(list))]
-	for _, further := range list[len(shown):] {
-		if slices.Contains(selected, further.Value) {
-			shown = append(shown, further)
-		}
-	}
-	return shown
+	return list
 }
 
 // facet reads an attribute of all products, layer by layer.

@@ -88,14 +88,24 @@ func (r *released) assemble(document, crumbs string, v *View) error {
 	return nil
 }
 
-// read decodes the body on first use. A body that was damaged in the database
-// is nothing a reader can go on with.
+// read decodes the body on first use.
 func (r *released) read() *productDocument {
-	r.once.Do(func() { r.damage = json.Unmarshal(r.body, &r.document) })
-	if r.damage != nil {
-		panic(fmt.Sprintf("the document of the product %s is damaged: %v", r.id, r.damage))
-	}
+	r.once.Do(func() {
+		if !r.document.scan(r.body, r.relations) {
+			r.document = productDocument{}
+			r.damage = json.Unmarshal(r.body, &r.document)
+		}
+	})
+	r.sound(r.damage)
 	return &r.document
+}
+
+// sound panics where the body cannot be read: one that was damaged in the
+// database is nothing a reader can go on with.
+func (r *released) sound(damage error) {
+	if damage != nil {
+		panic(fmt.Sprintf("the document of the product %s is damaged: %v", r.id, damage))
+	}
 }
 
 // The typed members, as the contract's Catalog product has them. A text that

@@ -197,3 +197,44 @@ func BenchmarkColdPage(b *testing.B) {
 		require.NoError(b, err)
 	}
 }
+
+// BenchmarkFind filters all products by pairs of tags and counts them, by
+// another pair each time, the popular ones again and again.
+func BenchmarkFind(b *testing.B) {
+	s := openShop(b, store.Config{})
+	view := func() *store.View {
+		v, err := s.View(b.Context(), store.ShopperContext{})
+		require.NoError(b, err)
+		return v
+	}
+	tags, err := view().Facet(b.Context(), store.FacetQuery{Attribute: "tags", First: 100})
+	require.NoError(b, err)
+	standard, err := store.NewTerm("product_types", "eq", []string{"standard"})
+	require.NoError(b, err)
+	filter := func(random *rand.Rand) store.ProductFilter {
+		one, other := tags[int(random.ExpFloat64()*8)%len(tags)].Value, tags[random.IntN(len(tags))].Value
+		term, err := store.NewTerm("tags", "in", []string{one, other})
+		require.NoError(b, err)
+		return store.ProductFilter{Terms: []store.Term{term, standard}}
+	}
+	b.Run("filter", func(b *testing.B) {
+		random := rand.New(rand.NewPCG(1, 1))
+		b.ReportAllocs()
+		for b.Loop() {
+			_, err := view().Products(b.Context(), store.ProductQuery{Filter: filter(random)})
+			require.NoError(b, err)
+		}
+	})
+	b.Run("facets", func(b *testing.B) {
+		random := rand.New(rand.NewPCG(1, 1))
+		b.ReportAllocs()
+		for b.Loop() {
+			terms, v := filter(random).Terms, view()
+			for i, attribute := range store.FacetAttributes() {
+				others := store.ProductFilter{Terms: terms[1-i : 2-i]}
+				_, err := v.Facet(b.Context(), store.FacetQuery{Attribute: attribute, List: store.ProductQuery{Filter: others}, First: 20})
+				require.NoError(b, err)
+			}
+		}
+	})
+}

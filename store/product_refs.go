@@ -1,36 +1,36 @@
 package store
 
-import "sync"
+import (
+	"encoding/json"
+	"sync"
+)
 
 // refs are what a product refers to, by id.
 type refs struct {
 	once       sync.Once
-	damaged    bool
 	parent     string
 	image      string
 	children   []string
 	components []string
 	files      []FileLink
+	damage     error
 }
 
 // refs reads the relationships, which are all that a page with its includes
 // asks of a body.
 func (r *released) refs() *refs {
 	r.referred.once.Do(func() {
-		if !r.referred.scan(r.body[r.relations:]) {
-			r.referred.damaged = true
-			r.referred.take(r.read()) // which panics where it is
-			r.referred.damaged = false
+		if _, ok := r.referred.scan(r.body[r.relations:]); !ok {
+			r.referred.damage = r.referred.decode(r.body)
 		}
 	})
-	if r.referred.damaged {
-		r.read() // for everyone who asks, and not for the first alone
-	}
+	r.sound(r.referred.damage)
 	return &r.referred
 }
 
-// scan reads relationships as appendRelationships writes them.
-func (r *refs) scan(body []byte) bool {
+// scan reads relationships as appendRelationships writes them, and returns
+// what is behind them.
+func (r *refs) scan(body []byte) (rest []byte, ok bool) {
 	s := scan{left: body}
 	s.skip(`,"relationships":{`)
 	if s.has(`"parent":{"data":{"id":"`) {
@@ -61,7 +61,7 @@ func (r *refs) scan(body []byte) bool {
 	s.skip(`},"component_products":{"data":[`)
 	r.components = s.products()
 	s.skip(`}`)
-	return !s.failed
+	return s.left, !s.failed
 }
 
 // products are references, and the link behind them.
@@ -78,12 +78,25 @@ func (s *scan) products() []string {
 	return ids
 }
 
-// take takes the references of a document that scan could not read.
-func (r *refs) take(document *productDocument) {
+// decode takes the references of a body that scan could not read.
+func (r *refs) decode(body []byte) error {
+	var document struct {
+		Relationships struct {
+			Parent            linkSource  `json:"parent"`
+			Children          linksSource `json:"children"`
+			Files             fileLinks   `json:"files"`
+			MainImage         linkSource  `json:"main_image"`
+			ComponentProducts linksSource `json:"component_products"`
+		} `json:"relationships"`
+	}
+	if err := json.Unmarshal(body, &document); err != nil {
+		return err
+	}
 	relations := &document.Relationships
 	r.parent, r.image = relations.Parent.id(), relations.MainImage.id()
 	r.children, r.components = refIDs(relations.Children), refIDs(relations.ComponentProducts)
 	r.files = relations.Files.Data
+	return nil
 }
 
 func refIDs(l linksSource) []string {

@@ -13,11 +13,11 @@ func scanned(t *testing.T, relationships string) (fast, slow *refs, ok bool) {
 	t.Helper()
 	const head = `{"id":"p"`
 	body := []byte(head + `,"relationships":{` + relationships + `},"meta":{}}`)
-	var document productDocument
-	require.NoError(t, json.Unmarshal(body, &document))
 	fast, slow = &refs{}, &refs{}
-	slow.take(&document)
-	return fast, slow, fast.scan(body[len(head):])
+	require.NoError(t, slow.decode(body))
+	rest, ok := fast.scan(body[len(head):])
+	require.True(t, !ok || string(rest) == `,"meta":{}}`)
+	return fast, slow, ok
 }
 
 // What is read by the way it was written is what encoding/json reads.
@@ -61,7 +61,7 @@ func TestOtherRelationshipsAreLeftToJSON(t *testing.T) {
 	t.Parallel()
 	for _, other := range []string{
 		`"files":{"data":[]},"children":{"data":[]}`,
-		`"children":{"data":[{"id":"\u0061","type":"product"}],"links":{"self":"/"}},"files":{"data":[]},"main_image":{"data":null},"component_products":{"data":[],"links":{"self":"/"}}`,
+		`"children":{"data":[{"type":"product","id":"a"}],"links":{"self":"/"}},"files":{"data":[]},"main_image":{"data":null},"component_products":{"data":[],"links":{"self":"/"}}`,
 		`"children": {"data":[]}`,
 	} {
 		_, _, ok := scanned(t, other)
@@ -77,7 +77,7 @@ func TestFilesAreReadAsTheyWereWritten(t *testing.T) {
 	}{
 		"an image":     {File{Type: "file", ID: "f", FileName: "chaise longue à l'ombre.jpg", MimeType: "image/jpeg", Public: true, Link: FileHref{"https://cdn.example/a.jpg"}, Meta: FileMeta{FileTimes{"2024-01-01T00:00:00.000Z"}, &FileDimensions{4800, 0}}}, true},
 		"a document":   {File{Type: "file", ID: "f", FileName: "a.pdf", Link: FileHref{"/a.pdf"}}, true},
-		"an odd name":  {File{Type: "file", ID: "f", FileName: `a "b" \ c`, Link: FileHref{"/a"}}, false},
+		"an odd name":  {File{Type: "file", ID: "f", FileName: `a "b" \ <c>`, Link: FileHref{"/a"}}, true},
 		"a huge image": {File{Type: "file", ID: "f", FileName: "a", Link: FileHref{"/a"}, Meta: FileMeta{Dimensions: &FileDimensions{1234567890, 1}}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
