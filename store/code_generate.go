@@ -135,22 +135,21 @@ func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInpu
 		codes := pattern.draw(min(generateBatch, input.Count-from.Made))
 		slices.Sort(codes)
 		codes = slices.Compact(codes)
+		drawn := len(codes)
 		claimed, err := t.claim(ctx, p, codes)
 		if err != nil {
 			return err
 		}
-		rows := make([][]any, 0, len(claimed))
-		for _, code := range codes {
-			if claimed[code] {
-				rows = append(rows, []any{p.number, p.epoch, code, newID(), input.Uses, 0, string(orPerCart(input.ConsumeUnit)), "", micros(t.now)})
-			}
-		}
-		if _, err := t.writeCodes(ctx, "", rows); err != nil {
+		codes = slices.DeleteFunc(codes, func(code string) bool { return !claimed[code] })
+		ids := newIDs(len(codes))
+		if _, err := t.insert(ctx, newCodeInsert, len(codes), func(values []any, n int) []any {
+			return append(values, p.number, p.epoch, codes[n], ids[n], input.Uses, 0, string(orPerCart(input.ConsumeUnit)), "", micros(t.now))
+		}); err != nil {
 			return err
 		}
-		to = generateState{Made: from.Made + len(rows)}
-		if len(rows) == 0 {
-			to.Misses = from.Misses + len(codes)
+		to = generateState{Made: from.Made + len(codes)}
+		if len(codes) == 0 {
+			to.Misses = from.Misses + drawn
 		}
 		n, err := t.exec(ctx, `UPDATE job SET result = $3 WHERE id = $1 AND result = $2 AND state = $4 AND NOT canceled`,
 			job.ID, string(job.Result), string(encode(to)), string(JobRunning))
