@@ -15,19 +15,20 @@ import (
 // compiler sees to it that they never go in a circle.
 var arrows = map[string][]string{
 	"portico": {"portico/store", "portico/graph", "portico/graph/model", "portico/graph/generated", "portico/rest",
-		"portico/internal/auth", "portico/internal/web", "portico/internal/cli", "portico/internal/demo"},
-	"portico/store":           {},
-	"portico/store/storetest": {"portico/store"},
-	"portico/internal/auth":   {"portico/store"},
-	"portico/internal/web":    {"portico/store", "portico/internal/auth"},
-	"portico/internal/cli":    {"portico/store", "portico/internal/auth"},
-	"portico/internal/demo":   {"portico/store", "portico/internal/auth"},
-	"portico/graph/plan":      {},
-	"portico/graph/model":     {"portico/store", "portico/graph/plan"},
-	"portico/graph/generated": {"portico/store", "portico/graph/model", "portico/graph/plan"},
-	"portico/graph":           {"portico/store", "portico/internal/auth", "portico/graph/generated", "portico/graph/model", "portico/graph/plan"},
-	"portico/rest":            {"portico/store", "portico/internal/auth", "portico/internal/web", "portico/graph", "portico/graph/model", "portico/graph/generated"},
-	"portico/rest/resttest":   {"portico/rest", "portico/internal/web", "portico/store/storetest"},
+		"portico/internal/auth", "portico/internal/web", "portico/internal/cli", "portico/internal/demo", "portico/internal/answers"},
+	"portico/internal/answers": {},
+	"portico/store":            {},
+	"portico/store/storetest":  {"portico/store"},
+	"portico/internal/auth":    {"portico/store"},
+	"portico/internal/web":     {"portico/store", "portico/internal/auth"},
+	"portico/internal/cli":     {"portico/store", "portico/internal/auth"},
+	"portico/internal/demo":    {"portico/store", "portico/internal/auth"},
+	"portico/graph/plan":       {},
+	"portico/graph/model":      {"portico/store", "portico/graph/plan"},
+	"portico/graph/generated":  {"portico/store", "portico/graph/model", "portico/graph/plan"},
+	"portico/graph":            {"portico/store", "portico/internal/answers", "portico/internal/auth", "portico/graph/generated", "portico/graph/model", "portico/graph/plan"},
+	"portico/rest":             {"portico/store", "portico/internal/answers", "portico/internal/auth", "portico/internal/web", "portico/graph", "portico/graph/model", "portico/graph/generated"},
+	"portico/rest/resttest":    {"portico/rest", "portico/internal/web", "portico/store/storetest"},
 }
 
 type goPackage struct {

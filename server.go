@@ -40,6 +40,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"portico/graph"
+	"portico/internal/answers"
 	"portico/internal/auth"
 	"portico/internal/cli"
 	"portico/internal/demo"
@@ -109,8 +110,9 @@ type serve struct {
 	DocumentDepth  int `placeholder:"N" default:"20" help:"How deep a GraphQL document may nest fields. Default: ${default}."`
 	DocumentCost   int `placeholder:"N" default:"60000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
 
-	StockBytes int    `placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, in bytes, so that it is read without the database; a product takes some 90. 0 is none. Default: ${default}, which is 96 MiB."`
-	Executor   string `enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"What runs GraphQL queries: plan, which compiles each document once; or gqlgen, whose executor is slower and answers the same. Default: ${default}."`
+	Executor         string `enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"What runs GraphQL queries: plan, which compiles each document once; or gqlgen, whose executor is slower and answers the same. Default: ${default}."`
+	AnswerCacheBytes uint64 `placeholder:"BYTES" default:"67108864" help:"Memory for finished answers about what is published, in bytes; 0 keeps none, so that each is made anew. Default: ${default}, which is 64 MiB."`
+	StockCacheBytes  uint64 `placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, in bytes, some 90 a product, so that it is read without the database; 0 is none, and too little is as good as none. Default: ${default}, which is 96 MiB."`
 
 	web.Bounds
 
@@ -136,9 +138,6 @@ func (c *serve) Validate() error {
 	}
 	if min(c.DocumentTokens, c.DocumentDepth, c.DocumentCost) < 0 {
 		return &cli.Usage{Reason: "--document-tokens, --document-depth and --document-cost must be at least 1; 0 is the default"}
-	}
-	if c.StockBytes < 0 {
-		return &cli.Usage{Reason: "--stock-bytes must be at least 0, which is none"}
 	}
 	if err := c.Bounds.Check(); err != nil {
 		return &cli.Usage{Reason: err.Error()}
@@ -280,7 +279,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.Open(ctx, log, func(config *store.Config) { config.Sealer, config.StockBytes = sealer, c.StockBytes })
+	s, err := c.Open(ctx, log, func(config *store.Config) { config.Sealer, config.StockBytes = sealer, c.StockCacheBytes })
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +294,12 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
-	return &app{serve: c, store: s, tokens: tokens, metrics: web.NewMetrics(clientOf), log: log}, nil
+	a := &app{serve: c, store: s, tokens: tokens, metrics: web.NewMetrics(clientOf), answers: answers.NewRoom(c.AnswerCacheBytes), log: log}
+	a.metrics.Answers(func() (kept, made, bytes uint64) {
+		stats := a.answers.Stats()
+		return stats.Hits, stats.Misses, stats.Bytes
+	})
+	return a, nil
 }
 
 // app is what a running server consists of.
@@ -304,6 +308,7 @@ type app struct {
 	store   *store.Store
 	tokens  *auth.Service
 	metrics *web.Metrics
+	answers *answers.Room
 	log     *slog.Logger
 	tls     *tls.Config   // nil for HTTP
 	visitor *demo.Visitor // nil but in the demo
@@ -325,7 +330,7 @@ func (a *app) handler() http.Handler {
 		greeting = append(greeting, graph.WithVisitor(a.visitor.Token, a.visitor.ClientID))
 	}
 	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
-	api := rest.New(resolver, a.log)
+	api := rest.New(resolver, a.log, rest.Keeping(a.answers))
 	playground := graph.NewPlayground(api.WriteError, greeting...)
 	mux := http.NewServeMux()
 	mux.Handle("/", api.Handler())

@@ -126,6 +126,10 @@ func (r *Resolver) view(ctx context.Context) (*store.View, error) {
 	return op.view, op.err
 }
 
+// View is the catalog as the operation's shopper sees it, for who has required
+// the scope to read it.
+func (r *Resolver) View(ctx context.Context) (*store.View, error) { return r.view(ctx) }
+
 // catalog requires the scope of a coordinate and returns the view.
 func (r *Resolver) catalog(ctx context.Context, coordinate string) (*store.View, error) {
 	if err := auth.Require(ctx, coordinate); err != nil {

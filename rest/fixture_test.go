@@ -5,12 +5,14 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/internal/answers"
 	"portico/internal/auth"
 	"portico/internal/web"
 	"portico/rest"
@@ -40,13 +42,23 @@ func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.
 	resolver := graph.NewResolver(s, graph.WithTokens(tokens))
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", graph.NewHandler(resolver, log))
-	api := rest.New(resolver, log)
+	api := rest.New(resolver, log, rest.Keeping(answers.NewRoom(keptBytes())))
 	mux.Handle("/", api.Handler())
 	mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
 	mux.Handle(web.HealthPath, web.Health())
 	mux.Handle(web.ReadyPath, web.Ready(s.Ping))
 	return &surface{s, resttest.Held(t, web.Entrance(api.WriteError, graph.SentHeaders()...)(mux))}
+}
+
+// keptBytes is how many bytes of answers are kept, so that every test of this
+// package sees kept answers; none with PORTICO_ANSWERS=off, which the long form
+// of the tests is run with as well.
+func keptBytes() uint64 {
+	if os.Getenv("PORTICO_ANSWERS") == "off" {
+		return 0
+	}
+	return 16 << 20
 }
 
 // load imports a shop and publishes its catalogs.

@@ -76,6 +76,12 @@ func askingFor(r *http.Request, operation string) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), operationKey{}, operation))
 }
 
+// told tells whether the request asks for GraphQL.
+func told(r *http.Request) bool {
+	_, asked := r.Context().Value(operationKey{}).(string)
+	return asked
+}
+
 // tell names, where it is asked for, what the request is in GraphQL: a header
 // holds the body to send to POST /graphql, of ASCII characters. Variables come
 // as names and values in turn; nil ones are left out. Handlers tell before they

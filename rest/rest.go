@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"portico/graph"
+	"portico/internal/answers"
 	"portico/internal/auth"
 	"portico/store"
 )
@@ -19,16 +20,33 @@ import (
 type API struct {
 	resolver *graph.Resolver
 	log      *slog.Logger
+	room     *answers.Room // of answers that are kept
 }
 
+// Option adds to the REST surface.
+type Option func(*API)
+
 // New makes the REST surface.
-func New(resolver *graph.Resolver, log *slog.Logger) *API { return &API{resolver, log} }
+func New(resolver *graph.Resolver, log *slog.Logger, options ...Option) *API {
+	a := &API{resolver, log, answers.NewRoom(0)}
+	for _, option := range options {
+		option(a)
+	}
+	return a
+}
 
 // route is one documented operation.
 type route struct {
 	method, path string // path segments that begin with a colon are parameters
 	handle       func(*API, http.ResponseWriter, *http.Request) error
 	operation    string // what it is in GraphQL: a name in operations.graphql
+}
+
+// released tells whether the route's answer follows from a release alone, and
+// from what is asked of it. What else there is under /catalog is not: a catalog
+// can have another name, and a configured product is made for one shopper.
+func (r route) released() bool {
+	return r.method == http.MethodGet && strings.HasPrefix(r.path, "/catalog/")
 }
 
 // coordinate is the route's name in the table of scopes.
@@ -137,6 +155,8 @@ func (a *API) methods(methods map[string]route) http.Handler {
 			return
 		}
 		switch {
+		case found.released():
+			w.Header()["Vary"] = append(w.Header()["Vary"], varyReleased...)
 		case strings.HasPrefix(found.path, "/catalog"), strings.HasPrefix(found.path, "/v2/files"), strings.HasPrefix(found.path, "/v2/currencies"):
 			w.Header().Add("Vary", graph.Vary)
 		case strings.HasPrefix(found.path, "/v2/inventories"):
@@ -150,12 +170,20 @@ func (a *API) methods(methods map[string]route) http.Handler {
 			err = refuseResourceNames(found, r)
 		}
 		if err == nil {
-			err = found.handle(a, w, askingFor(r, found.operation))
+			err = a.answer(w, askingFor(r, found.operation), found)
 		}
 		if err != nil {
 			a.WriteError(w, r, err)
 		}
 	})
+}
+
+// answer runs the route's handler, or finds what it wrote before.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, found route) error {
+	if found.released() {
+		return a.released(w, r, found)
+	}
+	return found.handle(a, w, r)
 }
 
 // refuseResourceNames is NOT_FOUND for a POST to a path that has the name of a

@@ -151,7 +151,7 @@ func (a *arrangement) whole(ctx context.Context) (ordinals, error) {
 
 // filtered works out a filtered list and keeps it.
 func (a *arrangement) filtered(ctx context.Context) (ordinals, error) {
-	key := cacheKey{release: a.Release.ID, kind: cachedFilter, name: a.list + "?" + a.name(), sort: SortBy(a.sort.String()), number: a.epoch}
+	key := cacheKey{release: a.Release.identity(), kind: cachedFilter, name: a.list + "?" + a.name(), sort: SortBy(a.sort.String()), number: a.epoch}
 	if kept, ok := cached[ordinals](a.cache, key); ok {
 		return kept, nil
 	}

@@ -13,7 +13,7 @@ const defaultCacheBytes = 256 << 20
 // never changes, so what is kept is right for ever, and leaves only for want
 // of room.
 type cacheKey struct {
-	release int64
+	release releaseIdentity
 	kind    byte   // one of the cache kinds
 	name    string // a list, or a view's language and currency
 	sort    SortBy
@@ -22,7 +22,6 @@ type cacheKey struct {
 
 // The kinds of things kept.
 const (
-	cachedRelease = 'r' // *Release
 	cachedTree    = 't' // *tree: the nodes
 	cachedList    = 'l' // *listHead, by list
 	cachedChunk   = 'c' // ordinals or keys, by list, sort and chunk

@@ -32,28 +32,27 @@ func (s *Store) readRouting(ctx context.Context) (*routing, error) {
 	catalogs, err := collect(ctx, s.reader, func(rows *sql.Rows) (c publishedCatalog, err error) {
 		var body []byte
 		var created int64
-		var release sql.NullInt64
 		c.source = &catalogSource{}
-		if err := rows.Scan(&created, &body, &release); err != nil {
+		if err := rows.Scan(&created, &body); err != nil {
 			return c, err
 		}
 		c.createdAt = fromMicros(created)
-		if release.Valid {
-			c.release = &Release{ID: release.Int64}
-		}
 		return c, json.Unmarshal(body, c.source)
-	}, `SELECT created_at, body, release_id FROM catalog ORDER BY created_at, sequence, id`)
+	}, `SELECT created_at, body FROM catalog ORDER BY created_at, sequence, id`)
 	if err != nil {
 		return nil, err
 	}
-	releases := make(map[string]*Release, len(catalogs))
+	served, err := collect(ctx, s.reader, scanRelease, `
+		SELECT `+releaseColumns+` FROM release WHERE state = $1 AND id IN (SELECT release_id FROM catalog)`, releasePublished)
+	if err != nil {
+		return nil, err
+	}
+	releases := make(map[string]*Release, len(served))
+	for _, release := range served {
+		releases[release.CatalogID] = release
+	}
 	for i := range catalogs {
-		if catalogs[i].release != nil {
-			if catalogs[i].release, err = s.release(ctx, catalogs[i].release.ID); err != nil {
-				return nil, err
-			}
-			releases[catalogs[i].source.ID] = catalogs[i].release
-		}
+		catalogs[i].release = releases[catalogs[i].source.ID]
 	}
 	rules, err := collect(ctx, s.reader, scanRule, `SELECT `+ruleColumns+` FROM catalog_rule ORDER BY created_at, sequence, id`)
 	return &routing{catalogs, rules, releases}, err

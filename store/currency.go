@@ -71,7 +71,7 @@ func joinCodes(list []*Currency) string {
 
 // pricedIn are the currencies that products have a price or a sale in.
 func (v *View) pricedIn(ctx context.Context) (texts, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedTexts, name: listCurrencies}
+	key := cacheKey{release: v.Release.identity(), kind: cachedTexts, name: listCurrencies}
 	if kept, ok := cached[texts](v.cache, key); ok {
 		return kept, nil
 	}

@@ -73,7 +73,7 @@ func (p *plan) findBase(ctx context.Context, s *Store, locale string) error {
 			return nil
 		}
 	}
-	p.delta = &delta{base: base, changes: changes, view: &View{Release: base, store: s, cache: s.cache, memo: &treeMemo{}, now: s.now()}}
+	p.delta = &delta{base: base, changes: changes, view: &View{Release: base, store: s, cache: s.cache, memo: &treeMemo{}, valid: &validity{}, now: s.now()}}
 	return nil
 }
 

@@ -156,7 +156,7 @@ func (v *View) facet(ctx context.Context, attribute string) ([]*facet, error) {
 
 // facetHere is facet in the view's own layer.
 func (v *View) facetHere(ctx context.Context, attribute string) (*facet, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedFacet, name: attribute}
+	key := cacheKey{release: v.Release.identity(), kind: cachedFacet, name: attribute}
 	if kept, ok := cached[*facet](v.cache, key); ok {
 		return kept, nil
 	}

@@ -83,7 +83,7 @@ func (v *View) fileIDs(ctx context.Context, query FileQuery) (texts, error) {
 
 // allFileIDs are those of all files, or of all that are shown, in order.
 func (v *View) allFileIDs(ctx context.Context, all bool) (texts, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedTexts, name: listFiles}
+	key := cacheKey{release: v.Release.identity(), kind: cachedTexts, name: listFiles}
 	if all {
 		key.number = 1
 	}

@@ -158,7 +158,7 @@ func (p packedHashes) starts(hash [indexHash]byte, orAt bool) int {
 // indexChunks reads chunks of an attribute's index.
 func (v *View) indexChunks(ctx context.Context, attribute string, numbers []int) (map[int]packedHashes, error) {
 	found := make(map[int]packedHashes, len(numbers))
-	key := cacheKey{release: v.Release.ID, kind: cachedIndex, name: attribute}
+	key := cacheKey{release: v.Release.identity(), kind: cachedIndex, name: attribute}
 	var missing []int
 	for _, key.number = range numbers {
 		if kept, ok := cached[packedHashes](v.cache, key); ok {
@@ -328,7 +328,7 @@ func (v *View) interval(ctx context.Context, r Range) (interval, error) {
 
 // rank is the rank of the first product whose id is at or above a value.
 func (v *View) rank(ctx context.Context, operator, id string) (int64, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedRank, name: operator + id}
+	key := cacheKey{release: v.Release.identity(), kind: cachedRank, name: operator + id}
 	if kept, ok := cached[rank](v.cache, key); ok {
 		return int64(kept), nil
 	}

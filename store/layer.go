@@ -17,7 +17,7 @@ func (v *View) base() *View {
 	}
 	base := *v
 	base.memo = &treeMemo{}
-	base.Release = &Release{ID: v.Release.BaseID, CatalogID: v.Release.CatalogID, Locale: v.Release.Locale,
+	base.Release = &Release{ID: v.Release.BaseID, CatalogID: v.Release.CatalogID, Locale: v.Release.Locale, PublishedAt: fromMicros(v.Release.baseAt),
 		Products: v.Release.firstOrdinal, ordinals: v.Release.firstOrdinal}
 	return &base
 }
@@ -47,7 +47,7 @@ func (v *View) dead(ctx context.Context) (ordinals, error) {
 	if v.Release.BaseID == 0 {
 		return nil, nil
 	}
-	key := cacheKey{release: v.Release.ID, kind: cachedChunk, name: listDead}
+	key := cacheKey{release: v.Release.identity(), kind: cachedChunk, name: listDead}
 	if kept, ok := cached[ordinals](v.cache, key); ok {
 		return kept, nil
 	}

@@ -124,7 +124,7 @@ func (v *View) tree(ctx context.Context) (*tree, error) {
 }
 
 func (v *View) readTree(ctx context.Context) (*tree, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedTree}
+	key := cacheKey{release: v.Release.identity(), kind: cachedTree}
 	if kept, ok := cached[*tree](v.cache, key); ok {
 		return kept, nil
 	}

@@ -103,6 +103,17 @@ func (c *currencyPrices) epoch(at int64) int {
 	return n
 }
 
+// edgesOf are the edges around an epoch, 0 where there is none.
+func (c *currencyPrices) edgesOf(epoch int) (from, until int64) {
+	if epoch > 0 {
+		from = c.edges[epoch-1]
+	}
+	if epoch < len(c.edges) {
+		until = c.edges[epoch]
+	}
+	return from, until
+}
+
 // at is what the products cost in an epoch, by ordinal.
 func (c *currencyPrices) at(epoch int) []int64 {
 	if len(c.sales) == 0 {
@@ -126,7 +137,7 @@ func (c *currencyPrices) at(epoch int) []int64 {
 
 // prices reads what products cost in the view's currency.
 func (v *View) prices(ctx context.Context) (*currencyPrices, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedPrices, name: v.Currency, number: -1}
+	key := cacheKey{release: v.Release.identity(), kind: cachedPrices, name: v.Currency, number: -1}
 	if kept, ok := cached[*currencyPrices](v.cache, key); ok {
 		return kept, nil
 	}
@@ -189,7 +200,7 @@ type priceOrder struct {
 func (o *priceOrder) size() int { return 4*len(o.ranks) + 48 }
 
 func (v *View) priceOrder(ctx context.Context, epoch int) (*priceOrder, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedPrices, name: v.Currency, number: epoch}
+	key := cacheKey{release: v.Release.identity(), kind: cachedPrices, name: v.Currency, number: epoch}
 	if kept, ok := cached[*priceOrder](v.cache, key); ok {
 		return kept, nil
 	}
@@ -267,6 +278,7 @@ func (v *View) sorting(ctx context.Context, sort Sort, page Page) (Sort, int, er
 		return sort, 0, err
 	}
 	epoch, given := prices.epoch(micros(v.now)), false
+	v.valid.narrow(prices.edgesOf(epoch))
 	for member, text := range page.cursors {
 		c, err := parseCursor(*text, "", member)
 		if err != nil {

@@ -187,16 +187,18 @@ func refIDs(l linksSource) []string {
 // statements however many.
 func (v *View) products(ctx context.Context, places []uint32) ([]*released, error) {
 	found := make([]*released, len(places))
-	key := cacheKey{release: v.Release.ID, kind: cachedProduct, name: v.name}
+	key := cacheKey{release: v.Release.identity(), kind: cachedProduct, name: v.name}
 	var missing []uint32
+	now := micros(v.now)
 	for i, place := range places {
 		key.number = int(place)
 		kept, ok := cached[*released](v.cache, key)
-		if !ok || !kept.holds(micros(v.now)) {
+		if !ok || !kept.holds(now) {
 			missing = append(missing, place)
 			continue
 		}
 		found[i] = kept
+		v.valid.narrow(kept.from, kept.until)
 	}
 	if len(missing) == 0 {
 		return found, nil
@@ -216,6 +218,7 @@ func (v *View) products(ctx context.Context, places []uint32) ([]*released, erro
 			return nil, errReleaseGone
 		}
 		found[i], key.number = product, int(place)
+		v.valid.narrow(product.from, product.until)
 		v.cache.keep(key, product)
 	}
 	return found, nil
@@ -332,7 +335,7 @@ func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Prod
 
 // placesByID returns where products stand in the release.
 func (v *View) placesByID(ctx context.Context, ids []string) (map[string]place, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedPlace}
+	key := cacheKey{release: v.Release.identity(), kind: cachedPlace}
 	return fetch(v.cache, key, idsOnly(ids), func(ids []string) (map[string]place, error) {
 		dead, err := v.dead(ctx)
 		if err != nil {
@@ -403,7 +406,7 @@ func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 
 // FilesByID returns several files of the release; an unknown one is left out.
 func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedFile}
+	key := cacheKey{release: v.Release.identity(), kind: cachedFile}
 	return fetch(v.cache, key, idsOnly(ids), func(ids []string) (map[string]*File, error) {
 		files := make(map[string]*File, len(ids))
 		list, args := in(v.layers(), ids)

@@ -68,7 +68,7 @@ func (s *Store) publish(ctx context.Context, actor Actor, catalogID string, serv
 			return err
 		}
 		if plan.delta != nil {
-			release.BaseID = plan.delta.base.ID
+			release.BaseID, release.baseAt = plan.delta.base.ID, micros(plan.delta.base.PublishedAt)
 		}
 		release.Products, release.firstOrdinal, release.ordinals = plan.kept, plan.first, plan.first+len(plan.order)
 		if release.ID, err = s.startRelease(ctx, actor, release); err != nil {

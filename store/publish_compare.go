@@ -16,7 +16,7 @@ func (w *releaseWriter) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.served = &View{Release: served, store: w.store, cache: w.store.cache, memo: &treeMemo{}}
+	w.served = &View{Release: served, store: w.store, cache: w.store.cache, memo: &treeMemo{}, valid: &validity{}}
 	if w.plan.delta != nil {
 		return w.compareDelta(ctx, w.served)
 	}

@@ -26,6 +26,7 @@ type Release struct {
 	Added, Changed, Removed int
 
 	BaseID       int64 // the release that this one is a delta of; 0 for a whole release
+	baseAt       int64 // when that was published, in microseconds
 	firstOrdinal int   // of its own products, above all of the base's
 	ordinals     int   // how far they go, those of the base included
 	format       int   // releaseFormat when it was made
@@ -37,7 +38,22 @@ func (r *Release) GlobalID() string { return GlobalID(TypeRelease, r.UUID()) }
 // UUID is the release's number in digits.
 func (r *Release) UUID() string { return strconv.FormatInt(r.ID, 10) }
 
-func (r *Release) size() int { return 256 + 16*len(r.Locales) }
+// releaseIdentity is what a release is known by in caches: its number alone would be
+// that of another release in a database that was restored under this server.
+type releaseIdentity struct {
+	number    int64
+	published int64 // microseconds
+}
+
+func (r *Release) identity() releaseIdentity { return releaseIdentity{r.ID, micros(r.PublishedAt)} }
+
+// identityOf is that of the release itself, or of its base.
+func (r *Release) identityOf(number int64) releaseIdentity {
+	if number == r.ID {
+		return r.identity()
+	}
+	return releaseIdentity{number, r.baseAt}
+}
 
 // The states of a release.
 const (
@@ -46,33 +62,20 @@ const (
 )
 
 const releaseColumns = `id, catalog_id, locale, locales, products, published_at, revision, preview, added, changed, removed,
-	base_id, first_ordinal, ordinals, format`
+	base_id, COALESCE((SELECT base.published_at FROM release base WHERE base.id = release.base_id), 0), first_ordinal, ordinals, format`
 
 func scanRelease(rows *sql.Rows) (*Release, error) {
 	r := &Release{}
 	var locales string
 	var published int64
 	err := rows.Scan(&r.ID, &r.CatalogID, &r.Locale, &locales, &r.Products, &published, &r.Revision, &r.Preview, &r.Added, &r.Changed, &r.Removed,
-		&r.BaseID, &r.firstOrdinal, &r.ordinals, &r.format)
+		&r.BaseID, &r.baseAt, &r.firstOrdinal, &r.ordinals, &r.format)
 	r.Locales, r.PublishedAt = strings.Fields(locales), fromMicros(published)
 	return r, err
 }
 
-// release returns a release that is kept; NOT_FOUND when it is not, or not
+// keptRelease returns a release that is kept; NOT_FOUND when it is not, or not
 // finished.
-func (s *Store) release(ctx context.Context, id int64) (*Release, error) {
-	key := cacheKey{release: id, kind: cachedRelease}
-	if kept, ok := cached[*Release](s.cache, key); ok {
-		return kept, nil
-	}
-	release, err := s.keptRelease(ctx, id)
-	if err == nil {
-		s.cache.keep(key, release)
-	}
-	return release, err
-}
-
-// keptRelease is release, but sees at once that one was swept.
 func (s *Store) keptRelease(ctx context.Context, id int64) (*Release, error) {
 	return keptRelease(ctx, s.reader, id)
 }
@@ -135,16 +138,15 @@ func (s *Store) ServeRelease(ctx context.Context, actor Actor, id string) (*Rele
 			WHERE id = (SELECT catalog_id FROM release WHERE id = $1 AND state = $2)`, number, releasePublished); err != nil {
 			return err
 		}
-		var kept bool
-		release, kept, err = one(ctx, t.session, scanRelease, `
-			UPDATE release SET superseded_at = 0, preview = FALSE
-			WHERE id = $1 AND state = $2
-			RETURNING `+releaseColumns, number, releasePublished)
+		kept, err := t.exec(ctx, `UPDATE release SET superseded_at = 0, preview = FALSE WHERE id = $1 AND state = $2`, number, releasePublished)
 		if err != nil {
 			return err
 		}
-		if !kept {
+		if kept == 0 {
 			return gone
+		}
+		if release, err = keptRelease(ctx, t.session, number); err != nil {
+			return err
 		}
 		return s.supersede(ctx, t, release.CatalogID)
 	}, &release)
@@ -239,7 +241,7 @@ func (v *View) listHead(ctx context.Context, list string) (*listHead, error) {
 
 // listHeads reads the heads of several lists, in one statement.
 func (v *View) listHeads(ctx context.Context, lists []string) (map[string]*listHead, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedList}
+	key := cacheKey{release: v.Release.identity(), kind: cachedList}
 	return fetch(v.cache, key, lists, func(lists []string) (map[string]*listHead, error) {
 		heads := make(map[string]*listHead, len(lists))
 		places, args := in([]any{v.Release.ID}, lists)
@@ -283,7 +285,7 @@ func chunksOf[T sized](ctx context.Context, v *View, lists []keptList, sort Sort
 	for _, list := range lists {
 		found[list] = make([]T, last-first+1)
 		for n := first; n <= last; n++ {
-			kept, ok := cached[T](v.cache, chunkKey(list, sort, n))
+			kept, ok := cached[T](v.cache, v.chunkKey(list, sort, n))
 			if !ok {
 				missing[list.heldBy] = append(missing[list.heldBy], list.name)
 				low, high = min(low, n), max(high, n)
@@ -308,7 +310,7 @@ func chunksOf[T sized](ctx context.Context, v *View, lists []keptList, sort Sort
 				list := keptList{release, c.list}
 				part := unpack(c.body)
 				found[list][c.number-first] = part
-				v.cache.keep(chunkKey(list, sort, c.number), part)
+				v.cache.keep(v.chunkKey(list, sort, c.number), part)
 			}
 			return err
 		}); err != nil {
@@ -318,6 +320,6 @@ func chunksOf[T sized](ctx context.Context, v *View, lists []keptList, sort Sort
 	return found, nil
 }
 
-func chunkKey(list keptList, sort SortBy, number int) cacheKey {
-	return cacheKey{release: list.heldBy, kind: cachedChunk, name: list.name, sort: sort, number: number}
+func (v *View) chunkKey(list keptList, sort SortBy, number int) cacheKey {
+	return cacheKey{release: v.Release.identityOf(list.heldBy), kind: cachedChunk, name: list.name, sort: sort, number: number}
 }

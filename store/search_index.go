@@ -195,7 +195,7 @@ func (c wordChunk) each(token searchToken, found func(ordinal uint32, named bool
 
 // wordDirectory reads where words stand.
 func (v *View) wordDirectory(ctx context.Context) (wordDirectory, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedWords, number: -1}
+	key := cacheKey{release: v.Release.identity(), kind: cachedWords, number: -1}
 	if kept, ok := cached[wordDirectory](v.cache, key); ok {
 		return kept, nil
 	}
@@ -227,7 +227,7 @@ func (v *View) notKept(ctx context.Context, part string) error {
 // wordChunks reads chunks of the index.
 func (v *View) wordChunks(ctx context.Context, numbers []int) (map[int]wordChunk, error) {
 	found := make(map[int]wordChunk, len(numbers))
-	key := cacheKey{release: v.Release.ID, kind: cachedWords}
+	key := cacheKey{release: v.Release.identity(), kind: cachedWords}
 	var missing []int
 	for _, key.number = range numbers {
 		if kept, ok := cached[wordChunk](v.cache, key); ok {
@@ -325,7 +325,7 @@ func (v *View) hitsHere(ctx context.Context, tokens []searchToken, found []hits)
 
 // searched returns the products that a search keeps, in order.
 func (v *View) searched(ctx context.Context, search Search) (ordinals, error) {
-	key := cacheKey{release: v.Release.ID, kind: cachedFilter, name: v.searchName(search)}
+	key := cacheKey{release: v.Release.identity(), kind: cachedFilter, name: v.searchName(search)}
 	if kept, ok := cached[ordinals](v.cache, key); ok {
 		return kept, nil
 	}

@@ -33,7 +33,8 @@ type View struct {
 	store      *Store
 	cache      *cache
 	memo       *treeMemo
-	routing    *routing // which the release was chosen from
+	valid      *validity // of what was read so far
+	routing    *routing  // which the release was chosen from
 	shopper    ShopperContext
 	languages  []string // what to look for in a product's languages, best first
 	name       string   // of language and currency, for the cache
@@ -61,7 +62,7 @@ func (s *Store) View(ctx context.Context, shopper ShopperContext) (*View, error)
 	if release == nil {
 		return nil, notFound(nil, "No catalog is published yet; import one, or publish it with: portico publish.")
 	}
-	v := &View{Release: release, Currency: shopper.Currency, store: s, cache: s.cache, memo: &treeMemo{}, routing: routing, shopper: shopper, now: now, pageLength: settings.PageLength}
+	v := &View{Release: release, Currency: shopper.Currency, store: s, cache: s.cache, memo: &treeMemo{}, valid: &validity{}, routing: routing, shopper: shopper, now: now, pageLength: settings.PageLength}
 	if v.Currency == "" {
 		v.Currency = routing.currency(release.CatalogID, settings)
 	}

@@ -98,6 +98,7 @@ func (v *View) follow(ctx context.Context, page Page) (*View, error) {
 	if own == v.Release {
 		return v, nil
 	}
+	v.valid.moot.Store(true)
 	earlier := *v
 	earlier.Release, earlier.memo = own, &treeMemo{}
 	return &earlier, nil

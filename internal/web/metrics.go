@@ -70,6 +70,22 @@ func NewMetrics(client func(context.Context) string) *Metrics {
 	return m
 }
 
+// Answers has the metrics tell what became of the answers that are kept: how
+// many were found, how many had to be made, and how many bytes they take.
+func (m *Metrics) Answers(read func() (kept, made, bytes uint64)) {
+	count := func(outcome string, value func() uint64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "portico_kept_answers_total", Help: "Answers that can be kept, by what became of them: found, or made.",
+			ConstLabels: prometheus.Labels{"outcome": outcome},
+		}, func() float64 { return float64(value()) })
+	}
+	m.registry.MustRegister(
+		count("found", func() uint64 { found, _, _ := read(); return found }),
+		count("made", func() uint64 { _, made, _ := read(); return made }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "portico_kept_answers_bytes", Help: "Memory that kept answers take."},
+			func() float64 { _, _, bytes := read(); return float64(bytes) }))
+}
+
 // Handler answers MetricsPath in the text format of Prometheus.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})

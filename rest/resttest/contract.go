@@ -3,6 +3,7 @@ package resttest
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,7 +86,7 @@ func (c *Contract) route(r *http.Request) (*routers.Route, map[string]string) {
 
 // Check holds an answer against the document, and the request where it was
 // answered as a good one.
-func (c *Contract) Check(r *http.Request, sent []byte, status int, header http.Header, body []byte) error {
+func (c *Contract) Check(r *http.Request, sent []byte, status int, header http.Header, body []byte) (err error) {
 	asked := r.Clone(context.WithoutCancel(r.Context()))
 	if asked.Method == http.MethodHead {
 		asked.Method = http.MethodGet // whose body was not dropped yet
@@ -95,6 +96,11 @@ func (c *Contract) Check(r *http.Request, sent []byte, status int, header http.H
 	route, parameters := c.route(asked)
 	if route.Operation == nil {
 		return c.checkUnknown(route, asked, status, body)
+	}
+	if header.Get("Content-Encoding") == "gzip" {
+		if body, err = unpacked(body); err != nil {
+			return err
+		}
 	}
 	options := &openapi3filter.Options{IncludeResponseStatus: true, SkipSettingDefaults: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}
 	input := &openapi3filter.RequestValidationInput{Request: asked, PathParams: parameters, Route: route, Options: options}
@@ -116,6 +122,15 @@ func (c *Contract) Check(r *http.Request, sent []byte, status int, header http.H
 		return fmt.Errorf("the request was answered, but is not in the document: %w", err)
 	}
 	return nil
+}
+
+// unpacked is a body that was sent compressed.
+func unpacked(body []byte) ([]byte, error) {
+	reader, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(reader)
 }
 
 // checkUnknown holds the answer to what the document does not have: 404 or

@@ -1,0 +1,110 @@
+package rest
+
+import (
+	"net/http"
+	"time"
+
+	"portico/graph"
+	"portico/internal/answers"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+// Keeping has answers be kept in a room; without it each is made anew, and all
+// else is the same.
+func Keeping(room *answers.Room) Option { return func(a *API) { a.room = room } }
+
+// maxKeptTarget bounds the path and query of what is kept, in bytes: nobody
+// asks twice for a filter with a thousand ids.
+const maxKeptTarget = 1 << 10
+
+// Header lines of released answers, made once. A cache may keep what no
+// account decided for whoever sends the same token, but asks here each time
+// whether it still holds: tokens end, sales end, and releases are replaced
+// without notice.
+var (
+	varyReleased = []string{graph.Vary + ", Accept-Encoding"}
+	forAnyone    = []string{"public, no-cache"}
+	forOne       = []string{"private, no-cache"}
+)
+
+// released answers with what a release says, and with nothing that is live or
+// of one account: kept if it was asked for before, else as the route's handler
+// makes it. The scope was required, and the rules choose the release, before
+// anything is looked up.
+func (a *API) released(w http.ResponseWriter, r *http.Request, found route) error {
+	if told(r) { // in GraphQL's words too, which nobody asks for twice
+		return found.handle(a, w, r)
+	}
+	view, err := a.resolver.View(r.Context())
+	if err != nil {
+		return err
+	}
+	write := func() (*answers.Answer, error) { return a.draft(r, found, view) }
+	var answer *answers.Answer
+	if key := keptKey(view, r); key == "" {
+		answer, err = write()
+	} else {
+		answer, err = a.room.Do(r.Context(), key, view.Now(), write)
+	}
+	if err != nil {
+		return err
+	}
+	w.Header()["Cache-Control"] = cacheControl(r)
+	answer.ServeHTTP(w, r)
+	return nil
+}
+
+// keptKey names an answer: what the view shows, and what is asked of it, as it
+// is written, since links repeat it. It is empty for what is too long to keep.
+func keptKey(view *store.View, r *http.Request) string {
+	path := r.URL.EscapedPath()
+	if len(path)+len(r.URL.RawQuery) > maxKeptTarget {
+		return ""
+	}
+	var room [512]byte
+	key := view.AppendKey(room[:0])
+	return string(append(append(append(key, path...), '?'), r.URL.RawQuery...))
+}
+
+// cacheControl tells caches on the way what they may do.
+func cacheControl(r *http.Request) []string {
+	if p := auth.From(r.Context()); p == nil || p.AccountID != "" || len(p.AccountTags) > 0 || p.CustomerID != "" || r.Header["Store-Catalog-Release"] != nil {
+		return forOne
+	}
+	return forAnyone
+}
+
+// draft makes a released answer by the route's handler.
+func (a *API) draft(r *http.Request, found route, view *store.View) (*answers.Answer, error) {
+	d := &draft{header: make(http.Header, 4)}
+	if err := found.handle(a, d, r); err != nil {
+		return nil, err
+	}
+	d.header.Del("Content-Length") // which depends on the form that is sent
+	answer := answers.New(d.body, d.header)
+	from, until, keep := view.Holds()
+	if !keep {
+		until = time.Unix(0, 0) // it holds for nobody else
+	}
+	return answer.Holding(from, until), nil
+}
+
+// draft takes what a handler writes.
+type draft struct {
+	header http.Header
+	body   []byte
+}
+
+// Header implements http.ResponseWriter.
+func (d *draft) Header() http.Header { return d.header }
+
+// WriteHeader implements http.ResponseWriter; handlers of what is released
+// write 200, or return an error.
+func (*draft) WriteHeader(int) {}
+
+// Write implements http.ResponseWriter.
+func (d *draft) Write(body []byte) (int, error) {
+	d.body = append(d.body, body...)
+	return len(body), nil
+}
