@@ -32,6 +32,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -77,6 +78,7 @@ type commands struct {
 }
 
 func main() {
+	cli.FitMemory()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
@@ -181,7 +183,7 @@ func (c *serve) relax(command *kong.Context) {
 
 // Run serves until ctx ends.
 func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Context) error {
-	log := web.Logger(c.Log(streams))
+	log, lines := c.logs(streams)
 	listener, err := c.listen("--addr", c.Addr)
 	if err != nil {
 		return err
@@ -211,6 +213,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		return err
 	}
 	defer a.store.Close()
+	a.lines = lines
 	address := "http://" + listener.Addr().String()
 	if c.TLSCert != "" {
 		certificate, err := web.LoadCertificate(c.TLSCert, c.TLSKey, log)
@@ -237,8 +240,19 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	if admin != nil {
 		ready = append(ready, "admin", "http://"+admin.Addr().String())
 	}
+	debug.FreeOSMemory() // what only the start needed
 	log.Info("ready", ready...)
 	return a.answer(ctx, listener, admin)
+}
+
+// logs is the server's log, and the lines that the access log shares with it.
+func (c *serve) logs(streams cli.Streams) (*slog.Logger, *web.Lines) {
+	lines := web.NewLines(streams.Err)
+	if log := c.Log(streams); !cli.LogsJSON(log) {
+		return web.Logger(log), lines // on a terminal, which the lines are not
+	}
+	streams.Err = lines
+	return web.Logger(c.Log(streams)), lines
 }
 
 // answer serves until ctx ends, or either listener fails. Without an admin
@@ -295,6 +309,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
 	a := &app{serve: c, store: s, tokens: tokens, metrics: web.NewMetrics(clientOf), answers: answers.NewRoom(c.AnswerCacheBytes), log: log}
+	a.metrics.Parts(s.CacheStats)
 	a.metrics.Answers(func() (kept, made, bytes uint64) {
 		stats := a.answers.Stats()
 		return stats.Hits, stats.Misses, stats.Bytes
@@ -310,6 +325,7 @@ type app struct {
 	metrics *web.Metrics
 	answers *answers.Room
 	log     *slog.Logger
+	lines   *web.Lines    // of the log; nil where it is written another way
 	tls     *tls.Config   // nil for HTTP
 	visitor *demo.Visitor // nil but in the demo
 }
@@ -318,7 +334,7 @@ type app struct {
 func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.documentBounds())}
+	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.documentBounds()), graph.Keeping(a.answers)}
 	if a.Executor == "gqlgen" {
 		options = append(options, graph.WithoutPlans())
 	}
@@ -347,7 +363,7 @@ func (a *app) handler() http.Handler {
 		web.Address(proxies),
 		web.Recover(a.log, api.WriteError),
 		a.tokens.Middleware,
-		web.AccessLog(a.log, web.WithClient(clientOf)),
+		web.AccessLog(a.log, web.WithClient(clientOf), web.WithLines(a.lines)),
 		a.metrics.Middleware,
 		web.CORS(a.CORSOrigins),
 		web.Crowd(api.WriteError),

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -66,4 +68,37 @@ func TestAdminAddress(t *testing.T) {
 		require.Equal(t, 2, code, stderr)
 	}
 	require.Zero(t, s.stop())
+}
+
+// What is read of a release is found in memory the next time.
+func TestMetricsTellWhatIsKept(t *testing.T) {
+	t.Parallel()
+	s := serving(t, "--demo", "--admin-addr", "127.0.0.1:0", "--answer-cache-bytes", "0")
+	token := demoToken(t, s)
+	kept := func(outcome string) (count float64) {
+		response, err := http.Get(s.admin + "/metrics")
+		require.NoError(t, err)
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		_, after, found := strings.Cut(string(text), "\nportico_kept_parts_"+outcome+" ")
+		require.True(t, found, "%s", text)
+		line, _, _ := strings.Cut(after, "\n")
+		count, err = strconv.ParseFloat(line, 64)
+		require.NoError(t, err)
+		return count
+	}
+	read := func() {
+		response, body := s.send(t, "GET", "/catalog/nodes/node-coffee/relationships/products", "", "Authorization", "Bearer "+token)
+		require.Equal(t, http.StatusOK, response.StatusCode, body)
+	}
+	const found, made = `total{outcome="found"}`, `total{outcome="made"}`
+	require.Zero(t, kept(found)+kept(made))
+	read()
+	require.Positive(t, kept("bytes"))
+	foundThen, madeThen := kept(found), kept(made)
+	require.Positive(t, madeThen)
+	read()
+	require.Greater(t, kept(found), foundThen)
+	require.Equal(t, madeThen, kept(made), "nothing is read again")
 }

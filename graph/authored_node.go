@@ -30,9 +30,13 @@ func (r queryResolver) AuthoredNodes(ctx context.Context, hierarchyID string, fi
 }
 
 func (r authoredNodeResolver) ProductCount(ctx context.Context, obj *model.AuthoredNode) (int, error) {
-	return model.Load(ctx, obj.Group, "productCount", obj.ID, func(ctx context.Context, all []*model.AuthoredNode) (map[string]int, error) {
-		return r.store.AttachedCounts(ctx, idsOf(all, func(n *model.AuthoredNode) []string { return one(n.ID) }))
-	})
+	return model.Load(ctx, obj.Sibling, "productCount", r.Resolver, (*Resolver).attachedCounts)
+}
+
+func (r *Resolver) attachedCounts(ctx context.Context, all []*model.AuthoredNode) ([]int, error) {
+	ids := keysOf(all, (*model.AuthoredNode).NodeID)
+	counts, err := r.store.AttachedCounts(ctx, unique(ids))
+	return model.Spread(ids, counts), err
 }
 
 func (r authoredNodeResolver) ProductIds(ctx context.Context, obj *model.AuthoredNode, first, offset int) ([]string, error) {
@@ -43,8 +47,10 @@ func (r authoredNodeResolver) ProductIds(ctx context.Context, obj *model.Authore
 		return nil, outOfBounds("offset", offset, 0, store.MaxOffset)
 	}
 	edge := fmt.Sprint("productIds", first, "+", offset) // siblings ask alike
-	return model.Load(ctx, obj.Group, edge, obj.ID, func(ctx context.Context, all []*model.AuthoredNode) (map[string][]string, error) {
-		return r.store.AttachedProducts(ctx, idsOf(all, func(n *model.AuthoredNode) []string { return one(n.ID) }), first, offset)
+	return model.Load(ctx, obj.Sibling, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredNode) ([][]string, error) {
+		ids := keysOf(all, (*model.AuthoredNode).NodeID)
+		attached, err := r.store.AttachedProducts(ctx, unique(ids), first, offset)
+		return model.Spread(ids, attached), err
 	})
 }
 

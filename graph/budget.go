@@ -12,15 +12,20 @@ import (
 // beforehand: a product has three children or three hundred, and a document
 // may go up and down between them.
 type budget struct {
+	allowance
+	spent atomic.Int64
+}
+
+// allowance is the budget of every run of an operation.
+type allowance struct {
 	weights map[string]float64 // what a row costs, by the field's name
 	most    int64
-	spent   atomic.Int64
 }
 
 // spend pays for the rows that a field brings. Outside of an operation of
 // GraphQL they cost nothing. UNPROCESSABLE when the budget is spent.
 func spend(ctx context.Context, field string, rows int) error {
-	op, ok := ctx.Value(operationKey{}).(*operation)
+	op, ok := operationOf(ctx)
 	if !ok || op.budget == nil {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"strings"
@@ -35,7 +34,11 @@ func newDocuments(schema *ast.Schema, bounds Bounds) *documents {
 type prepared struct {
 	*keptDocument
 	operation *ast.OperationDefinition // nil where the document has none of that name
+	allowed   allowance
 }
+
+// budget is what one run of the operation may spend.
+func (p *prepared) budget() *budget { return &budget{allowance: p.allowed} }
 
 // prepare makes the request ready to run, its variables as the schema has
 // them, or tells why it cannot run.
@@ -48,18 +51,19 @@ func (d *documents) prepare(ctx context.Context, params *graphql.RawParams) (*pr
 		}
 		kept = d.kept.add(params.Query, document)
 	}
-	asked := &prepared{kept, kept.document.Operations.ForName(params.OperationName)}
+	asked := &prepared{keptDocument: kept, operation: kept.document.Operations.ForName(params.OperationName)}
 	if asked.operation == nil {
 		return asked, nil // the executor says so
 	}
+	var fault *gqlerror.Error
 	variables, faults := d.variables(asked.operation, params.Variables)
 	if len(faults) > 0 {
 		return nil, faults
 	}
 	params.Variables = variables
-	budget, fault := d.pricing.check(asked.operation, variables)
-	if op, ok := ctx.Value(operationKey{}).(*operation); ok {
-		op.budget = budget
+	asked.allowed, fault = d.pricing.check(asked.operation, variables)
+	if op, ok := operationOf(ctx); ok {
+		op.budget = asked.budget()
 	}
 	return asked, listed(fault)
 }
@@ -181,38 +185,46 @@ const (
 	keptOverhead = 1 << 10
 )
 
-// keptDocuments are those that were asked last, with their plans, within a
-// budget of bytes. It implements graphql.Cache.
+// keptDocuments are those that were asked last, with their plans and with the
+// requests that ask them. It implements graphql.Cache.
 type keptDocuments struct {
-	mu     sync.Mutex
-	budget int
-	bytes  int
-	order  *list.List // of *keptDocument, the latest in front
-	places map[string]*list.Element
+	mu        sync.Mutex // of both
+	documents *lru[*keptDocument]
+	requests  *lru[*ready] // by the bytes of the body, or of the query string behind a question mark
 }
 
 type keptDocument struct {
-	query    string
 	document *ast.QueryDocument
 	plans    plan.Document
+	gone     bool                // it has made room for others
+	requests map[string]struct{} // those that ask it, by their keys
 }
 
-func (k *keptDocument) bytes() int { return keptOverhead + len(k.query)*parsedBytes }
+// Bounds of the requests that are kept.
+const (
+	maxRequestBytes = 16 << 20 // of memory for all
+	maxRequest      = 16 << 10 // bytes of one
+	readyBytes      = 4        // of memory for a byte of one, about
+)
 
 func newKeptDocuments(budget int) *keptDocuments {
-	return &keptDocuments{budget: budget, order: list.New(), places: map[string]*list.Element{}}
+	k := &keptDocuments{}
+	k.requests = newLRU(maxRequestBytes, func(key string, request *ready) { delete(request.keptDocument.requests, key) })
+	k.documents = newLRU(budget, func(_ string, document *keptDocument) {
+		document.gone = true
+		for key := range document.requests { // they hold it in memory
+			k.requests.remove(key)
+		}
+	})
+	return k
 }
 
 // find returns what is kept; nil for nothing.
 func (k *keptDocuments) find(query string) *keptDocument {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	place, ok := k.places[query]
-	if !ok {
-		return nil
-	}
-	k.order.MoveToFront(place)
-	return place.Value.(*keptDocument)
+	kept, _ := k.documents.find([]byte(query))
+	return kept
 }
 
 // add keeps a document, and returns the one that is kept: another request may
@@ -220,20 +232,31 @@ func (k *keptDocuments) find(query string) *keptDocument {
 func (k *keptDocuments) add(query string, document *ast.QueryDocument) *keptDocument {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if place, ok := k.places[query]; ok {
-		return place.Value.(*keptDocument)
+	return k.documents.add(query, &keptDocument{document: document, requests: map[string]struct{}{}}, keptOverhead+len(query)*parsedBytes)
+}
+
+// ready returns the request that is kept under these bytes; nil for none.
+func (k *keptDocuments) ready(sent []byte) *ready {
+	if len(sent) > maxRequest {
+		return nil
 	}
-	added := &keptDocument{query: query, document: document}
-	k.places[query] = k.order.PushFront(added)
-	k.bytes += added.bytes()
-	for k.bytes > k.budget && k.order.Len() > 1 {
-		last := k.order.Back()
-		k.order.Remove(last)
-		leaving := last.Value.(*keptDocument)
-		delete(k.places, leaving.query)
-		k.bytes -= leaving.bytes()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	kept, _ := k.requests.find(sent)
+	return kept
+}
+
+// keep keeps a request for as long as its document is kept.
+func (k *keptDocuments) keep(sent []byte, request *ready) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if request.gone || len(sent) > maxRequest {
+		return
 	}
-	return added
+	key := string(sent)
+	if k.requests.add(key, request, keptOverhead+len(key)*readyBytes) == request {
+		request.keptDocument.requests[key] = struct{}{}
+	}
 }
 
 // Get implements graphql.Cache.

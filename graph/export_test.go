@@ -28,7 +28,7 @@ func StepsOf(schema *ast.Schema, query string, bounds Bounds) (steps int) {
 func KeptDocuments(budget int) *keptDocuments { return newKeptDocuments(budget) }
 
 // Kept is how many documents are kept, and their bytes as they are counted.
-func (k *keptDocuments) Kept() (n, bytes int) { return k.order.Len(), k.bytes }
+func (k *keptDocuments) Kept() (n, bytes int) { return k.documents.order.Len(), k.documents.bytes }
 
 // Conflicts are the fields that cannot be merged in a document, which was
 // validated.

@@ -38,7 +38,7 @@ func bounded(faults gqlerror.List) gqlerror.List {
 // enoughErrors counts an error of the operation, and tells whether there are
 // more than are told: then it need not be made.
 func enoughErrors(ctx context.Context) bool {
-	op, ok := ctx.Value(operationKey{}).(*operation)
+	op, ok := operationOf(ctx)
 	return ok && op.faults.Add(1) > maxErrors+1 // one more shows that there are more
 }
 

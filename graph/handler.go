@@ -15,6 +15,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/graph/generated"
+	"portico/internal/answers"
 	"portico/store"
 )
 
@@ -26,6 +27,7 @@ type handling struct {
 	count    func(ctx context.Context, field string)
 	executed func(executor string)
 	bounds   Bounds
+	room     *answers.Room
 	unplan   bool
 }
 
@@ -47,6 +49,10 @@ func CountFields(count func(ctx context.Context, field string)) HandlerOption {
 func CountExecutors(executed func(executor string)) HandlerOption {
 	return func(h *handling) { h.executed = executed }
 }
+
+// Keeping has answers about what is published be kept in a room; without it
+// each is made anew, and all else is the same.
+func Keeping(room *answers.Room) HandlerOption { return func(h *handling) { h.room = room } }
 
 // WithoutPlans has gqlgen's executor run everything.
 func WithoutPlans() HandlerOption { return func(h *handling) { h.unplan = true } }
@@ -73,7 +79,8 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	server.SetErrorPresenter(presenter(log))
 	server.SetRecoverFunc(recovered)
 	if !chosen.unplan {
-		desk.planned = &planned{generated.NewPlanRunner(config), executable.Schema(), chosen.aroundRootFields, presenter(log), recovered, chosen.executed}
+		desk.planned = &planned{desk: desk, handling: &chosen, resolver: r, runner: generated.NewPlanRunner(config),
+			schema: executable.Schema(), present: presenter(log), room: chosen.room}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodOptions {
@@ -100,6 +107,16 @@ func (h *handling) aroundRootFields(ctx context.Context, next graphql.RootResolv
 		return graphql.Null
 	}
 	return watchReplays(ctx, next)
+}
+
+// countFields counts root fields that were answered without being run.
+func (h *handling) countFields(ctx context.Context, coordinates []string) {
+	if h.count == nil {
+		return
+	}
+	for _, coordinate := range coordinates {
+		h.count(ctx, coordinate)
+	}
 }
 
 func recovered(_ context.Context, reason any) error {

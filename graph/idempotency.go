@@ -34,9 +34,10 @@ type idempotency struct {
 	replayed []string // fields of a GraphQL answer
 }
 
-func idempotencyOf(r *http.Request, answer http.Header) *idempotency {
-	values := r.Header.Values(idempotencyHeader)
-	return &idempotency{key: r.Header.Get(idempotencyHeader), given: len(values) > 0, answer: answer, uses: map[string]int{}}
+// read takes the key from a request; answer is the header of its answer.
+func (i *idempotency) read(r *http.Request, answer http.Header) {
+	values := r.Header[idempotencyHeader]
+	i.key, i.given, i.answer = r.Header.Get(idempotencyHeader), len(values) > 0, answer
 }
 
 // use names the operation that the header's key is used for. A document may
@@ -45,6 +46,9 @@ func idempotencyOf(r *http.Request, answer http.Header) *idempotency {
 func (i *idempotency) use(coordinate string) (operation string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if i.uses == nil {
+		i.uses = map[string]int{}
+	}
 	i.uses[coordinate]++
 	if n := i.uses[coordinate]; n > 1 {
 		return coordinate + " " + strconv.Itoa(n)
@@ -81,7 +85,7 @@ func begin(ctx context.Context, coordinate string, key *string, input any) (cont
 // one.
 func withKey(ctx context.Context, coordinate string, key *string, input any) context.Context {
 	from := &idempotency{}
-	if op, ok := ctx.Value(operationKey{}).(*operation); ok && op.idempotency != nil {
+	if op, ok := operationOf(ctx); ok && op.idempotency != nil {
 		from = op.idempotency
 	}
 	once := &store.IdempotencyKey{Operation: coordinate, Input: input, Replayed: from.replay}
@@ -99,7 +103,7 @@ func withKey(ctx context.Context, coordinate string, key *string, input any) con
 // watchReplays notes the fields of an answer that were answered as the first
 // time, by their names in it.
 func watchReplays(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-	op, ok := ctx.Value(operationKey{}).(*operation)
+	op, ok := operationOf(ctx)
 	if !ok || op.idempotency == nil {
 		return next(ctx)
 	}
@@ -114,7 +118,7 @@ func watchReplays(ctx context.Context, next graphql.RootResolver) graphql.Marsha
 // tellReplays lists them in the answer's extensions.
 func tellReplays(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	response := next(ctx)
-	op, ok := ctx.Value(operationKey{}).(*operation)
+	op, ok := operationOf(ctx)
 	if response == nil || !ok || op.idempotency == nil || len(op.idempotency.replayed) == 0 {
 		return response
 	}

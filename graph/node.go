@@ -131,28 +131,30 @@ func breadcrumbs(ctx context.Context, v *store.View, ids []string) ([]*model.Bre
 }
 
 func (r catalogNodeResolver) Children(ctx context.Context, obj *model.CatalogNode, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
-	return nodesOf(ctx, r.Resolver, obj.Group, obj.ID, childrenOf, nodeQuery{filter, orderBy, page(first, after, last, before, offset)})
+	return nodesOf(ctx, r.Resolver, obj, obj.Sibling, childrenOf, nodeQuery{filter, orderBy, page(first, after, last, before, offset)})
 }
 
 func (r catalogNodeResolver) CuratedProducts(ctx context.Context, obj *model.CatalogNode) ([]*model.Product, error) {
-	curated, err := model.Load(ctx, obj.Group, "curatedProducts", obj.ID, func(ctx context.Context, all []*model.CatalogNode) (map[string][]*model.Product, error) {
-		v, err := r.view(ctx)
-		if err != nil {
-			return nil, err
-		}
-		ids := idsOf(all, func(n *model.CatalogNode) []string { return one(n.ID) })
-		curated, err := v.CuratedByNode(ctx, ids)
-		dress := dressed(slices.Concat(pick(ids, curated)...), model.NewProducts)
-		products := make(map[string][]*model.Product, len(ids))
-		for _, id := range ids {
-			products[id] = []*model.Product{}
-			for _, product := range curated[id] {
-				products[id] = append(products[id], dress(product))
-			}
-		}
-		return products, err
-	})
+	curated, err := model.Load(ctx, obj.Sibling, "curatedProducts", r.Resolver, (*Resolver).curatedProducts)
 	return paid(ctx, "curatedProducts", curated, err)
+}
+
+func (r *Resolver) curatedProducts(ctx context.Context, all []*model.CatalogNode) ([][]*model.Product, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := keysOf(all, (*model.CatalogNode).NodeID)
+	curated, err := v.CuratedByNode(ctx, unique(ids))
+	lists := model.Spread(ids, curated)
+	dress := dressed(slices.Concat(lists...), model.NewProducts)
+	products := make([][]*model.Product, len(all))
+	for i, list := range lists {
+		for _, product := range list {
+			products[i] = append(products[i], dress(product))
+		}
+	}
+	return products, err
 }
 
 // childrenOf are the nodes right below one, and nodesIn all of a hierarchy.
@@ -163,67 +165,68 @@ func nodesIn(id string) store.NodeFilter {
 
 // nodesOf lists the nodes of sibling nodes or hierarchies, which become
 // siblings of each other, whichever one they came with.
-func nodesOf[T interface{ GlobalID() string }](ctx context.Context, r *Resolver, group *model.Group[T], id string, of func(id string) store.NodeFilter, q nodeQuery) (*model.CatalogNodeConnection, error) {
+func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, node T, place model.Sibling[T], of func(id string) store.NodeFilter, q nodeQuery) (*model.CatalogNodeConnection, error) {
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if q.page.After != nil || q.page.Before != nil {
-		query, err := q.query(of(id))
+		query, err := q.query(of(node.NodeID()))
 		if err != nil {
 			return nil, err
 		}
 		return nodes(ctx, v, query)
 	}
 	edge := fmt.Sprintf("nodes %v %s", of("*"), q.key())
-	return model.Load(ctx, group, edge, id, func(ctx context.Context, all []T) (map[string]*model.CatalogNodeConnection, error) {
-		slices := make(map[string]*store.Slice[*store.CatalogNode], len(all))
+	return model.Load(ctx, place, edge, v, func(v *store.View, ctx context.Context, all []T) ([]*model.CatalogNodeConnection, error) {
+		slices := make([]*store.Slice[*store.CatalogNode], len(all))
 		var below []*store.CatalogNode
-		ids := idsOf(all, func(n T) []string { return one(store.LocalID(n.GlobalID())) })
-		for _, id := range ids {
-			query, err := q.query(of(id))
+		for i, node := range all {
+			query, err := q.query(of(node.NodeID()))
 			if err != nil {
 				return nil, err
 			}
-			if slices[id], err = v.Nodes(ctx, query); err != nil {
+			if slices[i], err = v.Nodes(ctx, query); err != nil {
 				return nil, err
 			}
-			below = append(below, slices[id].Items...)
+			below = append(below, slices[i].Items...)
 		}
 		dress := dressed(below, model.NewNodes)
-		connections := make(map[string]*model.CatalogNodeConnection, len(all))
-		for _, id := range ids {
-			connections[id] = model.NewConnection(slices[id], dress)
+		connections := make([]*model.CatalogNodeConnection, len(all))
+		for i, slice := range slices {
+			connections[i] = model.NewConnection(slice, dress)
 		}
 		return connections, nil
 	})
 }
 
 func (r catalogNodeResolver) Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return productsOfSiblings(ctx, r.Resolver, obj.Group, obj.ID, func(n *model.CatalogNode) string { return n.ID }, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
+	return productsOfSiblings(ctx, r.Resolver, obj, obj.Sibling, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
 }
 
 // productsOfSiblings lists the products of a node with those of its siblings;
 // only what follows a cursor is asked of one node alone.
-func productsOfSiblings[T any](ctx context.Context, r *Resolver, group *model.Group[T], id string, idOf func(T) string, q productQuery) (*model.ProductConnection, error) {
+func productsOfSiblings[T interface{ NodeID() string }](ctx context.Context, r *Resolver, node T, place model.Sibling[T], q productQuery) (*model.ProductConnection, error) {
 	if q.page.After != nil || q.page.Before != nil {
-		return r.productsOf(ctx, id, q)
+		return r.productsOf(ctx, node.NodeID(), q)
 	}
-	return model.Load(ctx, group, "products"+q.key(), id, func(ctx context.Context, all []T) (map[string]*model.ProductConnection, error) {
-		return r.productsOfNodes(ctx, idsOf(all, func(n T) []string { return one(idOf(n)) }), q)
+	return model.Load(ctx, place, "products"+q.key(), r, func(r *Resolver, ctx context.Context, all []T) ([]*model.ProductConnection, error) {
+		ids := keysOf(all, T.NodeID)
+		pages, err := r.productsOfNodes(ctx, unique(ids), q)
+		return model.Spread(ids, pages), err
 	})
 }
 
 func (r hierarchyResolver) Children(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
-	return nodesOf(ctx, r.Resolver, obj.Group, obj.ID, childrenOf, nodeQuery{filter, orderBy, page(first, after, last, before, offset)})
+	return nodesOf(ctx, r.Resolver, obj, obj.Sibling, childrenOf, nodeQuery{filter, orderBy, page(first, after, last, before, offset)})
 }
 
 func (r hierarchyResolver) AllNodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
-	return nodesOf(ctx, r.Resolver, obj.Group, obj.ID, nodesIn, nodeQuery{filter, orderBy, page(first, after, last, before, offset)})
+	return nodesOf(ctx, r.Resolver, obj, obj.Sibling, nodesIn, nodeQuery{filter, orderBy, page(first, after, last, before, offset)})
 }
 
 func (r hierarchyResolver) Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return productsOfSiblings(ctx, r.Resolver, obj.Group, obj.ID, func(h *model.Hierarchy) string { return h.ID }, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
+	return productsOfSiblings(ctx, r.Resolver, obj, obj.Sibling, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
 }
 
 // Node finds anything by its global id.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"portico/internal/auth"
+	"portico/internal/incoming"
 	"portico/store"
 )
 
@@ -17,6 +18,7 @@ import (
 type operation struct {
 	shopper     store.ShopperContext
 	idempotency *idempotency // nil where no request is behind it
+	sent        idempotency  // what it is with a request
 	once        sync.Once
 	view        *store.View
 	err         error
@@ -26,13 +28,27 @@ type operation struct {
 
 type operationKey struct{}
 
+// operationOf is the operation that a context belongs to; ok is false outside of one.
+func operationOf(ctx context.Context) (op *operation, ok bool) {
+	if op, ok = ctx.Value(operationKey{}).(*operation); ok {
+		return op, ok
+	}
+	if known := incoming.From(ctx); known != nil {
+		op, ok = known.Operation.(*operation)
+	}
+	return op, ok
+}
+
 // Shopper is the one middleware in front of both surfaces that reads the
 // shopper's context from the headers and the token, and the idempotency key. It belongs behind the
 // one that reads the token.
 func Shopper(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		op := &operation{shopper: shopperOf(r), idempotency: idempotencyOf(r, w.Header())}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), operationKey{}, op)))
+		r, known := incoming.Begin(r)
+		op := &operation{shopper: shopperOf(r)}
+		op.sent.read(r, w.Header())
+		op.idempotency, known.Operation = &op.sent, op
+		next.ServeHTTP(w, r)
 	})
 }
 
@@ -48,7 +64,7 @@ func WithShopper(ctx context.Context, shopper store.ShopperContext) context.Cont
 // of Store-Channel and Store-Context-Tag (DESIGN 4).
 func shopperOf(r *http.Request) store.ShopperContext {
 	shopper := store.ShopperContext{
-		Channel:  header(r, "Store-Channel", "EP-Channel"),
+		Channel:  header(r, "Store-Channel", "Ep-Channel"),
 		Locale:   header(r, "Accept-Language"),
 		Currency: strings.ToUpper(header(r, "X-Moltin-Currency")),
 
@@ -77,7 +93,7 @@ const maxContextTags = 100
 // contextTags are the tags of all headers of either name, each of which may
 // hold several, separated by commas.
 func contextTags(r *http.Request) (tags []string) {
-	for _, value := range slices.Concat(r.Header.Values("Store-Context-Tag"), r.Header.Values("EP-Context-Tag")) {
+	for _, value := range slices.Concat(r.Header["Store-Context-Tag"], r.Header["Ep-Context-Tag"]) {
 		for tag := range strings.SplitSeq(value, ",") {
 			if tag = strings.TrimSpace(tag); tag != "" && len(tags) < maxContextTags && !slices.Contains(tags, tag) {
 				tags = append(tags, tag)
@@ -87,11 +103,14 @@ func contextTags(r *http.Request) (tags []string) {
 	return tags
 }
 
-// header is the first of a header's names that is there.
+// header is the first of a header's names that is there, in the form that
+// net/http keeps them in.
 func header(r *http.Request, names ...string) string {
 	for _, name := range names {
-		if value := strings.TrimSpace(r.Header.Get(name)); value != "" {
-			return value
+		if values := r.Header[name]; len(values) > 0 {
+			if value := strings.TrimSpace(values[0]); value != "" {
+				return value
+			}
 		}
 	}
 	return ""
@@ -99,7 +118,7 @@ func header(r *http.Request, names ...string) string {
 
 // shopperIn is the operation's shopper; nobody in particular outside of one.
 func shopperIn(ctx context.Context) store.ShopperContext {
-	if op, ok := ctx.Value(operationKey{}).(*operation); ok {
+	if op, ok := operationOf(ctx); ok {
 		return op.shopper
 	}
 	return store.ShopperContext{}
@@ -111,7 +130,7 @@ func (r *Resolver) view(ctx context.Context) (*store.View, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	op, ok := ctx.Value(operationKey{}).(*operation)
+	op, ok := operationOf(ctx)
 	if !ok {
 		return r.store.View(ctx, store.ShopperContext{})
 	}

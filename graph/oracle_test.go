@@ -16,31 +16,33 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/internal/answers"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/storetest"
 )
 
-// executors are the same service, run by plans and by gqlgen's executor, and
-// the operations that plans have left to that.
+// executors are the same service, run by plans, by plans that keep answers, and
+// by gqlgen's executor, and the operations that plans have left to that.
 type executors struct {
-	planned, gqlgen *service
-	left            map[string]int
+	planned, keeping, gqlgen *service
+	left                     map[string]int
 }
 
 func bothExecutors(t testing.TB, s *service) *executors {
 	t.Helper()
-	x := &executors{s, nil, map[string]int{}}
+	x := &executors{left: map[string]int{}}
 	handler := func(options ...graph.HandlerOption) *service {
 		resolver := graph.NewResolver(s.store, graph.WithTokens(minting(t, s.store)))
 		return &service{s.store, graph.Shopper(graph.NewHandler(resolver, slog.New(slog.NewTextHandler(s.log, nil)), options...)), s.log}
 	}
 	x.planned = handler(graph.CountExecutors(func(executor string) { x.left[executor]++ }))
+	x.keeping = handler(graph.Keeping(answers.NewRoom(8 << 20)))
 	x.gqlgen = handler(graph.WithoutPlans())
 	return x
 }
 
-// same asks both, and holds their answers against each other: data byte by
+// same asks all, and holds their answers against each other: data byte by
 // byte, errors as sets, for gqlgen's have another order each time.
 func (x *executors) same(t testing.TB, query string, values variables, by func(*http.Request) *http.Request) (errors int) {
 	t.Helper()
@@ -58,20 +60,23 @@ func (x *executors) same(t testing.TB, query string, values variables, by func(*
 		slices.Sort(faults)
 		return w.Code, string(answer.Data), faults
 	}
-	status, data, faults := ask(x.gqlgen)
-	plannedStatus, plannedData, plannedFaults := ask(x.planned)
-	told := func() string {
+	told := func(by string) string {
 		sent, _ := json.Marshal(values)
-		return query + "\n" + string(sent)
+		return by + ": " + query + "\n" + string(sent)
 	}
-	if status != plannedStatus || data != plannedData {
-		require.Equal(t, status, plannedStatus, "%s", told())
-		require.Equal(t, data, plannedData, "%s", told())
+	status, data, faults := ask(x.gqlgen)
+	for i, other := range []*service{x.planned, x.keeping, x.keeping} { // which is asked again, for what it has kept
+		by := []string{"a plan", "a plan that keeps its answer", "an answer that is kept"}[i]
+		otherStatus, otherData, otherFaults := ask(other)
+		if status != otherStatus || data != otherData {
+			require.Equal(t, status, otherStatus, "%s", told(by))
+			require.Equal(t, data, otherData, "%s", told(by))
+		}
+		if len(faults) < 20 { // of more, each tells those that it met first
+			require.Equal(t, faults, otherFaults, "%s", told(by))
+		}
+		require.Equal(t, len(faults), len(otherFaults), "%s", told(by))
 	}
-	if len(faults) < 20 { // of more, each tells those that it met first
-		require.Equal(t, faults, plannedFaults, "%s", told())
-	}
-	require.Equal(t, len(faults), len(plannedFaults), "%s", told())
 	return len(faults)
 }
 

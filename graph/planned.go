@@ -2,24 +2,30 @@ package graph
 
 import (
 	"context"
+	"net/http"
+	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator"
 
 	"portico/graph/plan"
+	"portico/internal/answers"
 )
 
 // planned runs queries by plans, and leaves everything else to gqlgen's
 // executor. What is told and counted of fields and errors is the same in both.
 type planned struct {
-	runner  *plan.Runner
-	schema  *ast.Schema
-	around  graphql.RootFieldMiddleware
-	present graphql.ErrorPresenterFunc
-	recover graphql.RecoverFunc
-	count   func(executor string)
+	*desk
+	*handling
+	resolver *Resolver
+	runner   *plan.Runner
+	schema   *ast.Schema
+	present  graphql.ErrorPresenterFunc
+	room     *answers.Room // of answers that are kept
+	made     atomic.Uint64 // requests made ready
 }
 
 // The executors, as metrics name them.
@@ -28,59 +34,107 @@ const (
 	byGqlgen = "gqlgen"
 )
 
-// buffers are for answers while they are written.
-var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); return &b }}
+// ready is a query that was read, measured, validated and planned. The same
+// bytes, sent again, run at once; so nothing of it changes.
+type ready struct {
+	*prepared
+	number    uint64            // no other request ever has
+	params    graphql.RawParams // as the caller wrote them
+	variables map[string]any    // as the library has them
+	plan      *plan.Plan        // never nil
+	lasting   []string          // what must be allowed before a kept answer is given; nil where none may be kept
+}
 
-// maxBuffer is what an answer may have grown to for its buffer to be kept.
-const maxBuffer = 1 << 20
+// ready is a request as a plan runs it; nil for what is left to gqlgen's
+// executor.
+func (p *planned) ready(asked *prepared, params *graphql.RawParams) *ready {
+	if p == nil || asked.operation == nil || asked.operation.Operation != ast.Query {
+		return nil
+	}
+	q := &ready{prepared: asked, number: p.made.Add(1), params: *params, variables: map[string]any{}}
+	q.params.Headers = nil
+	if len(asked.operation.VariableDefinitions) > 0 {
+		var err error
+		if q.variables, err = validator.VariableValues(p.schema, asked.operation, params.Variables); err != nil {
+			return nil // that executor says so
+		}
+	}
+	if q.plan = p.runner.Plan(&asked.plans, asked.document, asked.operation, q.variables); q.plan == nil {
+		p.executed(byGqlgen)
+		return nil
+	}
+	q.lasting = lasting(q.plan)
+	return q
+}
+
+// run answers a query by its plan. False, without anything written, for a
+// client that has gone, and where a resolver panics: gqlgen's executor makes
+// that the error of its field.
+func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
+	ctx := r.Context()
+	if ctx.Err() != nil {
+		return false
+	}
+	if op, ok := operationOf(ctx); ok {
+		op.budget = q.budget()
+	}
+	ctx = graphql.WithOperationContext(ctx, &graphql.OperationContext{
+		RawQuery: q.params.Query, OperationName: q.params.OperationName, Variables: q.variables, Headers: r.Header,
+		Doc: q.document, Operation: q.operation,
+		RecoverFunc: recovered, ResolverMiddleware: untouched, RootResolverMiddleware: p.aroundRootFields,
+	})
+	ctx = graphql.WithResponseContext(ctx, p.present, recovered)
+	buffer := buffers.Get().(*[]byte)
+	body, found, err := p.answer(ctx, q, (*buffer)[:0])
+	if cap(body) > cap(*buffer) && cap(body) <= maxBuffer {
+		*buffer = body
+	}
+	defer buffers.Put(buffer)
+	if err != nil {
+		p.executed(byGqlgen)
+		return false
+	}
+	p.executed(byPlan)
+	faults := graphql.GetErrors(ctx)
+	switch {
+	case len(faults) > 0:
+		data := body[len(answerBegins) : len(body)-len(answerEnds)]
+		response := &graphql.Response{Data: data, Errors: faults}
+		if refusedByLimit(response) {
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+		p.write(w, &q.params, response)
+	case found != nil:
+		found.Send(w, r)
+	default:
+		w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
+		_, _ = w.Write(body) // a caller that went away reads nothing
+	}
+	return true
+}
+
+// answer makes an answer in dst, or finds one that is kept whole.
+func (p *planned) answer(ctx context.Context, q *ready, dst []byte) (body []byte, found *answers.Answer, err error) {
+	if q.lasting != nil && p.room.Keeps() {
+		body, found, ok, err := p.lastingAnswer(ctx, q, dst)
+		if ok || err != nil {
+			return body, found, err
+		}
+	}
+	body, err = p.runner.Run(ctx, q.plan, append(dst, answerBegins...))
+	return append(body, answerEnds...), nil, err
+}
+
+func untouched(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
 
 const (
 	answerBegins = `{"data":`
 	answerEnds   = "}\n"
 )
 
-// answer runs an operation by its plan and has its answer written; false,
-// without anything written, for what is left to gqlgen's executor.
-func (p *planned) answer(ctx context.Context, asked *prepared, params *graphql.RawParams, write func(answer []byte, response *graphql.Response)) bool {
-	if p == nil || asked.operation == nil || asked.operation.Operation != ast.Query || ctx.Err() != nil {
-		return false
-	}
-	variables := map[string]any{}
-	if len(asked.operation.VariableDefinitions) > 0 {
-		var err error
-		if variables, err = validator.VariableValues(p.schema, asked.operation, params.Variables); err != nil {
-			return false // that executor says so
-		}
-	}
-	plan := p.runner.Plan(&asked.plans, asked.document, asked.operation, variables)
-	if plan == nil {
-		p.count(byGqlgen)
-		return false
-	}
-	ctx = graphql.WithOperationContext(ctx, &graphql.OperationContext{
-		RawQuery: params.Query, OperationName: params.OperationName, Variables: variables, Headers: params.Headers,
-		Doc: asked.document, Operation: asked.operation,
-		RecoverFunc: p.recover, ResolverMiddleware: untouched, RootResolverMiddleware: p.around,
-	})
-	ctx = graphql.WithResponseContext(ctx, p.present, p.recover)
-	buffer := buffers.Get().(*[]byte)
-	body, err := p.runner.Run(ctx, plan, append((*buffer)[:0], answerBegins...))
-	if cap(body) <= maxBuffer {
-		defer func() { *buffer = body; buffers.Put(buffer) }()
-	}
-	if err != nil { // of a panic, which that executor makes the error of its field
-		p.count(byGqlgen)
-		if op, ok := ctx.Value(operationKey{}).(*operation); ok && op.budget != nil {
-			op.budget.spent.Store(0)
-		}
-		return false
-	}
-	p.count(byPlan)
-	response := &graphql.Response{Data: body[len(answerBegins):], Errors: graphql.GetErrors(ctx)}
-	body = append(body, answerEnds...)
-	response.Data = response.Data[: len(body)-len(answerBegins)-len(answerEnds) : len(body)-len(answerBegins)-len(answerEnds)]
-	write(body, response)
-	return true
-}
+// buffers are for answers while they are written.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); return &b }}
 
-func untouched(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
+// maxBuffer is what an answer may have grown to for its buffer to be used
+// again, in bytes.
+const maxBuffer = 1 << 20

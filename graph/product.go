@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,8 +116,10 @@ func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge 
 		pages, err := r.edgePages(ctx, []string{obj.ID()}, edge, q)
 		return pages[obj.ID()], err
 	}
-	return model.Load(ctx, obj.Group, string(edge)+q.key(), obj.ID(), func(ctx context.Context, all []*model.Product) (map[string]*model.ProductConnection, error) {
-		return r.edgePages(ctx, idsOf(all, func(p *model.Product) []string { return one(p.ID()) }), edge, q)
+	return model.Load(ctx, obj.Sibling, string(edge)+q.key(), r, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*model.ProductConnection, error) {
+		ids := keysOf(all, (*model.Product).ProductID)
+		pages, err := r.edgePages(ctx, unique(ids), edge, q)
+		return model.Spread(ids, pages), err
 	})
 }
 
@@ -160,7 +163,7 @@ func connections(ids []string, lists map[string]*store.Slice[*store.Product], q 
 // related follows an edge from products to other products, which become
 // siblings of each other.
 func (r *Resolver) related(ctx context.Context, obj *model.Product, edge string, ids func(*model.Product) []string) ([]*model.Product, error) {
-	list, err := model.Load(ctx, obj.Group, edge, obj.ID(), func(ctx context.Context, all []*model.Product) (map[string][]*model.Product, error) {
+	list, err := model.Load(ctx, obj.Sibling, edge, r, func(r *Resolver, ctx context.Context, all []*model.Product) ([][]*model.Product, error) {
 		products, err := r.ProductsByID(ctx, idsOf(all, ids))
 		return spread(all, ids, products), err
 	})
@@ -188,13 +191,17 @@ func (r productResolver) ChildByOptions(ctx context.Context, obj *model.Product,
 }
 
 func (r productResolver) Translations(ctx context.Context, obj *model.Product) ([]*store.ProductTranslation, error) {
-	return model.Load(ctx, obj.Group, "translations", obj.ID(), func(ctx context.Context, all []*model.Product) (map[string][]*store.ProductTranslation, error) {
-		v, err := r.view(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return v.TranslationsByID(ctx, idsOf(all, func(p *model.Product) []string { return one(p.ID()) }))
-	})
+	return model.Load(ctx, obj.Sibling, "translations", r.Resolver, (*Resolver).translations)
+}
+
+func (r *Resolver) translations(ctx context.Context, all []*model.Product) ([][]*store.ProductTranslation, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := keysOf(all, (*model.Product).ProductID)
+	translations, err := v.TranslationsByID(ctx, unique(ids))
+	return model.Spread(ids, translations), err
 }
 
 func (r productResolver) Children(ctx context.Context, obj *model.Product) ([]*model.Product, error) {
@@ -214,24 +221,27 @@ func (r productResolver) ComponentProductsConnection(ctx context.Context, obj *m
 }
 
 func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*store.File, error) {
-	ids := func(p *model.Product) []string { return one(p.MainImageID()) }
-	images, err := model.Load(ctx, obj.Group, "mainImage", obj.ID(), func(ctx context.Context, all []*model.Product) (map[string][]*store.File, error) {
-		files, err := r.FilesByID(ctx, idsOf(all, ids))
-		return spread(all, ids, files), err
-	})
-	return first(images), err
+	return model.Load(ctx, obj.Sibling, "mainImage", r.Resolver, (*Resolver).mainImages)
+}
+
+func (r *Resolver) mainImages(ctx context.Context, all []*model.Product) ([]*store.File, error) {
+	ids := keysOf(all, func(p *model.Product) string { return p.MainImageID() })
+	files, err := r.FilesByID(ctx, unique(ids))
+	return model.Spread(ids, files), err
 }
 
 func (r productResolver) Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error) {
-	files, err := model.Load(ctx, obj.Group, "files", obj.ID(), func(ctx context.Context, all []*model.Product) (map[string][]*model.ProductFile, error) {
-		files, err := r.FilesByID(ctx, idsOf(all, fileIDs))
-		attached := make(map[string][]*model.ProductFile, len(all))
-		for _, p := range all {
-			attached[p.ID()] = attachedFiles(p, files)
-		}
-		return attached, err
-	})
+	files, err := model.Load(ctx, obj.Sibling, "files", r.Resolver, (*Resolver).attachedFiles)
 	return paid(ctx, "files", files, err)
+}
+
+func (r *Resolver) attachedFiles(ctx context.Context, all []*model.Product) ([][]*model.ProductFile, error) {
+	files, err := r.FilesByID(ctx, idsOf(all, fileIDs))
+	attached := make([][]*model.ProductFile, len(all))
+	for i, p := range all {
+		attached[i] = attachedFiles(p, files)
+	}
+	return attached, err
 }
 
 func fileIDs(p *model.Product) (ids []string) {
@@ -265,19 +275,21 @@ func (r productResolver) Nodes(ctx context.Context, obj *model.Product) ([]*mode
 }
 
 func (r *Resolver) nodesOfProduct(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error) {
-	return model.Load(ctx, obj.Group, "nodes", obj.ID(), func(ctx context.Context, all []*model.Product) (map[string][]*model.CatalogNode, error) {
-		v, err := r.view(ctx)
-		if err != nil {
-			return nil, err
-		}
-		ids := idsOf(all, func(p *model.Product) []string { return p.NodeIDs() })
-		found, err := v.NodesByID(ctx, ids)
-		nodes := make(map[string]*model.CatalogNode, len(ids))
-		for _, node := range model.NewNodes(pick(ids, found)) {
-			nodes[node.ID] = node
-		}
-		return spread(all, func(p *model.Product) []string { return p.NodeIDs() }, nodes), err
-	})
+	return model.Load(ctx, obj.Sibling, "nodes", r, (*Resolver).nodesOfProducts)
+}
+
+func (r *Resolver) nodesOfProducts(ctx context.Context, all []*model.Product) ([][]*model.CatalogNode, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := idsOf(all, func(p *model.Product) []string { return p.NodeIDs() })
+	found, err := v.NodesByID(ctx, ids)
+	nodes := make(map[string]*model.CatalogNode, len(ids))
+	for _, node := range model.NewNodes(pick(ids, found)) {
+		nodes[node.ID] = node
+	}
+	return spread(all, func(p *model.Product) []string { return p.NodeIDs() }, nodes), err
 }
 
 func (r productResolver) Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error) {
@@ -303,15 +315,28 @@ func (r productResolver) Stock(ctx context.Context, obj *model.Product) (*model.
 	if err := auth.Require(ctx, "Product.stock"); err != nil {
 		return nil, err
 	}
-	return model.Load(ctx, obj.Group, "stock", obj.ID(), func(ctx context.Context, all []*model.Product) (map[string]*model.Stock, error) {
-		ids := idsOf(all, func(p *model.Product) []string { return one(p.ID()) })
-		found, err := r.store.StocksByID(ctx, ids)
-		stocks := make(map[string]*model.Stock, len(ids))
-		for _, stock := range model.NewStocks(pick(ids, found)) {
-			stocks[stock.ProductID] = stock
+	return model.Load(ctx, obj.Sibling, "stock", r.Resolver, (*Resolver).stocksOfProducts)
+}
+
+func (r *Resolver) stocksOfProducts(ctx context.Context, all []*model.Product) ([]*model.Stock, error) {
+	return r.stocksOf(ctx, keysOf(all, (*model.Product).ProductID))
+}
+
+// stocksOf are the stock records of products, in their order; nil for one
+// without.
+func (r *Resolver) stocksOf(ctx context.Context, productIDs []string) ([]*model.Stock, error) {
+	records, err := r.store.StockColumn(ctx, productIDs)
+	if err != nil {
+		return nil, err
+	}
+	there := model.NewStocks(slices.DeleteFunc(slices.Clone(records), func(s *store.Stock) bool { return s == nil }))
+	stocks := make([]*model.Stock, len(records))
+	for i, record := range records {
+		if record != nil {
+			stocks[i], there = there[0], there[1:]
 		}
-		return stocks, err
-	})
+	}
+	return stocks, nil
 }
 
 // ProductsByID fetches products of the shopper's catalog, as siblings. It is
@@ -352,11 +377,23 @@ func idsOf[T any](all []T, ids func(T) []string) (list []string) {
 	return list
 }
 
+// keysOf is one key of each row.
+func keysOf[T any](all []T, key func(T) string) []string {
+	keys := make([]string, len(all))
+	for i, row := range all {
+		keys[i] = key(row)
+	}
+	return keys
+}
+
+// unique are the ids, each once, without empty ones.
+func unique(ids []string) []string { return idsOf(ids, one) }
+
 // spread gives each sibling what it refers to.
-func spread[V any](all []*model.Product, ids func(*model.Product) []string, byID map[string]V) map[string][]V {
-	lists := make(map[string][]V, len(all))
-	for _, p := range all {
-		lists[p.ID()] = pick(ids(p), byID)
+func spread[V any](all []*model.Product, ids func(*model.Product) []string, byID map[string]V) [][]V {
+	lists := make([][]V, len(all))
+	for i, p := range all {
+		lists[i] = pick(ids(p), byID)
 	}
 	return lists
 }

@@ -72,9 +72,13 @@ func (r stockResolver) Product(ctx context.Context, obj *model.Stock) (*model.Pr
 	if err := auth.Require(ctx, "Query.product"); err != nil {
 		return nil, err
 	}
-	return model.Load(ctx, obj.Group, "product", obj.ProductID, func(ctx context.Context, all []*model.Stock) (map[string]*model.Product, error) {
-		return r.ProductsByID(ctx, idsOf(all, func(s *model.Stock) []string { return one(s.ProductID) }))
-	})
+	return model.Load(ctx, obj.Sibling, "product", r.Resolver, (*Resolver).productsOfStocks)
+}
+
+func (r *Resolver) productsOfStocks(ctx context.Context, all []*model.Stock) ([]*model.Product, error) {
+	ids := keysOf(all, (*model.Stock).OfProduct)
+	products, err := r.ProductsByID(ctx, unique(ids))
+	return model.Spread(ids, products), err
 }
 
 func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first int) ([]*model.StockTransaction, error) {
@@ -85,8 +89,10 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 		return nil, outOfBounds("first", first, store.MinPageLength, store.MaxPageLength)
 	}
 	edge := fmt.Sprint("transactions", first) // siblings ask alike
-	lines, err := model.Load(ctx, obj.Group, edge, obj.ProductID, func(ctx context.Context, all []*model.Stock) (map[string][]*store.StockTransaction, error) {
-		return r.store.StockTransactionsByProduct(ctx, idsOf(all, func(s *model.Stock) []string { return one(s.ProductID) }), first)
+	lines, err := model.Load(ctx, obj.Sibling, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Stock) ([][]*store.StockTransaction, error) {
+		ids := keysOf(all, (*model.Stock).OfProduct)
+		lines, err := r.store.StockTransactionsByProduct(ctx, unique(ids), first)
+		return model.Spread(ids, lines), err
 	})
 	return model.NewStockTransactions(lines), err
 }

@@ -37,18 +37,8 @@ func (r transactionResolver) Stock(ctx context.Context, obj *model.StockTransact
 	if err := auth.Require(ctx, "StockTransaction.stock"); err != nil {
 		return nil, err
 	}
-	return model.Load(ctx, obj.Group, "stock", obj.ID, func(ctx context.Context, all []*model.StockTransaction) (map[string]*model.Stock, error) {
-		ids := idsOf(all, func(l *model.StockTransaction) []string { return one(l.ProductID) })
-		byProduct, err := r.store.StocksByID(ctx, ids)
-		stocks := make(map[string]*model.Stock, len(all))
-		byID := map[string]*model.Stock{}
-		for _, stock := range model.NewStocks(pick(ids, byProduct)) {
-			byID[stock.ProductID] = stock
-		}
-		for _, line := range all {
-			stocks[line.ID] = byID[line.ProductID]
-		}
-		return stocks, err
+	return model.Load(ctx, obj.Sibling, "stock", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.StockTransaction) ([]*model.Stock, error) {
+		return r.stocksOf(ctx, keysOf(all, func(l *model.StockTransaction) string { return l.ProductID }))
 	})
 }
 

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -91,6 +90,9 @@ func (t postTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.G
 		WriteFault(w, refused.Status, store.Errors{refused.Err})
 		return
 	}
+	if t.again(w, r, body) {
+		return
+	}
 	if err := store.CheckJSON(body); err != nil {
 		fault := store.AsErrors(err)[0]
 		fault.Path = t.names.discreetPath(fault.Path, string(body))
@@ -108,7 +110,7 @@ func (t postTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.G
 		(&fault{http.StatusBadRequest, "", store.Invalid, `The body must be one JSON object: {"query": "…", "variables": {…}}.`}).write(w)
 		return
 	}
-	t.execute(w, r, exec, request.params(r, start))
+	t.execute(w, r, exec, request.params(r, start), body)
 }
 
 // request is an operation as it is sent. What else a body holds is passed over.
@@ -135,6 +137,10 @@ func (getTransport) Supports(r *http.Request) bool {
 
 func (t getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
 	start := graphql.Now()
+	sent := []byte("?" + r.URL.RawQuery)
+	if t.again(w, r, sent) {
+		return
+	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		(&fault{http.StatusBadRequest, "", store.Invalid, "The query string is not URL-encoded: a % must be followed by two hexadecimal digits, and a ; be encoded."}).write(w)
@@ -163,7 +169,7 @@ func (t getTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Gr
 			return
 		}
 	}
-	t.execute(w, r, exec, request.params(r, start))
+	t.execute(w, r, exec, request.params(r, start), sent)
 }
 
 // desk is where both transports hand in their operations.
@@ -173,24 +179,58 @@ type desk struct {
 	planned   *planned // nil where gqlgen's executor is to run everything
 }
 
-// execute runs an operation and writes its answer.
-func (d *desk) execute(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams) {
-	modern := strings.Contains(r.Header.Get("Accept"), graphQLType)
-	w.Header().Set("Content-Type", jsonType)
+// head writes what is told of every answer before it.
+func head(w http.ResponseWriter, r *http.Request) (modern bool) {
+	modern = strings.Contains(r.Header.Get("Accept"), graphQLType)
+	w.Header()["Content-Type"] = jsonTypes
 	if modern {
-		w.Header().Set("Content-Type", graphQLType)
+		w.Header()["Content-Type"] = graphQLTypes
 	}
-	w.Header().Add("Vary", "Accept, "+Vary)
+	w.Header()["Vary"] = append(w.Header()["Vary"], varyAnswers...)
+	return modern
+}
+
+// Header lines of answers, made once.
+var (
+	jsonTypes    = []string{jsonType}
+	graphQLTypes = []string{graphQLType}
+	varyAnswers  = []string{"Accept, Accept-Encoding, " + Vary}
+)
+
+// again runs a request that was sent before, byte by byte; false for one that
+// is to be read.
+func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
+	known := d.documents.kept.ready(sent)
+	if known == nil {
+		return false
+	}
+	before := w.Header()["Vary"]
+	head(w, r)
+	if d.planned.run(w, r, known) {
+		return true
+	}
+	w.Header()["Vary"] = before
+	return false
+}
+
+// execute runs an operation and writes its answer. sent is the request, to
+// know it by when it comes again.
+func (d *desk) execute(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams, sent []byte) {
+	modern := head(w, r)
 	if isHashAlone(params) { // clients then send the document itself, if the status is no failure
 		writeResponse(w, exec.DispatchError(r.Context(), gqlerror.List{{Message: notPersisted}}))
 		return
 	}
 	operation := &graphql.OperationContext{}
 	asked, faults := d.documents.prepare(r.Context(), params)
-	if faults == nil && d.planned.answer(r.Context(), asked, params, func(answer []byte, response *graphql.Response) {
-		d.writeAnswer(w, params, answer, response)
-	}) {
-		return
+	if faults == nil {
+		if q := d.planned.ready(asked, params); q != nil && d.planned.run(w, r, q) {
+			d.documents.kept.keep(sent, q)
+			return
+		}
+		if op, ok := operationOf(r.Context()); ok {
+			op.budget = asked.budget() // of which a plan that failed has spent
+		}
 	}
 	if faults == nil {
 		operation, faults = exec.CreateOperationContext(r.Context(), params)
@@ -217,19 +257,6 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, exec graphql.Grap
 		w.WriteHeader(http.StatusTooManyRequests)
 	}
 	d.write(w, params, response)
-}
-
-// writeAnswer writes an answer that is finished but for its errors.
-func (d *desk) writeAnswer(w http.ResponseWriter, params *graphql.RawParams, answer []byte, response *graphql.Response) {
-	if len(response.Errors) > 0 {
-		if refusedByLimit(response) {
-			w.WriteHeader(http.StatusTooManyRequests)
-		}
-		d.write(w, params, response)
-		return
-	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
-	_, _ = w.Write(answer) // a caller that went away reads nothing
 }
 
 // write writes an answer, with no more errors than are told, and nothing in

@@ -185,3 +185,10 @@ func BenchmarkStocks(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkEvery is what every request pays.
+func BenchmarkEvery(b *testing.B) {
+	s := benchShop(b)
+	b.Run("settings", func(b *testing.B) { measure(b, s, request{"GET", "/v2/settings", ""}) })
+	b.Run("typename", func(b *testing.B) { measure(b, s, request{"POST", "/graphql", `{"query":"{ __typename }"}`}) })
+}

@@ -34,6 +34,12 @@ func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.
 	t.Helper()
 	s := e.Open(t, options...)
 	load(t, s, shop)
+	return over(t, s)
+}
+
+// over mounts both surfaces over a store.
+func over(t testing.TB, s *store.Store) *surface {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	sealer, err := store.NewSealer([]byte(strings.Repeat("k", store.SealingKeySize)))
 	require.NoError(t, err)
@@ -41,8 +47,9 @@ func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.
 	require.NoError(t, err)
 	resolver := graph.NewResolver(s, graph.WithTokens(tokens))
 	mux := http.NewServeMux()
-	mux.Handle("/graphql", graph.NewHandler(resolver, log))
-	api := rest.New(resolver, log, rest.Keeping(answers.NewRoom(keptBytes())))
+	room := answers.NewRoom(keptBytes())
+	mux.Handle("/graphql", graph.NewHandler(resolver, log, graph.Keeping(room)))
+	api := rest.New(resolver, log, rest.Keeping(room))
 	mux.Handle("/", api.Handler())
 	mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))

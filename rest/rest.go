@@ -136,7 +136,10 @@ func pattern(address string) string {
 
 // methods serves the operations of one path.
 func (a *API) methods(methods map[string]route) http.Handler {
-	allow := allowed(methods)
+	allow, coordinates := allowed(methods), map[string]string{}
+	for method, r := range methods {
+		coordinates[method] = r.coordinate()
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		method := r.Method
 		if method == http.MethodHead {
@@ -162,7 +165,7 @@ func (a *API) methods(methods map[string]route) http.Handler {
 		case strings.HasPrefix(found.path, "/v2/inventories"):
 			w.Header().Add("Vary", multiLocationHeader)
 		}
-		err := auth.Require(r.Context(), found.coordinate())
+		err := auth.Require(r.Context(), coordinates[found.method])
 		if err == nil {
 			err = a.explain(w, r)
 		}
@@ -212,10 +215,14 @@ func allowed(methods map[string]route) string {
 	return strings.Join(append(list, "OPTIONS"), ", ")
 }
 
+// jsonType is the Content-Type of every answer.
+var jsonType = []string{"application/json"}
+
 // writeJSON answers with a finished body.
 func writeJSON(w http.ResponseWriter, status int, body []byte) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	header := w.Header()
+	header["Content-Type"] = jsonType
+	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a caller that went away reads nothing
 }

@@ -2,22 +2,12 @@ package rest
 
 import (
 	"net/http"
+	"strconv"
 
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
 )
-
-// settingsBody is the settings resource. The limits can be read only.
-type settingsBody struct {
-	Type            string `json:"type"`
-	ID              string `json:"id"`
-	PageLength      int    `json:"page_length"`
-	Currency        string `json:"currency"`
-	Locale          string `json:"locale"`
-	PageLengthMax   int    `json:"page_length_max"`
-	PageOffsetLimit int    `json:"page_offset_limit"`
-}
 
 // settings returns the store's settings.
 func (a *API) settings(w http.ResponseWriter, r *http.Request) error {
@@ -26,7 +16,8 @@ func (a *API) settings(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeSettings(w, settings)
+	writeSettings(w, settings)
+	return nil
 }
 
 // updateSettings changes page_length, currency or locale; members that can
@@ -49,11 +40,20 @@ func (a *API) updateSettings(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeSettings(w, payload.Settings)
+	writeSettings(w, payload.Settings)
+	return nil
 }
 
-func writeSettings(w http.ResponseWriter, s *store.Settings) error {
-	return writeData(w, http.StatusOK, settingsBody{"settings", "settings", s.PageLength, s.Currency, s.Locale, s.PageLengthMax(), s.PageOffsetLimit()})
+// writeSettings answers with the settings resource. The limits can be read
+// only.
+func writeSettings(w http.ResponseWriter, s *store.Settings) {
+	body := append(make([]byte, 0, 192), `{"data":{"type":"settings","id":"settings","page_length":`...)
+	body = strconv.AppendInt(body, int64(s.PageLength), 10)
+	body = store.AppendString(append(body, `,"currency":`...), s.Currency)
+	body = store.AppendString(append(body, `,"locale":`...), s.Locale)
+	body = strconv.AppendInt(append(body, `,"page_length_max":`...), int64(s.PageLengthMax()), 10)
+	body = strconv.AppendInt(append(body, `,"page_offset_limit":`...), int64(s.PageOffsetLimit()), 10)
+	writeJSON(w, http.StatusOK, append(body, '}', '}'))
 }
 
 // asError turns a payload's errors back into one; nil when there are none.

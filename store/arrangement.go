@@ -65,31 +65,45 @@ func (a *arrangement) inOrder(ctx context.Context, start, end int) ([]uint32, er
 	return append(places, rest...), err
 }
 
-// kept names the list where its parts are kept.
-func (a *arrangement) kept() keptList { return keptList{a.head.heldBy, a.list} }
-
 // stored reads a part of the list as it is kept in one of its orders.
 func (a *arrangement) stored(ctx context.Context, by SortBy, start, end int) ([]uint32, error) {
 	if start >= end {
 		return nil, nil
 	}
-	first := start / chunkSize
-	parts, err := chunks(ctx, a.View, a.kept(), by, first, (end-1)/chunkSize, unpackOrdinals)
+	lists, first, last := a.parts(by, start, end)
+	at := first * chunkSize // the position that the first of them begins with
+	var parts []ordinals
+	var err error
+	if patched := a.head.parts[by]; patched != nil {
+		at = patched.before(first)
+		parts, err = patched.read(ctx, a.View, lists, by, first, last)
+	} else {
+		parts, err = chunks(ctx, a.View, lists[0], by, first, last, unpackOrdinals)
+	}
 	if err != nil {
 		return nil, err
 	}
 	places := make([]uint32, 0, end-start)
-	for at := start; at < end; {
-		part := parts[at/chunkSize-first]
-		from := at % chunkSize
-		if from >= len(part) {
-			return nil, errReleaseGone
+	for _, part := range parts {
+		if from, until := max(0, start-at), min(len(part), end-at); from < until {
+			places = append(places, part[from:until]...)
 		}
-		n := min(end-at, len(part)-from)
-		places = append(places, part[from:from+n]...)
-		at += n
+		at += len(part)
+	}
+	if len(places) < end-start {
+		return nil, errReleaseGone
 	}
 	return places, nil
+}
+
+// parts are the numbers of the parts that a stretch of the list lies in, first
+// and last, and under which names they are kept.
+func (a *arrangement) parts(by SortBy, start, end int) (lists []keptList, first, last int) {
+	own := keptList{a.head.heldBy, a.list}
+	if patched := a.head.parts[by]; patched != nil {
+		return []keptList{own, {a.Release.BaseID, a.list}}, patched.at(start), patched.at(end - 1)
+	}
+	return []keptList{own}, start / chunkSize, (end - 1) / chunkSize
 }
 
 // bounded reads a sorted list between the bounds of its sort key, which a

@@ -12,8 +12,9 @@ import (
 type authoredChange struct{ table, id string }
 
 // tracked are the tables whose writes are noted one by one. Of hierarchies
-// and nodes a release keeps all there is, so those are compared instead.
-var tracked = []string{"catalog", "file", "price", "price_modifier", "pricebook", "product"}
+// a release keeps all there is, so those are compared instead; of nodes too,
+// but for the products that they curate.
+var tracked = []string{"catalog", "file", "node", "price", "price_modifier", "pricebook", "product"}
 
 // maxTracked bounds how many changes are kept. A write beyond it forgets them
 // all, and the next publications are whole.

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/maypok86/otter/v2"
+	"github.com/maypok86/otter/v2/stats"
 )
 
 // defaultCacheBytes is the memory for what is read of releases.
@@ -22,6 +23,7 @@ type cacheKey struct {
 
 // The kinds of things kept.
 const (
+	cachedTongue  = 'a' // *tongue, by Accept-Language
 	cachedTree    = 't' // *tree: the nodes
 	cachedList    = 'l' // *listHead, by list
 	cachedChunk   = 'c' // ordinals or keys, by list, sort and chunk
@@ -30,6 +32,7 @@ const (
 	cachedRank    = 'k' // rank, by operator and id
 	cachedPlace   = 'o' // place, by product id
 	cachedProduct = 'p' // *released, by language and currency, and ordinal
+	cachedCrumbs  = 'b' // text: breadcrumbs, by the id of their document
 	cachedFile    = 'f' // *File, by id
 	cachedPrices  = '$' // *currencyPrices by -1, *priceOrder by epoch; by currency
 	cachedWords   = 'w' // wordChunk by chunk, wordDirectory by -1
@@ -40,6 +43,11 @@ const (
 
 // sized tells how much memory a kept value holds, in bytes, about.
 type sized interface{ size() int }
+
+// text is kept as it was read.
+type text string
+
+func (t text) size() int { return len(t) }
 
 // cache keeps immutable parts of releases: the store's within a byte budget,
 // or, where the store has none, an operation's own as long as it lasts.
@@ -59,10 +67,22 @@ func newCache(config Config) *cache {
 	}
 	return &cache{shared: otter.Must(&otter.Options[cacheKey, sized]{
 		MaximumWeight: budget,
+		StatsRecorder: stats.NewCounter(),
 		Weigher: func(key cacheKey, value sized) uint32 {
 			return uint32(min(len(key.name)+96+value.size(), 1<<31))
 		},
 	})}
+}
+
+// CacheStats tells how often parts of releases were found in memory and how
+// often they had to be read, since the store was opened, and how many bytes
+// those take that are kept.
+func (s *Store) CacheStats() (found, made, bytes uint64) {
+	if s.cache == nil {
+		return 0, 0, 0
+	}
+	counted := s.cache.shared.Stats()
+	return counted.Hits, counted.Misses, s.cache.shared.WeightedSize()
 }
 
 // orOwn is the cache, or one for what is read ahead now.

@@ -18,6 +18,7 @@ func TestEveryEngineKeepsThePromisesOfCatalogs(t *testing.T) {
 		{"publish", storetest.Publish},
 		{"prices", storetest.Prices},
 		{"sales", storetest.Sales},
+		{"validity", storetest.Validity},
 		{"variants", storetest.Variants},
 		{"locales", storetest.Locales},
 		{"releases", storetest.Releases},

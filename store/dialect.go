@@ -63,6 +63,10 @@ type dialect interface {
 	// now; empty where it plans as well without.
 	analyze(tables []string) string
 
+	// bulk is the statement that a transaction begins with that reads and
+	// writes many rows; empty where none is needed.
+	bulk() string
+
 	// backup writes a copy of the whole database, as it is at one moment, to a
 	// new file.
 	backup(ctx context.Context, config Config, path string) error
@@ -171,7 +175,7 @@ func patiently(ctx context.Context, connect func(context.Context) error) error {
 }
 
 func (sqliteDialect) ddl(text string) string {
-	return strings.NewReplacer(` COLLATE "C"`, ``, `BYTEA`, `BLOB`, `/* WITHOUT ROWID */`, `WITHOUT ROWID`).Replace(text)
+	return strings.NewReplacer(` COLLATE "C"`, ``, `BYTEA`, `BLOB`, `strpos(`, `instr(`, `/* WITHOUT ROWID */`, `WITHOUT ROWID`).Replace(text)
 }
 
 func (sqliteDialect) goose(Config) (goose.Dialect, []goose.ProviderOption, error) {
@@ -206,6 +210,7 @@ func (sqliteDialect) oneWriter() bool             { return true }
 func (sqliteDialect) snapshot() *sql.TxOptions    { return nil }
 func (sqliteDialect) analyze([]string) string     { return "" }
 func (sqliteDialect) forUpdate() string           { return "" } // it has the whole database
+func (sqliteDialect) bulk() string                { return "" }
 func (sqliteDialect) explain(query string) string { return "EXPLAIN QUERY PLAN " + query }
 
 // backup needs a connection that may write: on one that may not, VACUUM INTO
@@ -323,7 +328,12 @@ func (postgresDialect) snapshot() *sql.TxOptions {
 func (postgresDialect) analyze(tables []string) string {
 	return "ANALYZE " + strings.Join(tables, ", ")
 }
-func (postgresDialect) forUpdate() string           { return " FOR UPDATE" }
+func (postgresDialect) forUpdate() string { return " FOR UPDATE" }
+
+// bulk has keys looked up in their index: a plan that was made while a table
+// was small reads all of it, and is kept while it grows.
+func (postgresDialect) bulk() string { return "SET LOCAL enable_seqscan = off" }
+
 func (postgresDialect) explain(query string) string { return "EXPLAIN " + query }
 func (postgresDialect) backup(context.Context, Config, string) error {
 	return unprocessable(nil, "PostgreSQL has tools of its own for this: pg_dump --format=custom, and pg_restore")

@@ -1,6 +1,11 @@
 package store
 
-import "time"
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+)
 
 // File is an image or another document of a product, in its own shape on
 // both surfaces.
@@ -82,4 +87,61 @@ func (f *File) Height() *int {
 	return &f.Meta.Dimensions.Height
 }
 
+// readFile reads a file's document.
+func readFile(document []byte) (*File, error) {
+	f := &File{json: document}
+	if f.scan(document) {
+		return f, nil
+	}
+	f = &File{json: document}
+	return f, json.Unmarshal(document, f)
+}
+
+// scan reads a file as encode writes it.
+func (f *File) scan(document []byte) bool {
+	s := scan{left: document}
+	member := func(name string) string { s.skip(name); return s.text() }
+	f.Type = member(`{"type":"`)
+	f.ID = member(`,"id":"`)
+	f.FileName = member(`,"file_name":"`)
+	f.MimeType = member(`,"mime_type":"`)
+	s.skip(`,"public":`)
+	f.Public = s.boolean()
+	f.Link.Href = member(`,"link":{"href":"`)
+	f.Meta.Timestamps.CreatedAt = member(`},"meta":{"timestamps":{"created_at":"`)
+	s.skip(`}`)
+	if s.has(`,"dimensions":{"width":`) {
+		f.Meta.Dimensions = &FileDimensions{Width: s.number()}
+		s.skip(`,"height":`)
+		f.Meta.Dimensions.Height = s.number()
+		s.skip(`}`)
+	}
+	s.skip(`}}`)
+	return !s.failed && len(s.left) == 0
+}
+
 func (f *File) size() int { return 2*len(f.json) + 200 }
+
+// FilesByID returns several files of the release; an unknown one is left out.
+func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, error) {
+	key := cacheKey{release: v.Release.identity(), kind: cachedFile}
+	return fetch(v.cache, key, idsOnly(ids), func(ids []string) (map[string]*File, error) {
+		files := make(map[string]*File, len(ids))
+		list, args := in(v.layers(), ids)
+		read, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (*File, error) {
+			var document []byte
+			if err := rows.Scan(&document); err != nil {
+				return nil, err
+			}
+			return readFile(document)
+		}, `
+			SELECT d.body FROM release_file f JOIN document d ON d.id = f.document_id
+			WHERE f.release_id IN ($1, $2) AND f.file_id IN (`+list+`)
+			ORDER BY f.release_id -- a delta's own after its base's
+			`, args...)
+		for _, f := range read {
+			files[f.ID] = f
+		}
+		return files, err
+	})
+}

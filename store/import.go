@@ -94,7 +94,7 @@ func (f *ImportFaults) Error() string {
 }
 
 const (
-	importBatch  = 1000     // lines written in one transaction
+	importBatch  = 4000     // lines written in one transaction
 	maxLineBytes = 64 << 20 // of one resource
 )
 
@@ -104,14 +104,17 @@ const (
 //
 // The file is read through twice or three times, so open is called for each
 // pass. The first pass checks every line; if one is at fault nothing is
-// written and the error is *ImportFaults. Memory does not grow with the file.
+// written and the error is *ImportFaults. Lines that it finds to say what the
+// store holds are not read again. Memory does not grow with the file.
 // An import that was killed is finished by running it again.
 func (s *Store) Import(ctx context.Context, actor Actor, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
 	decoder := newDecoder(options.Lenient)
-	report, err := s.checkImport(ctx, decoder, open, options)
+	same := newSameLines()
+	report, err := s.checkImport(ctx, decoder, same, open, options)
 	if err != nil {
 		return nil, err
 	}
+	decoder.skip = same.has
 	passes := []func(string) bool{func(string) bool { return true }}
 	ledger := report.Resources["stock_transaction"] > 0 && report.Resources["stock"] > 0
 	codes := report.Resources["promotion"] > 0 && report.Resources["promotion_code"]+report.Resources["code_usage"] > 0
@@ -137,7 +140,7 @@ func (s *Store) Import(ctx context.Context, actor Actor, open func() (io.ReadClo
 }
 
 // checkImport is the first pass.
-func (s *Store) checkImport(ctx context.Context, decoder *decoder, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
+func (s *Store) checkImport(ctx context.Context, decoder *decoder, same *sameLines, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
 	report := &ImportReport{Resources: map[string]int{}, PassedCount: map[string]int{}}
 	faults := &ImportFaults{}
 	add := func(line int, kind string, err *Error) {
@@ -165,7 +168,10 @@ func (s *Store) checkImport(ctx context.Context, decoder *decoder, open func() (
 		for _, fault := range faulty {
 			add(fault.Line, fault.Type, fault.Err)
 		}
-		return err
+		if err != nil || faults.Count > 0 {
+			return err
+		}
+		return s.snapshot(ctx, func(in session) error { return same.note(ctx, in, batch) })
 	})
 	if err != nil {
 		return nil, err
@@ -281,7 +287,7 @@ func (d *decoder) batch(first int, lines [][]byte) []decoded {
 		if i == 0 && first == 1 {
 			line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		}
-		if len(line) == 0 {
+		if len(line) == 0 || d.skip != nil && d.skip(first+i) {
 			continue
 		}
 		result := d.decode(line)

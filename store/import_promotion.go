@@ -160,47 +160,62 @@ func (w *importWriter) importClaims(ctx context.Context, sources []source, promo
 	return nil
 }
 
-// usages writes uses of codes; one that is there already stays as it is.
+// usages writes uses of codes, many a statement; one that is there already
+// stays as it is.
 func (w *importWriter) usages(ctx context.Context, sources []source) (changed int, err error) {
 	promotions, err := w.lockPromotions(ctx, promotionIDs(sources, func(r source) string { return r.(*usageSource).PromotionID }))
 	if err != nil {
 		return 0, err
 	}
-	for _, resource := range sources {
-		u := resource.(*usageSource)
-		var released *int64
-		if u.ReleasedAt != "" {
-			at := micros(checkedTime(u.ReleasedAt))
-			released = &at
-		}
-		created := int64(0)
-		if u.CreatedAt != "" {
-			created = micros(checkedTime(u.CreatedAt))
-		}
-		n, err := w.exec(ctx, `
-			INSERT INTO code_usage (id, promotion_number, epoch, code, user_id, units_asked, units, reference, actor, created_at, released_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-			ON CONFLICT (id) DO UPDATE
-			SET promotion_number = excluded.promotion_number, epoch = excluded.epoch, code = excluded.code, user_id = excluded.user_id,
-			    units_asked = excluded.units_asked, units = excluded.units, reference = excluded.reference,
-			    actor = excluded.actor, created_at = excluded.created_at, released_at = excluded.released_at
-			WHERE code_usage.promotion_number <> excluded.promotion_number OR code_usage.epoch <> excluded.epoch
-			   OR code_usage.code <> excluded.code OR code_usage.user_id <> excluded.user_id
-			   OR code_usage.units_asked <> excluded.units_asked OR code_usage.units <> excluded.units
-			   OR code_usage.reference <> excluded.reference OR code_usage.actor <> excluded.actor
-			   OR code_usage.created_at <> excluded.created_at OR code_usage.released_at IS DISTINCT FROM excluded.released_at`,
-			u.ID, promotions[u.PromotionID].number, u.Epoch, u.Code, u.User, max(u.UnitsAsked, u.Units), u.Units, u.Reference, u.Actor, created, released)
-		if w.store.dialect.classify(err) == faultDuplicate {
-			e := unprocessable([]string{"reference"}, "is that of another use of the code %q: %q", u.Code, short(u.Reference))
-			return changed, &sourceFault{resource, e}
-		}
-		if err != nil {
-			return changed, err
-		}
-		changed += int(n)
+	most := 64
+	if w.oneByOne {
+		most = 1
 	}
-	return changed, nil
+	err = inBlocks(sources, most, func(sources []source) error {
+		rows := make([][]any, len(sources))
+		for i, resource := range sources {
+			u := resource.(*usageSource)
+			rows[i] = u.row(promotions[u.PromotionID].number)
+		}
+		n, err := w.exec(ctx, insertText("code_usage", usageInsert, len(rows))+usageUpsert, slices.Concat(rows...)...)
+		changed += int(n)
+		if w.store.dialect.classify(err) != faultDuplicate {
+			return err
+		}
+		if len(sources) > 1 {
+			return errOneByOne
+		}
+		u := sources[0].(*usageSource)
+		return &sourceFault{u, unprocessable([]string{"reference"}, "is that of another use of the code %q: %q", u.Code, short(u.Reference))}
+	})
+	return changed, err
 }
+
+var usageInsert = []string{"id", "promotion_number", "epoch", "code", "user_id", "units_asked", "units", "reference", "actor", "created_at", "released_at"}
+
+func (u *usageSource) row(promotion int64) []any {
+	var released *int64
+	if u.ReleasedAt != "" {
+		at := micros(checkedTime(u.ReleasedAt))
+		released = &at
+	}
+	created := int64(0)
+	if u.CreatedAt != "" {
+		created = micros(checkedTime(u.CreatedAt))
+	}
+	return []any{u.ID, promotion, u.Epoch, u.Code, u.User, max(u.UnitsAsked, u.Units), u.Units, u.Reference, u.Actor, created, released}
+}
+
+const usageUpsert = `
+	ON CONFLICT (id) DO UPDATE
+	SET promotion_number = excluded.promotion_number, epoch = excluded.epoch, code = excluded.code, user_id = excluded.user_id,
+	    units_asked = excluded.units_asked, units = excluded.units, reference = excluded.reference,
+	    actor = excluded.actor, created_at = excluded.created_at, released_at = excluded.released_at
+	WHERE code_usage.promotion_number <> excluded.promotion_number OR code_usage.epoch <> excluded.epoch
+	   OR code_usage.code <> excluded.code OR code_usage.user_id <> excluded.user_id
+	   OR code_usage.units_asked <> excluded.units_asked OR code_usage.units <> excluded.units
+	   OR code_usage.reference <> excluded.reference OR code_usage.actor <> excluded.actor
+	   OR code_usage.created_at <> excluded.created_at OR code_usage.released_at IS DISTINCT FROM excluded.released_at`
 
 func promotionIDs(sources []source, id func(source) string) []string {
 	ids := make([]string, len(sources))

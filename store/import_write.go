@@ -15,9 +15,23 @@ func (s *Store) importBatch(ctx context.Context, actor Actor, batch []decoded) (
 	if len(batch) == 0 {
 		return 0, nil
 	}
+	changed, err = s.importAtOnce(ctx, actor, batch, false)
+	if errors.Is(err, errOneByOne) { // to find out which of them
+		changed, err = s.importAtOnce(ctx, actor, batch, true)
+	}
+	return changed, err
+}
+
+// errOneByOne says that one of the rows of a statement is at fault.
+var errOneByOne = errors.New("a row of many is at fault")
+
+func (s *Store) importAtOnce(ctx context.Context, actor Actor, batch []decoded, oneByOne bool) (changed int, err error) {
 	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
 		changed = 0
-		w := &importWriter{tx: t, store: s}
+		w := &importWriter{tx: t, store: s, oneByOne: oneByOne}
+		if err := t.bulk(ctx, s.dialect); err != nil {
+			return err
+		}
 		for kind, sources := range byKind(batch) {
 			n, err := w.write(ctx, kind, sources)
 			if fault := faultOf(batch, err); fault != nil {
@@ -89,6 +103,8 @@ type importWriter struct {
 	revised bool // something that catalogs publish
 	touched []authoredChange
 	stocked []string // products whose stock is another
+
+	oneByOne bool // rows that can only be refused by the database go in a statement each
 }
 
 // published are the kinds of resources that a release is made of.
@@ -111,7 +127,7 @@ func (w *importWriter) announce(ctx context.Context) error {
 func (w *importWriter) write(ctx context.Context, kind string, sources []source) (int, error) {
 	switch kind {
 	case "product":
-		return w.upsertAll(ctx, productTable, sources)
+		return w.products(ctx, sources)
 	case "file":
 		return w.upsertAll(ctx, fileTable, sources)
 	case "product-price":
@@ -245,6 +261,37 @@ func (w *importWriter) upsertAll(ctx context.Context, table sourceTable, sources
 	ids, err := w.upsertRows(ctx, table, rows)
 	w.touch(table.name, ids...)
 	return len(ids), err
+}
+
+// products writes products, and which of them speak of which others.
+func (w *importWriter) products(ctx context.Context, sources []source) (int, error) {
+	rows := make([][]any, len(sources))
+	for i, resource := range sources {
+		rows[i] = productTable.row(resource, w.tx)
+	}
+	ids, err := w.upsertRows(ctx, productTable, rows)
+	if err != nil {
+		return 0, err
+	}
+	w.touch(productTable.name, ids...)
+	slices.Sort(ids)
+	var parts [][]any
+	for _, resource := range sources {
+		p := resource.(*ProductSource)
+		if _, written := slices.BinarySearch(ids, p.ID); written {
+			for _, component := range p.bundledIDs() {
+				parts = append(parts, []any{p.ID, component})
+			}
+		}
+	}
+	if err := chunked(ids, 512, func(ids []string) error {
+		list, args := in(nil, ids)
+		_, err := w.exec(ctx, `DELETE FROM product_component WHERE product_id IN (`+list+`)`, args...)
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	return len(ids), w.insertRows(ctx, "product_component", []string{"product_id", "component_id"}, parts)
 }
 
 // upsertRows writes in blocks of a few sizes, so that few texts are prepared.

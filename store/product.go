@@ -26,8 +26,10 @@ type released struct {
 	language string // of the texts
 	*pricing
 
-	body   []byte // the contract's shape, whole, for a product that is not curated
-	insert int    // where curated_product goes
+	body      []byte // the contract's shape, whole, for a product that is not curated
+	insert    int    // where curated_product goes
+	relations int    // where relationships begin
+	referred  refs
 
 	once     sync.Once
 	document productDocument // what the body says, once it was asked for
@@ -35,6 +37,10 @@ type released struct {
 }
 
 func (r *released) size() int { return 3*len(r.body) + 400 }
+
+// NamedProduct is a product of which nothing is known but its id, for what is
+// live and found by that, such as its stock.
+func NamedProduct(id string) *Product { return &Product{released: &released{id: id}} }
 
 const curatedMember = `,"curated_product":true`
 
@@ -66,6 +72,7 @@ func (r *released) assemble(document, crumbs string, v *View) error {
 	dst = appendMember(dst, "published_at", formatTimeBare(v.Release.PublishedAt))
 	r.insert = len(dst)
 	dst = append(r.pricing.appendAttributes(dst), '}')
+	r.relations = len(dst)
 	dst = append(dst, rest...)
 	dst = append(append(dst, ','), crumbs...)
 	dst = appendMember(dst, "catalog_id", v.Release.CatalogID)
@@ -159,162 +166,6 @@ type ProductComponent struct {
 	Component
 }
 
-// The edges, by id.
-
-func (r *released) ParentID() string    { return r.read().Relationships.Parent.id() }
-func (r *released) MainImageID() string { return r.read().Relationships.MainImage.id() }
-func (r *released) ChildIDs() []string  { return refIDs(r.read().Relationships.Children) }
-func (r *released) FileLinks() []FileLink {
-	return r.read().Relationships.Files.Data
-}
-func (r *released) ComponentProductIDs() []string {
-	return refIDs(r.read().Relationships.ComponentProducts)
-}
-
-// NodeIDs are the nodes the product is attached to, the newest attachment
-// first.
-func (r *released) NodeIDs() []string { return r.read().Meta.BreadCrumbNodes }
-
-func refIDs(l linksSource) []string {
-	ids := make([]string, len(l.Data))
-	for i, ref := range l.Data {
-		ids[i] = ref.ID
-	}
-	return ids
-}
-
-// products reads the products at some places of the release, in two
-// statements however many.
-func (v *View) products(ctx context.Context, places []uint32) ([]*released, error) {
-	found := make([]*released, len(places))
-	key := cacheKey{release: v.Release.identity(), kind: cachedProduct, name: v.name}
-	var missing []uint32
-	now := micros(v.now)
-	for i, place := range places {
-		key.number = int(place)
-		kept, ok := cached[*released](v.cache, key)
-		if !ok || !kept.holds(now) {
-			missing = append(missing, place)
-			continue
-		}
-		found[i] = kept
-		v.valid.narrow(kept.from, kept.until)
-	}
-	if len(missing) == 0 {
-		return found, nil
-	}
-	read := make(map[uint32]*released, len(missing))
-	if err := chunked(unique(missing), 512, func(places []uint32) error {
-		return v.readProducts(ctx, places, read)
-	}); err != nil {
-		return nil, err
-	}
-	for i, place := range places {
-		if found[i] != nil {
-			continue
-		}
-		product := read[place]
-		if product == nil {
-			return nil, errReleaseGone
-		}
-		found[i], key.number = product, int(place)
-		v.valid.narrow(product.from, product.until)
-		v.cache.keep(key, product)
-	}
-	return found, nil
-}
-
-// errReleaseGone says that a release was swept while it was read.
-var errReleaseGone = &Error{Code: CursorExpired, Detail: "The catalog was published anew meanwhile; ask again."}
-
-// readProducts reads rows, then the documents they name.
-func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint32]*released) error {
-	type row struct {
-		product          *released
-		document, crumbs int64
-	}
-	list, args := in(append(v.layers(), v.Currency), places)
-	rows, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (r row, err error) {
-		r.product = &released{release: v.Release}
-		var documents string
-		var kept keptOffer
-		if err := rows.Scan(&r.product.ordinal, &r.product.id, &documents, &r.crumbs,
-			&kept.pricebook, &kept.amount, &kept.includesTax, &kept.tiers, &kept.saleBook, &kept.sales); err != nil {
-			return r, err
-		}
-		offer, err := kept.offer()
-		if err != nil {
-			return r, err
-		}
-		r.product.pricing = offer.at(micros(v.now), v.Currency, v.Locale)
-		chosen, err := v.chooseDocument(documents)
-		r.document, r.product.language = chosen.document, chosen.language
-		return r, err
-	}, `
-		SELECT p.ordinal, p.product_id, p.documents, p.crumbs,
-		       price.pricebook_id, price.amount, price.includes_tax, price.tiers, sale.pricebook_id, sale.sales
-		FROM release_product p
-		LEFT JOIN release_price price
-		       ON price.release_id IN ($1, $2) AND price.ordinal IN (`+list+`) AND price.currency = $3 AND price.ordinal = p.ordinal
-		LEFT JOIN release_sale sale
-		       ON sale.release_id IN ($1, $2) AND sale.ordinal IN (`+list+`) AND sale.currency = $3 AND sale.ordinal = p.ordinal
-		WHERE p.release_id IN ($1, $2) AND p.ordinal IN (`+list+`)`, args...)
-	if err != nil {
-		return err
-	}
-	var ids []int64
-	for _, r := range rows {
-		ids = append(ids, r.document, r.crumbs)
-	}
-	bodies, err := v.store.documents(ctx, unique(ids))
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		if err := r.product.assemble(bodies[r.document], bodies[r.crumbs], v); err != nil {
-			return err
-		}
-		into[r.product.ordinal] = r.product
-	}
-	return nil
-}
-
-// chooseDocument picks the document in the best language there is; the base
-// one comes first.
-func (v *View) chooseDocument(documents string) (keptTranslation, error) {
-	list, err := keptTranslations(documents, v.Release.Locale)
-	if err != nil || len(list) == 0 {
-		return keptTranslation{}, err
-	}
-	for _, want := range v.languages {
-		for _, k := range list[1:] {
-			if k.language == want {
-				return k, nil
-			}
-		}
-	}
-	return list[0], nil
-}
-
-func (s *Store) documents(ctx context.Context, ids []int64) (map[int64]string, error) {
-	type document struct {
-		id   int64
-		body string
-	}
-	bodies := make(map[int64]string, len(ids))
-	err := chunked(ids, 1024, func(ids []int64) error {
-		list, args := in(nil, ids)
-		documents, err := collect(ctx, s.reader, func(rows *sql.Rows) (d document, err error) {
-			return d, rows.Scan(&d.id, &d.body)
-		}, `SELECT id, body FROM document WHERE id IN (`+list+`)`, args...)
-		for _, d := range documents {
-			bodies[d.id] = d.body
-		}
-		return err
-	})
-	return bodies, err
-}
-
 // ProductsByID returns several products of the catalog; one that is not in it
 // is left out.
 func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Product, error) {
@@ -402,28 +253,4 @@ func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 		return nil, err
 	}
 	return &Product{released: found[0]}, nil
-}
-
-// FilesByID returns several files of the release; an unknown one is left out.
-func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, error) {
-	key := cacheKey{release: v.Release.identity(), kind: cachedFile}
-	return fetch(v.cache, key, idsOnly(ids), func(ids []string) (map[string]*File, error) {
-		files := make(map[string]*File, len(ids))
-		list, args := in(v.layers(), ids)
-		read, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (*File, error) {
-			f := &File{}
-			if err := rows.Scan(&f.json); err != nil {
-				return nil, err
-			}
-			return f, json.Unmarshal(f.json, f)
-		}, `
-			SELECT d.body FROM release_file f JOIN document d ON d.id = f.document_id
-			WHERE f.release_id IN ($1, $2) AND f.file_id IN (`+list+`)
-			ORDER BY f.release_id -- a delta's own after its base's
-			`, args...)
-		for _, f := range read {
-			files[f.ID] = f
-		}
-		return files, err
-	})
 }

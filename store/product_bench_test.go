@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"io"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
@@ -22,12 +23,17 @@ import (
 
 // benchShop opens the shop, importing it where the database is new.
 func benchShop(b *testing.B, noCache bool) *store.Store {
+	return openShop(b, store.Config{NoCache: noCache})
+}
+
+func openShop(b *testing.B, config store.Config) *store.Store {
 	b.Helper()
 	path := os.Getenv("PORTICO_BENCH_DATABASE")
 	if path == "" {
 		path = b.TempDir() + "/bench.db"
 	}
-	s, err := store.Open(b.Context(), store.Config{URL: "file:" + path, NoCache: noCache})
+	config.URL = "file:" + path
+	s, err := store.Open(b.Context(), config)
 	require.NoError(b, err)
 	b.Cleanup(func() { s.Close() })
 	if ids, err := s.CatalogIDs(b.Context()); err != nil || len(ids) == 0 {
@@ -161,5 +167,33 @@ func benchmarkViews(b *testing.B, name string, read func(*testing.B, *store.View
 				read(b, view(b))
 			}
 		})
+	}
+}
+
+// BenchmarkColdPage reads a page of 25 of all products, another one each time,
+// with what its products refer to, in memory for a few of them only.
+func BenchmarkColdPage(b *testing.B) {
+	s := openShop(b, store.Config{CacheBytes: 16 << 20})
+	random := rand.New(rand.NewPCG(1, 1))
+	first := 25
+	b.ReportAllocs()
+	for b.Loop() {
+		v, err := s.View(b.Context(), store.ShopperContext{Locale: []string{"en", "fr", "de"}[random.IntN(3)]})
+		require.NoError(b, err)
+		offset := random.IntN(min(v.Release.Products, store.MaxOffset))
+		slice, err := v.Products(b.Context(), store.ProductQuery{Page: store.Page{First: &first, Offset: &offset}})
+		require.NoError(b, err)
+		var files, components []string
+		for _, p := range slice.Items {
+			components = append(components, p.ComponentProductIDs()...)
+			files = append(files, p.MainImageID())
+			for _, link := range p.FileLinks() {
+				files = append(files, link.ID)
+			}
+		}
+		_, err = v.FilesByID(b.Context(), files)
+		require.NoError(b, err)
+		_, err = v.ProductsByID(b.Context(), components)
+		require.NoError(b, err)
 	}
 }

@@ -191,8 +191,10 @@ func (v *View) chunksAhead(ctx context.Context, lists map[string]*arrangement, b
 		case a.sort.Descending:
 			w.start, w.end = a.head.total-w.end, a.head.total-w.start
 		}
-		by, kept = a.sort.By, append(kept, a.kept())
-		first, last = min(first, w.start/chunkSize), max(last, max(w.start, w.end-1)/chunkSize)
+		if by = a.sort.By; w.start < w.end {
+			names, from, until := a.parts(by, w.start, w.end)
+			kept, first, last = append(kept, names...), min(first, from), max(last, until)
+		}
 	}
 	if len(kept) == 0 {
 		return nil
@@ -219,12 +221,9 @@ func (v *View) arrangements(ctx context.Context, nodeIDs []string, query Product
 		return nil, err
 	}
 	lists := make(map[string]*arrangement, len(nodeIDs))
-	var kept []keptList
-	longest := 0
 	for i, id := range nodeIDs {
 		if head := heads[names[i]]; head != nil {
 			lists[id] = &arrangement{View: v, list: names[i], head: head, filter: filter, sort: sort, epoch: epoch}
-			kept, longest = append(kept, lists[id].kept()), max(longest, head.total)
 		}
 	}
 	for _, a := range lists {
@@ -238,12 +237,26 @@ func (v *View) arrangements(ctx context.Context, nodeIDs []string, query Product
 				return nil, err
 			}
 		}
-		if longest > 0 {
-			_, err = chunksOf(ctx, v, kept, by, 0, (longest-1)/chunkSize, unpackOrdinals)
-		}
-		return lists, err
+		return lists, v.wholeAhead(ctx, lists, by)
 	}
 	return lists, nil
+}
+
+// wholeAhead reads lists from end to end as they are kept in an order.
+func (v *View) wholeAhead(ctx context.Context, lists map[string]*arrangement, by SortBy) error {
+	var kept []keptList
+	last := 0
+	for _, a := range lists {
+		if a.head.total > 0 {
+			names, _, until := a.parts(by, 0, a.head.total)
+			kept, last = append(kept, names...), max(last, until)
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	_, err := chunksOf(ctx, v, kept, by, 0, last, unpackOrdinals)
+	return err
 }
 
 // show reads products and marks the curated ones.

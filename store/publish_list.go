@@ -10,7 +10,6 @@ import (
 // transaction.
 type listWriter struct {
 	*releaseWriter
-	below         map[string]*listHead // of the base's lists; nil for a whole release
 	heads, chunks [][]any
 	size          int // of the chunks, in bytes
 }
@@ -22,6 +21,9 @@ const listBytes = 2 << 20
 // lists writes the list of every node and hierarchy, that of all, and that of
 // every product.
 func (w *releaseWriter) lists(ctx context.Context) error {
+	if w.plan.delta != nil {
+		return w.deltaLists(ctx)
+	}
 	names := []string{listAll, listEvery}
 	handles := make(map[string][]uint32, len(w.plan.tree.nodes)+2)
 	for _, a := range w.plan.nodesOf {
@@ -39,12 +41,6 @@ func (w *releaseWriter) lists(ctx context.Context) error {
 		handles[name], curated[name] = w.plan.attached[node.ID], w.plan.curated[node.ID]
 	}
 	l := &listWriter{releaseWriter: w}
-	if d := w.plan.delta; d != nil {
-		var err error
-		if l.below, err = d.view.listHeads(ctx, names); err != nil {
-			return err
-		}
-	}
 	for _, name := range names {
 		if err := l.add(ctx, name, handles[name], curated[name]); err != nil {
 			return err
@@ -53,18 +49,13 @@ func (w *releaseWriter) lists(ctx context.Context) error {
 	return l.flush(ctx)
 }
 
-// add writes one list in each of its orders, unless the base has it already.
+// add writes one list in each of its orders.
 func (l *listWriter) add(ctx context.Context, name string, handles, curated []uint32) error {
 	handles = slices.Clone(handles)
 	slices.Sort(handles)
 	handles = slices.Compact(handles)
 	first := l.toOrdinals(curated)
-	head := []any{l.release.ID, name, len(handles), packOrdinals(first), l.release.ID}
-	l.heads = append(l.heads, head)
-	if l.inBase(name, handles, first) {
-		head[4] = l.below[name].heldBy
-		return l.flushFull(ctx)
-	}
+	l.heads = append(l.heads, []any{l.release.ID, name, len(handles), packOrdinals(first), l.release.ID, nil})
 	l.order(name, SortID, handles) // as which they come
 	for by, keys := range map[SortBy][]int64{SortCreatedAt: l.plan.created, SortUpdatedAt: l.plan.updated, SortName: l.nameKeys} {
 		slices.SortFunc(handles, func(a, b uint32) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
@@ -74,14 +65,6 @@ func (l *listWriter) add(ctx context.Context, name string, handles, curated []ui
 	l.plan.sortByUpdate(rest)
 	l.order(name, SortDefault, rest)
 	return l.flushFull(ctx)
-}
-
-// inBase tells whether the base's list is the same: as long as every member
-// stands where it stood, none that came or went can make up for another.
-func (l *listWriter) inBase(name string, handles, curated []uint32) bool {
-	below := l.below[name]
-	return below != nil && below.total == len(handles) && slices.Equal(below.curated, curated) &&
-		!slices.ContainsFunc(handles, func(handle uint32) bool { return int(l.plan.ordinals[handle]) >= l.plan.first })
 }
 
 // order adds the list in one of its orders.
@@ -105,7 +88,7 @@ func (l *listWriter) flushFull(ctx context.Context) error {
 
 func (l *listWriter) flush(ctx context.Context) error {
 	if err := l.batch(ctx, func(ctx context.Context, t *tx) error {
-		return t.insertRows(ctx, "release_list", []string{"release_id", "list", "total", "curated", "held_by"}, l.heads)
+		return t.insertRows(ctx, "release_list", []string{"release_id", "list", "total", "curated", "held_by", "parts"}, l.heads)
 	}); err != nil {
 		return err
 	}
@@ -141,7 +124,7 @@ func (w *releaseWriter) dead(ctx context.Context) error {
 	if w.plan.delta == nil {
 		return nil
 	}
-	return w.writeChunks(ctx, [][]any{{w.release.ID, listDead, "", 0, packOrdinals(w.plan.dead())}})
+	return w.writeChunks(ctx, [][]any{{w.release.ID, listDead, "", 0, packOrdinals(w.plan.delta.dead)}})
 }
 
 // chunkRows are the rows of a list, its parts numbered from first.

@@ -2,30 +2,60 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"context"
+	"maps"
 	"slices"
 )
 
 // sortedNames works out the sort keys, once the names of all products that
 // are written are known.
 func (w *releaseWriter) sortedNames(ctx context.Context) (err error) {
-	w.idKeys = w.plan.idKeys()
+	if w.idKeys, err = w.plan.idKeys(ctx); err != nil {
+		return err
+	}
 	w.nameKeys, err = w.plan.nameKeys(ctx, &w.naming)
 	w.naming = nameOrder{}
 	return err
 }
 
-// idKeys are the sort keys by id, by handle.
-func (p *plan) idKeys() []int64 {
-	if p.delta != nil {
-		return p.delta.idKeys
-	}
+// idKeys are the sort keys by id, by handle: of a delta's own products those of
+// the base, and others in between for new ones.
+func (p *plan) idKeys(ctx context.Context) ([]int64, error) {
 	keys := make([]int64, p.ids.len())
-	for handle := range keys {
-		keys[handle] = int64(handle) * rankStep
+	if p.delta == nil {
+		for handle := range keys {
+			keys[handle] = int64(handle) * rankStep
+		}
+		return keys, nil
 	}
-	return keys
+	last := int64(-rankStep)
+	for _, handle := range slices.Sorted(slices.Values(p.order)) {
+		key, found, err := p.idKeyUpTo(ctx, handle)
+		if err != nil {
+			return nil, err
+		}
+		if last = max(last, key); !found { // not in the base
+			last++
+		}
+		keys[handle] = last
+	}
+	return keys, nil
+}
+
+// idKeyUpTo is the base's sort key of a product, or else of the one before it.
+func (p *plan) idKeyUpTo(ctx context.Context, handle uint32) (key int64, itself bool, err error) {
+	at := int(p.delta.places[handle])
+	if itself = at >= 0; !itself {
+		var before bool
+		at, before, err = one(ctx, p.in, scalar[int], `
+			SELECT ordinal FROM release_place WHERE release_id = $1 AND product_id < $2 ORDER BY product_id DESC LIMIT 1`,
+			p.delta.base.ID, p.ids.at(handle))
+		if err != nil || !before {
+			return -rankStep, false, err
+		}
+	}
+	key, err = p.delta.view.keyAt(ctx, SortID, at)
+	return key, itself, err
 }
 
 // nameKeys are the sort keys by name, by handle: those of the base where the
@@ -38,14 +68,17 @@ func (p *plan) nameKeys(ctx context.Context, naming *nameOrder) ([]int64, error)
 		}
 		return keys, nil
 	}
-	names := &baseNames{plan: p, known: map[uint32][]byte{}}
-	var err error
-	if names.keys, err = p.delta.view.allKeys(ctx, SortName); err != nil {
+	view := p.delta.view
+	head, err := view.listHead(ctx, listEvery)
+	if err != nil {
 		return nil, err
 	}
-	for handle, at := range p.delta.places {
-		if at >= 0 {
-			keys[handle] = names.keys.at(uint32(at))
+	names := &baseNames{plan: p, known: map[uint32][]byte{}, every: &arrangement{View: view, list: listEvery, head: head}}
+	for _, handle := range p.order {
+		if at := p.delta.places[handle]; at >= 0 {
+			if keys[handle], err = view.keyAt(ctx, SortName, int(at)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	renamed, err := names.renamed(ctx, naming)
@@ -63,7 +96,7 @@ func (p *plan) nameKeys(ctx context.Context, naming *nameOrder) ([]int64, error)
 // they are looked at.
 type baseNames struct {
 	plan  *plan
-	keys  keyChunks
+	every *arrangement      // the list of them all
 	known map[uint32][]byte // by ordinal
 }
 
@@ -101,58 +134,87 @@ func (n *baseNames) renamed(ctx context.Context, naming *nameOrder) (list []uint
 // place finds names in the order of the base's, all of them in one binary
 // search, and gives each its sort key.
 func (n *baseNames) place(ctx context.Context, wanted []uint32, naming *nameOrder) (map[uint32]int64, error) {
-	order := n.order()
 	low, high := make(map[uint32]int, len(wanted)), make(map[uint32]int, len(wanted))
 	for _, i := range wanted {
-		high[i] = len(order)
+		high[i] = n.every.head.total
 	}
 	for {
-		var middle []uint32
+		middle := map[uint32]uint32{} // ordinals
 		for _, i := range wanted {
 			if low[i] < high[i] {
-				middle = append(middle, order[(low[i]+high[i])/2])
+				at, err := n.ordinal(ctx, (low[i]+high[i])/2)
+				if err != nil {
+					return nil, err
+				}
+				middle[i] = at
 			}
 		}
 		if len(middle) == 0 {
 			break
 		}
-		if err := n.read(ctx, middle); err != nil {
+		if err := n.read(ctx, slices.Collect(maps.Values(middle))); err != nil {
 			return nil, err
 		}
-		for _, i := range wanted {
-			if at := (low[i] + high[i]) / 2; low[i] < high[i] && bytes.Compare(n.known[order[at]], naming.at(i)) < 0 {
-				low[i] = at + 1
-			} else if low[i] < high[i] {
-				high[i] = at
+		for i, at := range middle {
+			if bytes.Compare(n.known[at], naming.at(i)) < 0 {
+				low[i] = (low[i]+high[i])/2 + 1
+			} else {
+				high[i] = (low[i] + high[i]) / 2
 			}
 		}
 	}
 	slices.SortFunc(wanted, func(a, b uint32) int { return bytes.Compare(naming.at(a), naming.at(b)) })
 	found := make(map[uint32]int64, len(wanted))
 	for k, i := range wanted {
-		at := low[i]
-		switch {
-		case k > 0 && bytes.Equal(naming.at(wanted[k-1]), naming.at(i)):
+		if k > 0 && bytes.Equal(naming.at(wanted[k-1]), naming.at(i)) {
 			found[i] = found[wanted[k-1]]
-		case at < len(order) && bytes.Equal(n.known[order[at]], naming.at(i)):
-			found[i] = n.keys.at(order[at])
-		case k > 0 && low[wanted[k-1]] == at:
-			found[i] = found[wanted[k-1]] + 1
-		case at > 0:
-			found[i] = n.keys.at(order[at-1]) + 1
-		default:
-			found[i] = 1 - rankStep
+			continue
 		}
+		key, same, err := n.keyUpTo(ctx, low[i], naming.at(i))
+		if err != nil {
+			return nil, err
+		}
+		if !same && k > 0 && low[wanted[k-1]] == low[i] {
+			key = found[wanted[k-1]]
+		}
+		if !same {
+			key++
+		}
+		found[i] = key
 	}
 	return found, nil
 }
 
-// order is one product of the base for each name, by name.
-func (n *baseNames) order() []uint32 {
-	order := make([]uint32, n.plan.delta.base.ordinals)
-	for at := range order {
-		order[at] = uint32(at)
+// keyUpTo is the sort key of the name at a position of the base's, where it is
+// the one given, or else of the name before it.
+func (n *baseNames) keyUpTo(ctx context.Context, position int, name []byte) (key int64, same bool, err error) {
+	for _, at := range []int{position, position - 1} {
+		if at < 0 {
+			return -rankStep, false, nil
+		}
+		if at == n.every.head.total {
+			continue
+		}
+		ordinal, err := n.ordinal(ctx, at)
+		if err != nil {
+			return 0, false, err
+		}
+		if err := n.read(ctx, []uint32{ordinal}); err != nil {
+			return 0, false, err
+		}
+		if same = bytes.Equal(n.known[ordinal], name); same || at < position {
+			key, err = n.every.keyAt(ctx, SortName, int(ordinal))
+			return key, same, err
+		}
 	}
-	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(n.keys.at(a), n.keys.at(b)) })
-	return slices.CompactFunc(order, func(a, b uint32) bool { return n.keys.at(a) == n.keys.at(b) })
+	return -rankStep, false, nil
+}
+
+// ordinal is where the product of a position in the order of names stands.
+func (n *baseNames) ordinal(ctx context.Context, position int) (uint32, error) {
+	at, err := n.every.stored(ctx, SortName, position, position+1)
+	if err != nil {
+		return 0, err
+	}
+	return at[0], nil
 }

@@ -36,7 +36,7 @@ type plan struct {
 
 	collation *collation // of the base language
 
-	delta *delta // nil for a whole release
+	delta *delta // nil for a whole release; of a delta, handles are the products it read
 
 	first    int      // ordinal that the release begins with
 	order    []uint32 // handles of the products to write, by ordinal from there
@@ -121,20 +121,20 @@ func (p *plan) hierarchy(ctx context.Context, id string) ([]*CatalogNode, error)
 
 // arrange decides which products are in the release, and where they stand.
 func (p *plan) arrange(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{p.products, p.basePlaces, p.attachments, p.findSeeds} {
-		if err := step(ctx); err != nil {
+	if p.delta != nil {
+		if small, err := p.arrangeDelta(ctx); err != nil || small {
 			return err
 		}
-	}
-	p.relations()
-	p.markDirty()
-	included := p.included()
-	if p.delta != nil && !p.placeDelta(included) {
 		p.delta = nil
 	}
-	if p.delta == nil {
-		p.placeAll(included)
+	if err := p.products(ctx); err != nil {
+		return err
 	}
+	if err := p.attachments(ctx); err != nil {
+		return err
+	}
+	p.relations()
+	p.placeAll(p.included())
 	return nil
 }
 
@@ -158,27 +158,25 @@ func (p *plan) sortByUpdate(handles []uint32) {
 
 // products gives every live product its handle, and notes what it refers to.
 func (p *plan) products(ctx context.Context) error {
-	type product struct {
-		id               string
-		created, updated int64
-		related
+	scan := func(rows *sql.Rows) ([]any, *liveProduct, error) {
+		live, err := scanLive(rows)
+		return []any{live.id}, live, err
 	}
-	scan := func(rows *sql.Rows) ([]any, product, error) {
-		var r product
-		err := rows.Scan(&r.id, &r.created, &r.updated, &r.parent, &r.components)
-		return []any{r.id}, r, err
-	}
-	return pages(ctx, p.in, liveProducts, "id, created_at, updated_at, parent_id, component_ids", []string{"id"}, scan, func(products []product) error {
-		for _, r := range products {
-			if r.parent != "" || r.components != "" {
-				r.handle = uint32(p.ids.len())
-				p.related = append(p.related, r.related)
-			}
-			p.ids.add(r.id)
-			p.created, p.updated = append(p.created, r.created), append(p.updated, r.updated)
+	return pages(ctx, p.in, liveProducts, liveColumns, []string{"id"}, scan, func(products []*liveProduct) error {
+		for _, live := range products {
+			p.add(live)
 		}
 		return nil
 	})
+}
+
+// add gives a live product the next handle; they come by id.
+func (p *plan) add(live *liveProduct) {
+	if live.parent != "" || live.components != "" {
+		p.related = append(p.related, related{uint32(p.ids.len()), live.parent, live.components})
+	}
+	p.ids.add(live.id)
+	p.created, p.updated = append(p.created, live.created), append(p.updated, live.updated)
 }
 
 // related is the products that a product refers to, live or not.
@@ -230,10 +228,7 @@ func (p *plan) attachments(ctx context.Context) error {
 	if err := pages(ctx, p.in, "node_product", "node_id, attached, product_id", []string{"node_id", "attached", "product_id"}, scan, func(list []attachment) error {
 		for _, a := range list {
 			if a.node >= 0 {
-				node := p.tree.nodes[a.node]
-				p.nodesOf = append(p.nodesOf, a)
-				p.attached[node.ID] = append(p.attached[node.ID], a.handle)
-				p.attached[node.HierarchyID] = append(p.attached[node.HierarchyID], a.handle)
+				p.attach(a)
 			}
 		}
 		return nil
@@ -243,10 +238,21 @@ func (p *plan) attachments(ctx context.Context) error {
 	for _, node := range p.tree.nodes {
 		p.curate(node, p.attached[node.ID])
 	}
+	p.sortAttachments()
+	return nil
+}
+
+func (p *plan) attach(a attachment) {
+	node := p.tree.nodes[a.node]
+	p.nodesOf = append(p.nodesOf, a)
+	p.attached[node.ID] = append(p.attached[node.ID], a.handle)
+	p.attached[node.HierarchyID] = append(p.attached[node.HierarchyID], a.handle)
+}
+
+func (p *plan) sortAttachments() {
 	slices.SortFunc(p.nodesOf, func(a, b attachment) int {
 		return cmp.Or(cmp.Compare(a.handle, b.handle), cmp.Compare(b.attached, a.attached), cmp.Compare(a.node, b.node))
 	})
-	return nil
 }
 
 // curate keeps the curated products that the node lists.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -94,6 +95,9 @@ func (w *releaseWriter) filesIn(ctx context.Context, layers []any) (map[string]i
 // sameLists holds the list of every node against the served one. As the
 // products are the same, so is any order of them but the curated one.
 func (w *releaseWriter) sameLists(ctx context.Context) (bool, error) {
+	if w.plan.delta != nil {
+		return w.sameDeltaLists(ctx)
+	}
 	served := w.served.ahead()
 	names := []string{listAll}
 	for _, node := range w.plan.tree.nodes {
@@ -140,6 +144,99 @@ func (w *releaseWriter) sameLists(ctx context.Context) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// sameDeltaLists is sameLists of a delta, where the served release is its base
+// or another delta of that: lists that both have from it are the same.
+func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
+	own := *w.served
+	own.Release = w.release
+	now, before := own.ahead(), w.served.ahead()
+	var names []string
+	for _, node := range w.plan.tree.nodes {
+		names = append(names, listOfNode(node.ID))
+	}
+	known := map[string]uint32{}
+	isNow, err := w.standIns(ctx, now, known)
+	if err != nil {
+		return false, err
+	}
+	was, err := w.standIns(ctx, before, known)
+	if err != nil {
+		return false, err
+	}
+	same := true
+	return same, chunked(names, 512, func(names []string) error {
+		heads, err := now.listHeads(ctx, names)
+		if err != nil {
+			return err
+		}
+		served, err := before.listHeads(ctx, names)
+		for _, name := range names {
+			if !same || err != nil {
+				break
+			}
+			a, b := heads[name], served[name]
+			if same = a != nil && b != nil && a.total == b.total && slices.Equal(isNow(a.curated), was(b.curated)); !same || a.heldBy == b.heldBy {
+				continue
+			}
+			var x, y ordinals
+			if x, err = (&arrangement{View: now, list: name, head: a}).members(ctx); err != nil {
+				break
+			}
+			if y, err = (&arrangement{View: before, list: name, head: b}).members(ctx); err != nil {
+				break
+			}
+			x, y = isNow(x), was(y)
+			slices.Sort(x)
+			slices.Sort(y)
+			same = slices.Equal(x, y)
+		}
+		return err
+	})
+}
+
+// standIns names the products of a delta, or of its base, by numbers that mean
+// the same in every delta of that base: the ordinal there, or a number beyond
+// by the order in which known got their ids.
+func (w *releaseWriter) standIns(ctx context.Context, v *View, known map[string]uint32) (func([]uint32) ordinals, error) {
+	own := map[uint32]uint32{}
+	if v.Release.BaseID != 0 {
+		products, err := collect(ctx, v.store.reader, scanVersion, `SELECT product_id, ordinal, version FROM release_product WHERE release_id = $1`, v.Release.ID)
+		if err != nil {
+			return nil, err
+		}
+		ids := make([]string, len(products))
+		for i, p := range products {
+			ids[i] = p.id
+		}
+		inBase := map[string]place{}
+		if err := chunked(ids, 512, func(ids []string) error {
+			some, err := w.plan.delta.view.placesByID(ctx, ids)
+			maps.Copy(inBase, some)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		for _, p := range products {
+			at, ok := inBase[p.id]
+			if own[p.ordinal] = uint32(at); !ok {
+				if _, numbered := known[p.id]; !numbered {
+					known[p.id] = math.MaxUint32 - uint32(len(known))
+				}
+				own[p.ordinal] = known[p.id]
+			}
+		}
+	}
+	return func(list []uint32) ordinals {
+		named := make(ordinals, len(list))
+		for i, ordinal := range list {
+			if named[i] = ordinal; int(ordinal) >= v.Release.firstOrdinal && v.Release.BaseID != 0 {
+				named[i] = own[ordinal]
+			}
+		}
+		return named
+	}, nil
 }
 
 // servedPlaces are the ordinals of the products in the served release, by

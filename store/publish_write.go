@@ -59,6 +59,9 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 	numbered := w.documents
 	err := w.store.update(ctx, w.actor, func(ctx context.Context, t *tx) error {
 		w.documents, w.fresh = numbered, w.fresh[:0]
+		if err := t.bulk(ctx, w.store.dialect); err != nil {
+			return err
+		}
 		n, err := t.exec(ctx, `UPDATE release SET touched_at = $2 WHERE id = $1 AND state = $3`, w.release.ID, micros(t.now), releaseBuilding)
 		if err != nil {
 			return err

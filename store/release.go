@@ -177,11 +177,18 @@ const listKeys = "keys"
 // listHead is what is known of a list without reading it.
 type listHead struct {
 	total   int
-	curated []uint32 // ordinals that come first, in order
-	heldBy  int64    // the release that keeps the list's parts
+	curated []uint32             // ordinals that come first, in order
+	heldBy  int64                // the release that keeps the list's parts
+	parts   map[SortBy]listParts // of a delta's own list, where they are; nil for any other
 }
 
-func (h *listHead) size() int { return 56 + 4*len(h.curated) }
+func (h *listHead) size() int {
+	size := 64 + 4*len(h.curated)
+	for _, parts := range h.parts {
+		size += 64 + 4*len(parts)
+	}
+	return size
+}
 
 // ordinals are places of products in a release: 0 is the product updated
 // last, ties by id.
@@ -248,12 +255,12 @@ func (v *View) listHeads(ctx context.Context, lists []string) (map[string]*listH
 		_, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (h *listHead, err error) {
 			h = &listHead{}
 			var list string
-			var curated []byte
-			err = rows.Scan(&list, &h.total, &curated, &h.heldBy)
-			h.curated = unpackOrdinals(curated)
+			var curated, parts []byte
+			err = rows.Scan(&list, &h.total, &curated, &h.heldBy, &parts)
+			h.curated, h.parts = unpackOrdinals(curated), unpackParts(parts)
 			heads[list] = h
 			return h, err
-		}, `SELECT list, total, curated, held_by FROM release_list WHERE release_id = $1 AND list IN (`+places+`)`, args...)
+		}, `SELECT list, total, curated, held_by, parts FROM release_list WHERE release_id = $1 AND list IN (`+places+`)`, args...)
 		return heads, err
 	})
 }

@@ -96,6 +96,16 @@ func (s session) query(ctx context.Context, query string, args ...any) (*sql.Row
 	return s.on.QueryContext(ctx, query, args...)
 }
 
+// bulk prepares a transaction for many rows.
+func (s session) bulk(ctx context.Context, engine dialect) error {
+	statement := engine.bulk()
+	if statement == "" {
+		return nil
+	}
+	_, err := s.exec(ctx, statement)
+	return err
+}
+
 // collect reads every row of a query.
 func collect[T any](ctx context.Context, s session, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := s.query(ctx, query, args...)

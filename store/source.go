@@ -50,6 +50,8 @@ func sourceTypes() map[string]func() source {
 type decoder struct {
 	types   map[string]func() source
 	lenient bool // unknown members and types are passed over
+
+	skip func(line int) bool // lines that need not be read; nil for none
 }
 
 func newDecoder(lenient bool) *decoder { return &decoder{types: sourceTypes(), lenient: lenient} }
@@ -69,6 +71,10 @@ type decoded struct {
 func (d *decoder) decode(line []byte) decoded {
 	if err := checkLine(line); err != nil {
 		return decoded{faults: AsErrors(err)}
+	}
+	if result := d.plain(line); result.source != nil {
+		result.check()
+		return result
 	}
 	var head struct {
 		Type string `json:"type"`
@@ -110,21 +116,46 @@ func (d *decoder) decode(line []byte) decoded {
 			}
 		}
 	}
+	result.check()
+	return result
+}
+
+// plain reads a line as nearly all are: it begins with its type, and has no
+// fault of form. For any other there is no source.
+func (d *decoder) plain(line []byte) (result decoded) {
+	rest, begins := bytes.CutPrefix(line, []byte(`{"type":"`))
+	name, _, ends := bytes.Cut(rest, []byte(`"`))
+	create, known := d.types[string(name)]
+	if !begins || !ends || !known {
+		return result
+	}
+	read, reader := create(), newStrictReader(line)
+	if reader.Decode(read) != nil || reader.InputOffset() != int64(len(line)) || reflect.ValueOf(read).Elem().FieldByName("Type").String() != string(name) {
+		return result // of two members with one name the last counts
+	}
+	return decoded{kind: string(name), source: read}
+}
+
+// check finds what is wrong with a line that could be read.
+func (d *decoded) check() {
 	f := &faults{}
-	result.source.check(f)
+	d.source.check(f)
 	for _, fault := range f.list { // a line that breaks a rule is a bad line
 		fault.Code = Invalid
 	}
-	result.faults, result.refs = append(result.faults, f.list...), f.refs
-	return result
+	d.faults, d.refs = append(d.faults, f.list...), f.refs
 }
 
 // readStrictly reads a line into a source, and stops at the first member that
 // is not known.
 func readStrictly(line []byte, into source) error {
+	return newStrictReader(line).Decode(into)
+}
+
+func newStrictReader(line []byte) *json.Decoder {
 	reader := json.NewDecoder(bytes.NewReader(line))
 	reader.DisallowUnknownFields()
-	return reader.Decode(into)
+	return reader
 }
 
 // explainJSON finds every member that does not fit the shape, which

@@ -154,5 +154,12 @@ func (s *Store) snapshot(ctx context.Context, fn func(session) error) error {
 		return err
 	}
 	defer transaction.Rollback()
-	return fn(session{on: transaction})
+	in := session{on: transaction}
+	if s.dialect.oneWriter() {
+		in.prepared = newStatements() // which the transaction closes
+	}
+	if err := in.bulk(ctx, s.dialect); err != nil {
+		return err
+	}
+	return fn(in)
 }

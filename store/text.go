@@ -38,8 +38,36 @@ func parseTime(text string) (time.Time, error) {
 }
 
 // formatTime is RFC 3339 in UTC with milliseconds: 2012-05-30T00:00:00.000Z.
-func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+func formatTime(t time.Time) string { return string(AppendTime(nil, t)) }
 
 // formatTimeBare is formatTime without the zone, as the contract shows times
 // under /catalog.
 func formatTimeBare(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000") }
+
+// AppendTime appends a moment as it is shown: in UTC, with milliseconds and a
+// Z. Years are 0 to 9999, as dates are written.
+func AppendTime(dst []byte, t time.Time) []byte {
+	t = t.UTC()
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	dst = appendDigits(dst, year, 4)
+	dst = appendDigits(append(dst, '-'), int(month), 2)
+	dst = appendDigits(append(dst, '-'), day, 2)
+	dst = appendDigits(append(dst, 'T'), hour, 2)
+	dst = appendDigits(append(dst, ':'), minute, 2)
+	dst = appendDigits(append(dst, ':'), second, 2)
+	dst = appendDigits(append(dst, '.'), t.Nanosecond()/1e6, 3)
+	return append(dst, 'Z')
+}
+
+// appendDigits appends the last n digits of a number.
+func appendDigits(dst []byte, number, n int) []byte {
+	mark := len(dst)
+	for range n {
+		dst = append(dst, '0')
+	}
+	for i := mark + n - 1; i >= mark; i, number = i-1, number/10 {
+		dst[i] = byte('0' + number%10)
+	}
+	return dst
+}

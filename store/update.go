@@ -25,8 +25,9 @@ func (t *tx) afterCommit(f func()) { t.after = append(t.after, f) }
 // bump tells every server on this database that a topic changed.
 func (t *tx) bump(ctx context.Context, topic topic) error {
 	_, err := t.exec(ctx, `
-		INSERT INTO change (topic, version) VALUES ($1, 1)
-		ON CONFLICT (topic) DO UPDATE SET version = change.version + 1`, string(topic))
+		INSERT INTO change (topic, version) VALUES ($1, $2)
+		ON CONFLICT (topic) DO UPDATE SET version = CASE WHEN change.version < $2 THEN $2 ELSE change.version + 1 END`,
+		string(topic), micros(t.now))
 	return err
 }
 

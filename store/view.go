@@ -62,21 +62,53 @@ func (s *Store) View(ctx context.Context, shopper ShopperContext) (*View, error)
 	if release == nil {
 		return nil, notFound(nil, "No catalog is published yet; import one, or publish it with: portico publish.")
 	}
-	v := &View{Release: release, Currency: shopper.Currency, store: s, cache: s.cache, memo: &treeMemo{}, valid: &validity{}, routing: routing, shopper: shopper, now: now, pageLength: settings.PageLength}
+	made := &struct { // at one go
+		View
+		treeMemo
+		validity
+	}{}
+	v := &made.View
+	*v = View{memo: &made.treeMemo, valid: &made.validity, Release: release, Currency: shopper.Currency, store: s, cache: s.cache, routing: routing, shopper: shopper, now: now, pageLength: settings.PageLength}
 	if v.Currency == "" {
 		v.Currency = routing.currency(release.CatalogID, settings)
 	}
-	var preferred []language.Tag
-	if shopper.Locale != "" {
-		preferred = acceptLanguage(shopper.Locale)
-	}
-	v.languages = lookup(preferred, release)
-	v.Locale = language.Make(release.Locale)
-	if len(preferred) > 0 && preferred[0] != language.Make("mul") {
-		v.Locale = preferred[0]
-	}
-	v.name = strings.Join(v.languages, ",") + ";" + v.Locale.String() + ";" + v.Currency
+	spoken := s.spoken(release, shopper.Locale)
+	v.languages, v.Locale = spoken.languages, spoken.locale
+	v.name = spoken.name + v.Currency
 	return v, nil
+}
+
+// tongue is what an Accept-Language comes to in a release.
+type tongue struct {
+	languages []string     // what to look for in a product's languages, best first
+	locale    language.Tag // in which amounts are written
+	name      string       // of both
+}
+
+func (t *tongue) size() int { return 128 + 2*len(t.name) + 16*len(t.languages) }
+
+// maxTongue bounds the Accept-Language that is remembered, in bytes.
+const maxTongue = 256
+
+// spoken reads an Accept-Language, once: browsers send the same few.
+func (s *Store) spoken(release *Release, accepted string) *tongue {
+	key := cacheKey{release: release.identity(), kind: cachedTongue, name: accepted}
+	if kept, ok := cached[*tongue](s.cache, key); ok {
+		return kept
+	}
+	var preferred []language.Tag
+	if accepted != "" {
+		preferred = acceptLanguage(accepted)
+	}
+	t := &tongue{languages: lookup(preferred, release), locale: language.Make(release.Locale)}
+	if len(preferred) > 0 && preferred[0] != language.Make("mul") {
+		t.locale = preferred[0]
+	}
+	t.name = strings.Join(t.languages, ",") + ";" + t.locale.String() + ";"
+	if len(accepted) <= maxTongue {
+		s.cache.keep(key, t)
+	}
+	return t
 }
 
 // Resolution explains how the view's catalog was chosen: by the same rules, at

@@ -4421,7 +4421,7 @@ func (x *planRun) writeNCurrency2ᚖporticoᚋstoreᚐCurrency(ctx context.Conte
 }
 
 func (x *planRun) writeNDateTime2timeᚐTime(ctx context.Context, f *plan.Field, v time.Time) bool {
-	return x.Marshal(model.MarshalDateTime(v)) || x.Missing(ctx)
+	return x.Appended(model.AppendDateTime(x.Answer(), v)) || x.Missing(ctx)
 }
 
 func (x *planRun) writeNDisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx context.Context, f *plan.Field, v *store.DisplayPrice) bool {
@@ -4570,7 +4570,7 @@ func (x *planRun) writeNJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, f
 	if v == nil {
 		return x.Missing(ctx)
 	}
-	return x.Marshal(model.MarshalJSON(v)) || x.Missing(ctx)
+	return x.Appended(model.AppendJSON(x.Answer(), v)) || x.Missing(ctx)
 }
 
 func (x *planRun) writeNJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx context.Context, f *plan.Field, v *model.Job) bool {
@@ -5234,14 +5234,14 @@ func (x *planRun) writeOCurrency2ᚖporticoᚋstoreᚐCurrency(ctx context.Conte
 }
 
 func (x *planRun) writeODateTime2timeᚐTime(ctx context.Context, f *plan.Field, v time.Time) bool {
-	return x.Marshal(model.MarshalDateTime(v))
+	return x.Appended(model.AppendDateTime(x.Answer(), v))
 }
 
 func (x *planRun) writeODateTime2ᚖtimeᚐTime(ctx context.Context, f *plan.Field, v *time.Time) bool {
 	if v == nil {
 		return false
 	}
-	return x.Marshal(model.MarshalDateTime(*v))
+	return x.Appended(model.AppendDateTime(x.Answer(), *v))
 }
 
 func (x *planRun) writeODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx context.Context, f *plan.Field, v *store.DisplayPrice) bool {
@@ -5336,7 +5336,7 @@ func (x *planRun) writeOJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, f
 	if v == nil {
 		return false
 	}
-	return x.Marshal(model.MarshalJSON(v))
+	return x.Appended(model.AppendJSON(x.Answer(), v))
 }
 
 func (x *planRun) writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx context.Context, f *plan.Field, v []*model.Job) bool {

@@ -5,18 +5,15 @@ import "portico/store"
 // AuthoredNode is a node as authored, among the siblings it came with.
 type AuthoredNode struct {
 	*store.AuthoredNode
-	Group *Group[*AuthoredNode]
+	Sibling[*AuthoredNode]
 }
+
+// NodeID is the service's own id.
+func (n *AuthoredNode) NodeID() string { return n.ID }
 
 // NewAuthoredNodes puts nodes side by side.
 func NewAuthoredNodes(list []*store.AuthoredNode) []*AuthoredNode {
-	nodes := make([]*AuthoredNode, len(list))
-	for i, n := range list {
-		nodes[i] = &AuthoredNode{AuthoredNode: n}
-	}
-	group := NewGroup(nodes, func(n *AuthoredNode) string { return n.ID })
-	for _, n := range nodes {
-		n.Group = group
-	}
-	return nodes
+	return NewSiblings(list, func(row *AuthoredNode, n *store.AuthoredNode, place Sibling[*AuthoredNode]) {
+		*row = AuthoredNode{n, place}
+	})
 }

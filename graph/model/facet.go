@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -42,15 +43,11 @@ type CountFacets func(ctx context.Context, nodeIDs []string, query store.FacetQu
 // NewProductConnections puts pages of products side by side, by the node they
 // are of, or "" for all products. filter and page are what all were asked by.
 func NewProductConnections(pages map[string]*Connection[*Product], filter *ProductFilter, page store.Page, count CountFacets) map[string]*ProductConnection {
-	siblings := make([]*ProductFacets, 0, len(pages))
 	connections := make(map[string]*ProductConnection, len(pages))
-	for id, page := range pages {
-		connections[id] = &ProductConnection{page, &ProductFacets{nodeID: id}}
-		siblings = append(siblings, connections[id].facets)
-	}
-	group := NewGroup(siblings, func(f *ProductFacets) string { return f.nodeID })
-	for _, f := range siblings {
-		f.filter, f.page, f.count, f.group = filter, page, count, group
+	for _, facets := range NewSiblings(slices.Collect(maps.Keys(pages)), func(row *ProductFacets, id string, place Sibling[*ProductFacets]) {
+		*row = ProductFacets{id, filter, page, count, place}
+	}) {
+		connections[facets.nodeID] = &ProductConnection{pages[facets.nodeID], facets}
 	}
 	return connections
 }
@@ -61,7 +58,7 @@ type ProductFacets struct {
 	filter *ProductFilter
 	page   store.Page
 	count  CountFacets
-	group  *Group[*ProductFacets]
+	Sibling[*ProductFacets]
 }
 
 // FacetValue is a value with its number of products and the filters that
@@ -120,12 +117,14 @@ func (f *ProductFacets) values(ctx context.Context, attribute string, first int,
 	if err != nil {
 		return nil, err
 	}
-	counted, err := Load(ctx, f.group, attribute+strconv.Itoa(first), f.nodeID, func(ctx context.Context, all []*ProductFacets) (map[string][]store.FacetValue, error) {
+	query := store.FacetQuery{Attribute: attribute, Selected: selected, First: first, List: store.ProductQuery{Filter: without, Page: f.page}}
+	counted, err := Load(ctx, f.Sibling, attribute+strconv.Itoa(first), f.count, func(count CountFacets, ctx context.Context, all []*ProductFacets) ([][]store.FacetValue, error) {
 		ids := make([]string, len(all))
 		for i, sibling := range all {
 			ids[i] = sibling.nodeID
 		}
-		return f.count(ctx, ids, store.FacetQuery{Attribute: attribute, Selected: selected, First: first, List: store.ProductQuery{Filter: without, Page: f.page}})
+		byNode, err := count(ctx, ids, query)
+		return Spread(ids, byNode), err
 	})
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -15,112 +14,126 @@ import (
 
 // Group is the rows that one list, or one edge of a list, brought into the
 // answer side by side. What one of them asks for, its siblings will too: the
-// first to follow an edge has a dataloader fetch it for all of them in one
-// batch, at once, because the batch is full by then. So the number of SQL
-// statements depends on the shape of a query and not on the size of its
-// pages, and no timer decides what goes into a batch.
+// first to follow an edge fetches it for all of them in one batch. So the
+// number of SQL statements depends on the shape of a query and not on the size
+// of its pages, and no timer decides what goes into a batch.
+//
+// A plan runs on one goroutine, and fetches at once. gqlgen's executor has many,
+// one of which a dataloader has fetch for all; its batch is full from the start.
 //
 // A group lives as long as its answer. It belongs to one operation, and so to
 // one user.
 type Group[T any] struct {
 	members []T
-	keys    []string // of members, distinct
 	mu      sync.Mutex
-	loaders map[string]any // by edge: dataloaders, or columns
+	edges   map[string]any // columns, or dataloaders
 }
 
-// NewGroup puts rows side by side; key tells them apart.
-func NewGroup[T any](members []T, key func(T) string) *Group[T] {
-	g := &Group[T]{loaders: map[string]any{}}
-	seen := make(map[string]bool, len(members))
-	for _, member := range members {
-		if k := key(member); !seen[k] {
-			seen[k] = true
-			g.keys, g.members = append(g.keys, k), append(g.members, member)
-		}
+// Sibling is a row's place in its group. Rows embed it.
+type Sibling[T any] struct {
+	group *Group[T]
+	at    int
+}
+
+// NewSiblings makes rows side by side: make fills in the one that is to be
+// made of each source.
+func NewSiblings[S, T any](sources []S, fill func(row *T, source S, place Sibling[*T])) []*T {
+	rows := make([]T, len(sources))
+	group := &Group[*T]{members: make([]*T, len(sources))}
+	for i, source := range sources {
+		fill(&rows[i], source, Sibling[*T]{group, i})
+		group.members[i] = &rows[i]
 	}
-	return g
+	return group.members
 }
 
-// errMissing says that a batch left a row out; Load answers the zero value.
-var errMissing = errors.New("missing")
-
-// Load follows an edge from the member with that key. batch gets all members
-// and returns what each has, by key; one that is left out has nothing. A
-// client that has gone is followed no further.
-func Load[T, V any](ctx context.Context, g *Group[T], edge, key string, batch func(context.Context, []T) (map[string]V, error)) (V, error) {
+// Load follows an edge from a row. batch is a method of what is given before
+// it; it gets all siblings, and returns what each has, in their order. A client
+// that has gone is followed no further.
+func Load[R, T, V any](ctx context.Context, row Sibling[T], edge string, of R, batch func(R, context.Context, []T) ([]V, error)) (V, error) {
 	var none V
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	if plan.IsSerial(ctx) {
-		return columnOf(ctx, g, edge, batch).of(key)
+	if !plan.IsSerial(ctx) {
+		return loader(ctx, row.group, edge, of, batch).Load(ctx, row.at)()
 	}
-	value, err := loader(ctx, g, edge, batch).Load(ctx, key)()
-	if errors.Is(err, errMissing) {
-		return none, nil
+	column := columnOf(ctx, row.group, edge, of, batch)
+	if column.err != nil {
+		return none, column.err
 	}
-	return value, err
+	return column.values[row.at], nil
 }
 
 // column is what all members of a group have at an edge.
 type column[V any] struct {
-	found map[string]V
-	err   error
+	values []V
+	err    error
 }
 
-func (c *column[V]) of(key string) (V, error) { return c.found[key], c.err }
-
-// columnOf fetches an edge for all members when the first one follows it, on
-// the one goroutine that there is.
-func columnOf[T, V any](ctx context.Context, g *Group[T], edge string, batch func(context.Context, []T) (map[string]V, error)) *column[V] {
-	if fetched, ok := g.loaders[edge].(*column[V]); ok {
+func columnOf[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, batch func(R, context.Context, []T) ([]V, error)) *column[V] {
+	if fetched, ok := g.edges[edge].(*column[V]); ok {
 		return fetched
 	}
 	fetched := &column[V]{}
-	fetched.found, fetched.err = batch(ctx, g.members)
-	g.loaders[edge] = fetched
+	fetched.values, fetched.err = batch(of, ctx, g.members)
+	if g.edges == nil {
+		g.edges = make(map[string]any, 4)
+	}
+	g.edges[edge] = fetched
 	return fetched
 }
 
 // guarded turns a panic of a batch, which runs on a goroutine of its own, into
 // an error for everyone who waits for it.
-func guarded[T, V any](ctx context.Context, members []T, batch func(context.Context, []T) (map[string]V, error)) (found map[string]V, err error) {
+func guarded[R, T, V any](ctx context.Context, members []T, of R, batch func(R, context.Context, []T) ([]V, error)) (values []V, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic in a batch: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return batch(ctx, members)
+	return batch(of, ctx, members)
 }
 
 // loader returns the edge's, filled as soon as it is made.
-func loader[T, V any](ctx context.Context, g *Group[T], edge string, batch func(context.Context, []T) (map[string]V, error)) *dataloader.Loader[string, V] {
+func loader[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, batch func(R, context.Context, []T) ([]V, error)) *dataloader.Loader[int, V] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if made, ok := g.loaders[edge].(*dataloader.Loader[string, V]); ok {
+	if made, ok := g.edges[edge].(*dataloader.Loader[int, V]); ok {
 		return made
 	}
-	fetch := func(ctx context.Context, keys []string) []*dataloader.Result[V] {
-		found, err := guarded(ctx, g.members, batch)
-		results := make([]*dataloader.Result[V], len(keys))
-		for i, key := range keys {
-			value, ok := found[key]
-			switch {
-			case err != nil:
-				results[i] = &dataloader.Result[V]{Error: err}
-			case !ok:
-				results[i] = &dataloader.Result[V]{Error: errMissing}
-			default:
-				results[i] = &dataloader.Result[V]{Data: value}
+	fetch := func(ctx context.Context, places []int) []*dataloader.Result[V] {
+		values, err := guarded(ctx, g.members, of, batch)
+		results := make([]*dataloader.Result[V], len(places))
+		for i, place := range places {
+			results[i] = &dataloader.Result[V]{Error: err}
+			if err == nil {
+				results[i].Data = values[place]
 			}
 		}
 		return results
 	}
-	n := len(g.keys)
-	made := dataloader.NewBatchedLoader(fetch, dataloader.WithBatchCapacity[string, V](n), dataloader.WithInputCapacity[string, V](n),
-		dataloader.WithWait[string, V](time.Minute)) // never up: the next line fills the batch
-	made.LoadMany(ctx, g.keys)
-	g.loaders[edge] = made
+	n := len(g.members)
+	made := dataloader.NewBatchedLoader(fetch, dataloader.WithBatchCapacity[int, V](n), dataloader.WithInputCapacity[int, V](n),
+		dataloader.WithWait[int, V](time.Minute)) // never up: the next line fills the batch
+	places := make([]int, n)
+	for i := range places {
+		places[i] = i
+	}
+	made.LoadMany(ctx, places)
+	if g.edges == nil {
+		g.edges = map[string]any{}
+	}
+	g.edges[edge] = made
 	return made
+}
+
+// Spread takes values by key, in the order of the keys; the zero value for
+// what is missing.
+func Spread[V any](keys []string, byKey map[string]V) []V {
+	values := make([]V, len(keys))
+	for i, key := range keys {
+		values[i] = byKey[key]
+	}
+	return values
 }

@@ -12,140 +12,132 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph/model"
+	"portico/graph/plan"
 )
 
 // row is a row of a page.
-type row struct{ id string }
+type row struct {
+	id string
+	model.Sibling[*row]
+}
 
-func rows(n int) []row {
-	list := make([]row, n)
-	for i := range list {
-		list[i] = row{fmt.Sprintf("r%03d", i)}
+// rows are r000, r001 and so on, side by side.
+func rows(n int) []*row {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("r%03d", i)
 	}
-	return list
+	return side(ids)
 }
 
-func group(list []row) *model.Group[row] {
-	return model.NewGroup(list, func(r row) string { return r.id })
+func side(ids []string) []*row {
+	return model.NewSiblings(ids, func(r *row, id string, place model.Sibling[*row]) { *r = row{id, place} })
 }
 
-// counted is a batch that answers each row with its id in capitals, as it
-// were, and counts how often it ran.
+// inBoth runs a test as plans follow edges, one after the other, and as
+// gqlgen's executor does.
+func inBoth(t *testing.T, test func(t *testing.T, ctx context.Context)) {
+	t.Parallel()
+	t.Run("by plan", func(t *testing.T) { test(t, plan.Serial(t.Context())) })
+	t.Run("by gqlgen", func(t *testing.T) { test(t, t.Context()) })
+}
+
+// counted is a batch that answers each row, and counts how often it ran.
 type counted struct {
 	runs atomic.Int64
 	mu   sync.Mutex
-	saw  []row
+	saw  []*row
 }
 
-func (c *counted) batch(_ context.Context, all []row) (map[string]string, error) {
+func (c *counted) batch(_ context.Context, all []*row) ([]string, error) {
 	c.runs.Add(1)
 	c.mu.Lock()
 	c.saw = slices.Clone(all)
 	c.mu.Unlock()
-	answers := map[string]string{}
-	for _, r := range all {
-		answers[r.id] = "answer to " + r.id
+	answers := make([]string, len(all))
+	for i, r := range all {
+		answers[i] = "answer to " + r.id
 	}
 	return answers, nil
 }
 
 func TestOneBatchServesAllSiblings(t *testing.T) {
-	t.Parallel()
-	list, c := rows(100), &counted{}
-	g := group(list)
-	for _, r := range list {
-		answer, err := model.Load(t.Context(), g, "edge", r.id, c.batch)
-		require.NoError(t, err)
-		require.Equal(t, "answer to "+r.id, answer)
-	}
-	require.EqualValues(t, 1, c.runs.Load(), "batches")
-	require.Equal(t, list, c.saw, "a batch gets every sibling, in order")
+	inBoth(t, func(t *testing.T, ctx context.Context) {
+		list, c := rows(100), &counted{}
+		for _, r := range list {
+			answer, err := model.Load(ctx, r.Sibling, "edge", c, (*counted).batch)
+			require.NoError(t, err)
+			require.Equal(t, "answer to "+r.id, answer)
+		}
+		require.EqualValues(t, 1, c.runs.Load(), "batches")
+		require.Equal(t, list, c.saw, "a batch gets every sibling, in order")
+	})
 }
 
 func TestOneRowIsABatch(t *testing.T) {
-	t.Parallel()
-	c := &counted{}
-	answer, err := model.Load(t.Context(), group(rows(1)), "edge", "r000", c.batch)
-	require.NoError(t, err)
-	require.Equal(t, "answer to r000", answer)
-	require.EqualValues(t, 1, c.runs.Load())
-}
-
-func TestARowThatComesTwiceIsOneSibling(t *testing.T) {
-	t.Parallel()
-	c := &counted{}
-	g := group([]row{{"a"}, {"b"}, {"a"}})
-	for _, id := range []string{"a", "b", "a"} {
-		answer, err := model.Load(t.Context(), g, "edge", id, c.batch)
+	inBoth(t, func(t *testing.T, ctx context.Context) {
+		c := &counted{}
+		answer, err := model.Load(ctx, rows(1)[0].Sibling, "edge", c, (*counted).batch)
 		require.NoError(t, err)
-		require.Equal(t, "answer to "+id, answer)
-	}
-	require.Equal(t, []row{{"a"}, {"b"}}, c.saw)
-	require.EqualValues(t, 1, c.runs.Load())
+		require.Equal(t, "answer to r000", answer)
+		require.EqualValues(t, 1, c.runs.Load())
+	})
 }
 
 func TestEachEdgeHasItsOwnBatch(t *testing.T) {
-	t.Parallel()
-	g := group(rows(3))
-	one, two, numbers := &counted{}, &counted{}, 0
-	for range 2 {
-		_, err := model.Load(t.Context(), g, "one", "r000", one.batch)
-		require.NoError(t, err)
-		_, err = model.Load(t.Context(), g, "two", "r001", two.batch)
-		require.NoError(t, err)
-		n, err := model.Load(t.Context(), g, "numbers", "r002", func(context.Context, []row) (map[string]int, error) {
-			numbers++
-			return map[string]int{"r002": 42}, nil
-		})
-		require.NoError(t, err)
-		require.Equal(t, 42, n, "edges lead to values of any type")
-	}
-	require.EqualValues(t, 1, one.runs.Load())
-	require.EqualValues(t, 1, two.runs.Load())
-	require.Equal(t, 1, numbers)
-}
-
-func TestWhatABatchLeavesOutIsTheZeroValue(t *testing.T) {
-	t.Parallel()
-	g := group(rows(2))
-	batch := func(context.Context, []row) (map[string][]string, error) {
-		return map[string][]string{"r000": {"something"}}, nil
-	}
-	something, err := model.Load(t.Context(), g, "edge", "r000", batch)
-	require.NoError(t, err)
-	require.Equal(t, []string{"something"}, something)
-	nothing, err := model.Load(t.Context(), g, "edge", "r001", batch)
-	require.NoError(t, err)
-	require.Nil(t, nothing)
-
-	pointer, err := model.Load(t.Context(), g, "pointer", "r000", func(context.Context, []row) (map[string]*row, error) { return nil, nil })
-	require.NoError(t, err)
-	require.Nil(t, pointer, "an empty answer leaves everyone out")
+	inBoth(t, func(t *testing.T, ctx context.Context) {
+		list := rows(3)
+		one, two, runs := &counted{}, &counted{}, 0
+		for range 2 {
+			_, err := model.Load(ctx, list[0].Sibling, "one", one, (*counted).batch)
+			require.NoError(t, err)
+			_, err = model.Load(ctx, list[1].Sibling, "two", two, (*counted).batch)
+			require.NoError(t, err)
+			n, err := model.Load(ctx, list[2].Sibling, "numbers", &runs, func(runs *int, _ context.Context, all []*row) ([]int, error) {
+				*runs++
+				return []int{0, 0, 42}, nil
+			})
+			require.NoError(t, err)
+			require.Equal(t, 42, n, "edges lead to values of any type")
+		}
+		require.EqualValues(t, 1, one.runs.Load())
+		require.EqualValues(t, 1, two.runs.Load())
+		require.Equal(t, 1, runs)
+	})
 }
 
 func TestAnErrorIsEverySiblings(t *testing.T) {
-	t.Parallel()
-	list := rows(100)
-	g, failure := group(list), errors.New("the database is away")
-	runs := 0
-	batch := func(context.Context, []row) (map[string]string, error) {
-		runs++
-		return map[string]string{"r000": "half an answer"}, failure
-	}
-	for _, r := range list {
-		answer, err := model.Load(t.Context(), g, "edge", r.id, batch)
-		require.ErrorIs(t, err, failure, r.id)
-		require.Empty(t, answer, "no half answers")
-	}
-	require.Equal(t, 1, runs, "it is not tried again for each")
+	inBoth(t, func(t *testing.T, ctx context.Context) {
+		failure, runs := errors.New("the database is away"), 0
+		for _, r := range rows(100) {
+			answer, err := model.Load(ctx, r.Sibling, "edge", &runs, func(runs *int, _ context.Context, _ []*row) ([]string, error) {
+				*runs++
+				return []string{"half an answer"}, failure
+			})
+			require.ErrorIs(t, err, failure, r.id)
+			require.Empty(t, answer, "no half answers")
+		}
+		require.Equal(t, 1, runs, "it is not tried again for each")
+	})
 }
 
+func TestAClientThatHasGoneIsFollowedNoFurther(t *testing.T) {
+	inBoth(t, func(t *testing.T, ctx context.Context) {
+		ctx, leave := context.WithCancel(ctx)
+		leave()
+		c := &counted{}
+		_, err := model.Load(ctx, rows(2)[1].Sibling, "edge", c, (*counted).batch)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Zero(t, c.runs.Load())
+	})
+}
+
+// By gqlgen's executor: a plan ends with it, and is run again there.
 func TestAPanicIsEverySiblingsError(t *testing.T) {
 	t.Parallel()
-	list := rows(10)
-	g, runs := group(list), atomic.Int64{}
-	for _, r := range list {
-		_, err := model.Load(t.Context(), g, "edge", r.id, func(context.Context, []row) (map[string]string, error) {
+	runs := atomic.Int64{}
+	for _, r := range rows(10) {
+		_, err := model.Load(t.Context(), r.Sibling, "edge", &runs, func(runs *atomic.Int64, _ context.Context, _ []*row) ([]string, error) {
 			runs.Add(1)
 			panic("a bug")
 		})
@@ -173,12 +165,12 @@ func TestSiblingsAskAtTheSameTime(t *testing.T) {
 	var everyone sync.WaitGroup
 	var counts []*counted
 	for range 10 {
-		g, c, d := group(rows(100)), &counted{}, &counted{}
+		c, d := &counted{}, &counted{}
 		counts = append(counts, c, d)
 		for _, r := range rows(100) {
 			everyone.Go(func() {
 				for edge, c := range map[string]*counted{"one": c, "two": d} {
-					answer, err := model.Load(t.Context(), g, edge, r.id, c.batch)
+					answer, err := model.Load(t.Context(), r.Sibling, edge, c, (*counted).batch)
 					if err != nil || answer != "answer to "+r.id {
 						t.Errorf("%s got %q, %v", r.id, answer, err)
 					}
@@ -195,30 +187,18 @@ func TestSiblingsAskAtTheSameTime(t *testing.T) {
 // An edge of an edge: what a batch brings is a group of its own, and so on.
 func TestBatchesWithinBatches(t *testing.T) {
 	t.Parallel()
-	type parent struct {
-		id       string
-		children *model.Group[row]
-	}
 	inner := &counted{}
-	outer := func(_ context.Context, all []row) (map[string]*parent, error) {
-		children := group(all)
-		found := map[string]*parent{}
-		for _, r := range all {
-			found[r.id] = &parent{r.id, children}
-		}
-		return found, nil
-	}
-	list := rows(50)
-	g := group(list)
 	var everyone sync.WaitGroup
-	for _, r := range list {
+	for _, r := range rows(50) {
 		everyone.Go(func() {
-			p, err := model.Load(t.Context(), g, "parents", r.id, outer)
+			child, err := model.Load(t.Context(), r.Sibling, "children", 0, func(_ int, _ context.Context, all []*row) ([]*row, error) {
+				return rows(len(all)), nil
+			})
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			if answer, err := model.Load(t.Context(), p.children, "inner", r.id, inner.batch); err != nil || answer != "answer to "+r.id {
+			if answer, err := model.Load(t.Context(), child.Sibling, "inner", inner, (*counted).batch); err != nil || answer != "answer to "+r.id {
 				t.Errorf("%s got %q, %v", r.id, answer, err)
 			}
 		})
@@ -229,18 +209,26 @@ func TestBatchesWithinBatches(t *testing.T) {
 
 func TestAnEmptyGroupAsksNothing(t *testing.T) {
 	t.Parallel()
-	require.NotNil(t, group(nil))
+	require.Empty(t, rows(0))
 }
 
 // A batch runs for the first of the siblings who asks; what it reads the
 // context for (the principal, the shopper) is the same for all of them.
 func TestABatchSeesTheOperation(t *testing.T) {
-	t.Parallel()
 	type key struct{}
-	ctx := context.WithValue(t.Context(), key{}, "the operation")
-	saw, err := model.Load(ctx, group(rows(5)), "edge", "r003", func(ctx context.Context, all []row) (map[string]any, error) {
-		return map[string]any{"r003": ctx.Value(key{})}, nil
+	inBoth(t, func(t *testing.T, ctx context.Context) {
+		ctx = context.WithValue(ctx, key{}, "the operation")
+		saw, err := model.Load(ctx, rows(5)[3].Sibling, "edge", 0, func(_ int, ctx context.Context, all []*row) ([]any, error) {
+			values := make([]any, len(all))
+			values[3] = ctx.Value(key{})
+			return values, nil
+		})
+		require.NoError(t, err)
+		require.Equal(t, "the operation", saw)
 	})
-	require.NoError(t, err)
-	require.Equal(t, "the operation", saw)
+}
+
+func TestValuesByKeyInTheOrderOfTheKeys(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []int{2, 0, 1, 2}, model.Spread([]string{"b", "none", "a", "b"}, map[string]int{"a": 1, "b": 2}))
 }

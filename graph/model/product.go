@@ -9,20 +9,15 @@ import (
 // Product is a live product among the siblings it came with.
 type Product struct {
 	*store.Product
-	Group *Group[*Product]
+	Sibling[*Product]
 }
+
+// ProductID is the service's own id.
+func (p *Product) ProductID() string { return p.ID() }
 
 // NewProducts puts products side by side.
 func NewProducts(list []*store.Product) []*Product {
-	products := make([]*Product, len(list))
-	for i, p := range list {
-		products[i] = &Product{Product: p}
-	}
-	group := NewGroup(products, func(p *Product) string { return p.ID() })
-	for _, p := range products {
-		p.Group = group
-	}
-	return products
+	return NewSiblings(list, func(row *Product, p *store.Product, place Sibling[*Product]) { *row = Product{p, place} })
 }
 
 // ProductFile is a file and when it was attached.

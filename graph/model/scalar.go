@@ -13,18 +13,20 @@ import (
 	"portico/store"
 )
 
-const dateTimeLayout = "2006-01-02T15:04:05.000Z"
-
 // MarshalDateTime writes a moment in UTC with milliseconds.
 func MarshalDateTime(t time.Time) graphql.Marshaler {
 	if t.IsZero() {
 		return graphql.Null
 	}
-	return graphql.WriterFunc(func(w io.Writer) {
-		text := make([]byte, 0, len(dateTimeLayout)+2)
-		text = append(t.UTC().AppendFormat(append(text, '"'), dateTimeLayout), '"')
-		_, _ = w.Write(text)
-	})
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(AppendDateTime(nil, t)) })
+}
+
+// AppendDateTime is MarshalDateTime for plans; nothing is null.
+func AppendDateTime(dst []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return dst
+	}
+	return append(store.AppendTime(append(dst, '"'), t), '"')
 }
 
 // UnmarshalDateTime reads RFC 3339, and the same without a zone as UTC.
@@ -38,12 +40,15 @@ func UnmarshalDateTime(value any) (time.Time, error) {
 
 // MarshalJSON writes a JSON value as it is; an absent one is an empty object.
 func MarshalJSON(value json.RawMessage) graphql.Marshaler {
-	return graphql.WriterFunc(func(w io.Writer) {
-		if len(value) == 0 {
-			value = json.RawMessage("{}")
-		}
-		_, _ = w.Write(value)
-	})
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(AppendJSON(nil, value)) })
+}
+
+// AppendJSON is MarshalJSON for plans.
+func AppendJSON(dst []byte, value json.RawMessage) []byte {
+	if len(value) == 0 {
+		return append(dst, "{}"...)
+	}
+	return append(dst, value...)
 }
 
 // UnmarshalJSON takes any value.

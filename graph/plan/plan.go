@@ -43,10 +43,14 @@ var typename = &Description{NonNull: true}
 // concurrent use, and lives as long as its document is kept.
 type Plan struct {
 	root       *Selection
+	roots      []string
 	document   *ast.QueryDocument
 	conditions map[string]any
-	fields     atomic.Int64
 }
+
+// Roots are the names of the fields that are asked of the query, each once for
+// each time it is asked.
+func (p *Plan) Roots() []string { return p.roots }
 
 // compile makes the plan of a query for the values of its conditions; nil for
 // one that asks for the schema itself.
@@ -58,6 +62,7 @@ func (n *Runner) compile(document *ast.QueryDocument, operation *ast.OperationDe
 		if fields[i].description == nil {
 			return nil // __schema or __type
 		}
+		p.roots = append(p.roots, fields[i].collected.Name)
 	}
 	return p
 }
@@ -91,7 +96,6 @@ func (s *Selection) collect(object *Object) *Fields {
 	}
 	collected := graphql.CollectFields(&graphql.OperationContext{Doc: s.plan.document, Variables: s.plan.conditions}, s.set, object.Satisfies)
 	fields := &Fields{object: object, List: make([]Field, len(collected)), next: s.known.Load()}
-	s.plan.fields.Add(int64(len(collected)))
 	for i := range collected {
 		fields.List[i].describe(s.plan, object, collected[i], i == 0)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -18,8 +17,7 @@ type Run struct {
 	steps     [24]place                 // where places begins
 	arguments map[*Field]map[string]any // that variables went into
 	variables map[string]any
-	keeping   bool // live fields are left out, and where is noted
-	holes     []hole
+	holes     *Holes // nil where live fields are written like all others
 }
 
 // place is a step from the root: a field, or an element of its list.
@@ -231,20 +229,3 @@ func (r *Run) Root(ctx context.Context, f *Field, field func(context.Context) bo
 
 // finished stands for what is in the answer already.
 var finished = graphql.WriterFunc(func(io.Writer) {})
-
-// Hole leaves a live field of a row to be written at each answer.
-func (r *Run) Hole(f *Field, row any) bool {
-	if !r.keeping {
-		return false
-	}
-	r.holes = append(r.holes, hole{len(r.answer), f, row, slices.Clone(r.places)})
-	return true
-}
-
-// hole is where a live field is left out.
-type hole struct {
-	at     int
-	field  *Field
-	row    any
-	places []place
-}

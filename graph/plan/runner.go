@@ -30,24 +30,26 @@ func (n *Runner) Run(ctx context.Context, p *Plan, dst []byte) (answer []byte, e
 }
 
 func (n *Runner) run(ctx context.Context, r *Run, p *Plan) (answer []byte, err error) {
-	mark := r.Mark()
-	defer func() {
-		if reason := recover(); reason != nil {
-			answer, err = r.answer[:mark], fmt.Errorf("panic in a plan: %v\n%s", reason, debug.Stack())
-		}
-	}()
+	defer r.recoverInto(&answer, &err, len(r.answer))
 	r.variables = graphql.GetOperationContext(ctx).Variables
 	r.places = r.steps[:0]
-	if !n.root(serial(ctx), r, p.root.Of(n.query)) {
+	if !n.root(Serial(ctx), r, p.root.Of(n.query)) {
 		r.answer = append(r.answer, "null"...)
 	}
 	return r.answer, nil
 }
 
+// recoverInto makes a panic an error, and takes back what was written.
+func (r *Run) recoverInto(answer *[]byte, err *error, mark int) {
+	if reason := recover(); reason != nil {
+		*answer, *err = r.answer[:mark], fmt.Errorf("panic in a plan: %v\n%s", reason, debug.Stack())
+	}
+}
+
 type serialKey struct{}
 
-// serial marks what runs on one goroutine.
-func serial(ctx context.Context) context.Context {
+// Serial marks what runs on one goroutine.
+func Serial(ctx context.Context) context.Context {
 	return context.WithValue(ctx, serialKey{}, true)
 }
 

@@ -22,6 +22,8 @@ type Answer struct {
 	From  time.Time // when it began to hold; zero is ever
 	Until time.Time // when it holds no longer; zero is never
 
+	beside   any     // what its maker has to know of it
+	weight   int     // of that, in bytes
 	about    []field // the header that belongs to the body
 	whole    form
 	smallTag string
@@ -62,6 +64,16 @@ func newForm(body []byte, tag string, more ...field) form {
 	return form{body, append([]field{line("Etag", tag), line("Content-Length", strconv.Itoa(len(body)))}, more...)}
 }
 
+// With keeps something beside the body that whoever made it wants to find
+// again, of a size in bytes.
+func (a *Answer) With(beside any, size int) *Answer {
+	a.beside, a.weight = beside, size
+	return a
+}
+
+// Beside is what With was given; nil for nothing.
+func (a *Answer) Beside() any { return a.beside }
+
 // Holding says when the answer holds; a zero time is no bound.
 func (a *Answer) Holding(from, until time.Time) *Answer {
 	a.From, a.Until = from, until
@@ -94,7 +106,7 @@ const (
 // size is what the answer takes in memory, its compressed form included,
 // whether it has been made or not.
 func (a *Answer) size() int {
-	n := 512 + len(a.Body)
+	n := 512 + len(a.Body) + a.weight
 	if len(a.Body) >= leastCompressed {
 		n += len(a.Body) / twinShare
 	}
@@ -143,6 +155,12 @@ func (a *Answer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	a.Send(w, r)
+}
+
+// Send writes the answer, compressed to those who take that.
+func (a *Answer) Send(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
 	chosen := &a.whole
 	if accepts(r.Header["Accept-Encoding"]) {
 		if small := a.compressed(); small.body != nil {

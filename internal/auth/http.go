@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"portico/internal/incoming"
 	"portico/store"
 )
 
@@ -36,16 +37,16 @@ func (s *Service) Middleware(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		ctx := r.Context()
+		r, known := incoming.Begin(r)
 		token, ok := bearer(header)
 		if !ok {
-			ctx = WithFailure(ctx, unauthenticated("The header Authorization must be of the form: Bearer <token>; get a token from POST /oauth/access_token."))
-		} else if principal, err := s.Verify(ctx, token); err != nil {
-			ctx = WithFailure(ctx, err)
+			known.Caller = failure{unauthenticated("The header Authorization must be of the form: Bearer <token>; get a token from POST /oauth/access_token.")}
+		} else if principal, err := s.Verify(r.Context(), token); err != nil {
+			known.Caller = failure{err}
 		} else {
-			ctx = WithPrincipal(ctx, principal)
+			known.Caller = principal
 		}
-		next.ServeHTTP(w, r.WithContext(ctx))
+		next.ServeHTTP(w, r)
 	})
 }
 

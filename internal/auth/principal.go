@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"portico/internal/incoming"
 	"portico/store"
 )
 
@@ -34,37 +35,45 @@ func (p *Principal) Holds(scope string) bool { return slices.Contains(p.Scopes, 
 
 type callerKey struct{}
 
-// caller is what the middleware learnt from a request: one of the two.
-type caller struct {
-	principal *Principal
-	failure   error
+// failure is what is wrong with a token.
+type failure struct{ error }
+
+// caller is what the middleware learnt from a request: a *Principal, a failure
+// or, without a token, nil.
+func caller(ctx context.Context) any {
+	if given := ctx.Value(callerKey{}); given != nil {
+		return given
+	}
+	if known := incoming.From(ctx); known != nil {
+		return known.Caller
+	}
+	return nil
 }
 
 // WithPrincipal puts who is asking on the context.
 func WithPrincipal(ctx context.Context, p *Principal) context.Context {
-	return context.WithValue(ctx, callerKey{}, caller{principal: p})
+	return context.WithValue(ctx, callerKey{}, p)
 }
 
 // WithFailure remembers why a token is no good. Require says so when
 // something needs a token, and only then.
 func WithFailure(ctx context.Context, err error) context.Context {
-	return context.WithValue(ctx, callerKey{}, caller{failure: err})
+	return context.WithValue(ctx, callerKey{}, failure{err})
 }
 
 // From is who is asking; nil when there is no token, or no good one.
 func From(ctx context.Context) *Principal {
-	c, _ := ctx.Value(callerKey{}).(caller)
-	return c.principal
+	p, _ := caller(ctx).(*Principal)
+	return p
 }
 
 // Authenticated tells whether there is a good token, whatever its scopes: nil
 // if so, else UNAUTHENTICATED or what WithFailure remembered.
 func Authenticated(ctx context.Context) error {
-	c, _ := ctx.Value(callerKey{}).(caller)
-	switch {
-	case c.failure != nil:
-		return c.failure
-	case c.principal == nil:
+	switch c := caller(ctx).(type) {
+	case failure:
+		return c.error
+	case nil:
 		return unauthenticated("Send the header Authorization: Bearer <token>; get a token from POST /oauth/access_token.")
 	}
 	return nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"log/slog"
@@ -15,7 +16,7 @@ type Common struct {
 	DatabaseURL string `group:"Store and log" placeholder:"URL" default:"file:portico.db" help:"The database: file:PATH for SQLite, or postgres://user@host:5432/database. Default: ${default}."`
 	Synchronous string `group:"Store and log" placeholder:"MODE" enum:"FULL,NORMAL,OFF" default:"FULL" help:"SQLite only, when a write counts as done: FULL survives loss of power, NORMAL may lose the last writes to it, OFF leaves it all to the system. Default: ${default}."`
 	Readers     uint16 `group:"Store and log" placeholder:"N" default:"0" help:"Connections that read from SQLite, or all to PostgreSQL; 0 is the engine's own choice. Default: ${default}."`
-	CacheBytes  uint64 `group:"Store and log" placeholder:"BYTES" default:"268435456" help:"Memory for published products and lists, in bytes. Default: ${default}, which is 256 MiB."`
+	CacheBytes  uint64 `group:"Store and log" placeholder:"BYTES" default:"0" help:"Memory for published products and lists, in bytes; 0 is an eighth of the memory that the process can have, at most 256 MiB. Default: ${default}."`
 	LogLevel    string `group:"Store and log" placeholder:"LEVEL" enum:"debug,info,warn,error" default:"info" help:"The least that is logged: debug, info, warn or error. Default: ${default}."`
 	LogFormat   string `group:"Store and log" placeholder:"FORMAT" enum:"auto,text,json" default:"auto" help:"How standard error is logged to: text, json, or auto, which is text on a terminal and json elsewhere. Default: ${default}."`
 }
@@ -41,10 +42,16 @@ func (c *Common) Log(streams Streams) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(streams.Err, options))
 }
 
+// LogsJSON tells whether a log is one of JSON.
+func LogsJSON(log *slog.Logger) bool {
+	_, is := log.Handler().(*slog.JSONHandler)
+	return is
+}
+
 // Open opens the store, and creates or migrates it.
 func (c *Common) Open(ctx context.Context, log *slog.Logger, options ...func(*store.Config)) (*store.Store, error) {
 	config := store.Config{
-		URL: c.DatabaseURL, Readers: int(c.Readers), Synchronous: c.Synchronous, CacheBytes: c.CacheBytes, Log: log,
+		URL: c.DatabaseURL, Readers: int(c.Readers), Synchronous: c.Synchronous, CacheBytes: cmp.Or(c.CacheBytes, DefaultCacheBytes()), Log: log,
 	}
 	for _, option := range options {
 		option(&config)

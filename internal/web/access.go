@@ -22,6 +22,7 @@ func WithClient(client func(context.Context) string) AccessOption {
 
 type access struct {
 	log    *slog.Logger
+	lines  *Lines // nil where slog writes them
 	client func(context.Context) string
 }
 
@@ -53,20 +54,13 @@ func (a *access) write(r *http.Request, status int, bytes int64, took time.Durat
 	if !a.log.Enabled(ctx, level) {
 		return
 	}
-	attributes := append(make([]slog.Attr, 0, 7),
-		slog.String("method", bounded(r.Method, 16)),
-		slog.String("path", bounded(r.URL.Path, 256)),
-		slog.Int("status", status),
-		slog.Int64("bytes", bytes),
-		slog.Float64("duration_ms", float64(took.Microseconds())/1000),
-	)
-	if query := loggable(r.URL.RawQuery); query != "" {
-		attributes = append(attributes, slog.String("query", query))
+	e := entry{method: bounded(r.Method, 16), path: bounded(r.URL.Path, 256), query: loggable(r.URL.RawQuery), client: a.client(ctx),
+		status: status, bytes: bytes, took: took}
+	if a.lines == nil || !e.writable() {
+		e.log(ctx, a.log, level)
+		return
 	}
-	if client := a.client(ctx); client != "" {
-		attributes = append(attributes, slog.String("client", client))
-	}
-	a.log.LogAttrs(ctx, level, "request", attributes...)
+	e.write(a.lines, time.Now(), level, RequestIDFrom(ctx))
 }
 
 const (
@@ -81,24 +75,30 @@ func loggable(query string) string {
 	if query == "" {
 		return ""
 	}
-	var parts []string
+	var shown strings.Builder
+	shown.Grow(min(len(query)+maxLogged, 1<<10))
+	parts := 0
 	for part := range strings.SplitSeq(query, "&") {
-		if len(parts) == maxLogged {
-			parts = append(parts, "…")
+		if parts++; parts > 1 {
+			shown.WriteByte('&')
+		}
+		if parts > maxLogged {
+			shown.WriteString("…")
 			break
 		}
 		raw, value, assigned := strings.Cut(part, "=")
 		name, err := url.QueryUnescape(raw)
-		switch {
-		case err != nil || !assigned || !nameLike(name):
-			parts = append(parts, hidden)
-		case harmless(name):
-			parts = append(parts, name+"="+bounded(value, 64))
-		default:
-			parts = append(parts, name+"="+hidden)
+		if err == nil && assigned && nameLike(name) {
+			shown.WriteString(name)
+			shown.WriteByte('=')
+			if harmless(name) {
+				shown.WriteString(bounded(value, 64))
+				continue
+			}
 		}
+		shown.WriteString(hidden)
 	}
-	return strings.Join(parts, "&")
+	return shown.String()
 }
 
 func nameLike(name string) bool {

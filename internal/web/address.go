@@ -1,11 +1,12 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
+
+	"portico/internal/incoming"
 )
 
 // forwardedHeader is where proxies note whom they forward for, each behind
@@ -15,14 +16,6 @@ const forwardedHeader = "X-Forwarded-For"
 // maxForwarded bounds how many proxies are followed.
 const maxForwarded = 32
 
-type callerKey struct{}
-
-// caller is where a request came from, and the header of its answer.
-type caller struct {
-	address netip.Addr // not valid when it is none
-	answer  http.Header
-}
-
 // Address finds out where each request came from: the other end of the
 // connection, and where that is a trusted proxy, whom it forwards for. The
 // header is believed as far from its end as trusted proxies wrote it; without
@@ -30,8 +23,9 @@ type caller struct {
 func Address(trusted []netip.Prefix) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			from := caller{addressOf(r, trusted), w.Header()}
-			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, from)))
+			r, known := incoming.Begin(r)
+			known.Address, known.Answer = addressOf(r, trusted), w.Header()
+			next.ServeHTTP(w, r)
 		})
 	}
 }

@@ -2,12 +2,13 @@ package web
 
 import (
 	"container/list"
-	"context"
 	"errors"
 	"io"
 	"net/http"
 	"sync"
 	"time"
+
+	"portico/internal/incoming"
 )
 
 // errTooLong ends the work on a request.
@@ -20,21 +21,19 @@ var errTooLong = errors.New("the request took too long")
 func deadlines(b Bounds, next http.Handler) http.Handler {
 	waiting := &waiting{most: int64(b.AnswerMemory) << 20, grace: answerGrace, order: list.New()}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a := &timedAnswer{ResponseWriter: w, control: http.NewResponseController(w), time: b.AnswerTime, waiting: waiting, lift: func() {}}
+		a := &timedAnswer{ResponseWriter: w, control: *http.NewResponseController(w), time: b.AnswerTime, waiting: waiting}
 		if b.RequestTime > 0 {
-			ctx, end := context.WithCancelCause(r.Context())
-			defer end(nil)
-			timer := time.AfterFunc(b.RequestTime, func() { end(errTooLong) })
-			defer timer.Stop()
-			a.lift = func() { timer.Stop() }
-			r = r.WithContext(ctx)
+			r = a.bound(r, b.RequestTime)
+			defer a.work.close()
 		}
 		if b.BodyTime > 0 && r.Body != nil && r.Body != http.NoBody {
 			_ = a.control.SetReadDeadline(time.Now().Add(b.BodyTime)) // a recorder in tests has none
-			r.Body = &timedBody{r.Body, a.control}
+			r.Body = &timedBody{r.Body, &a.control}
 		}
 		next.ServeHTTP(a, r)
-		a.begin(0) // what is not sent yet
+		if a.since.IsZero() { // nothing was written, and the header is not sent yet
+			a.begin(0)
+		}
 	})
 }
 
@@ -56,14 +55,22 @@ func (b *timedBody) Read(p []byte) (int, error) {
 // timedAnswer bounds how long an answer takes to be read.
 type timedAnswer struct {
 	http.ResponseWriter
-	control *http.ResponseController
+	control http.ResponseController
 	time    time.Duration
 	waiting *waiting
-	lift    func() // of the time of the request
+	work    timed // the context of the request
 
 	own   bool // the handler sees to it
 	since time.Time
 	bytes int64
+}
+
+// bound has the work on a request end after a time.
+func (a *timedAnswer) bound(r *http.Request, after time.Duration) *http.Request {
+	r, known := incoming.Begin(r)
+	a.work.Context, a.work.ends = known.Context, time.Now().Add(after)
+	known.Context = &a.work
+	return r
 }
 
 // Unwrap lets http.ResponseController find the connection.
@@ -72,7 +79,7 @@ func (a *timedAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 // SetWriteDeadline is a handler's that is on its own from here.
 func (a *timedAnswer) SetWriteDeadline(t time.Time) error {
 	a.own = true
-	a.lift()
+	a.work.lift()
 	return a.control.SetWriteDeadline(t)
 }
 

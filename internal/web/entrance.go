@@ -21,9 +21,13 @@ import (
 // for a segment, however it is written, and none with an empty segment, which
 // would be an id that was forgotten.
 func Entrance(writeError func(http.ResponseWriter, *http.Request, error), headers ...string) Middleware {
+	canonical := make([]string, len(headers)) // as net/http keeps them
+	for i, name := range headers {
+		canonical[i] = http.CanonicalHeaderKey(name)
+	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if err := checkSent(r, headers); err != nil {
+			if err := checkSent(r, headers, canonical); err != nil {
 				writeError(w, r, err)
 				return
 			}
@@ -78,7 +82,7 @@ func Family(u *url.URL) string {
 
 // checkSent is INVALID for what is no text. A query that is not URL-encoded
 // is left to whoever reads it.
-func checkSent(r *http.Request, headers []string) error {
+func checkSent(r *http.Request, headers, canonical []string) error {
 	if store.CheckText(r.URL.Path) != nil {
 		return &store.Error{Code: store.Invalid, Detail: "The path is not UTF-8 text; send it encoded as UTF-8."}
 	}
@@ -87,8 +91,8 @@ func checkSent(r *http.Request, headers []string) error {
 			return &store.Error{Code: store.Invalid, Detail: "The query's parameter " + strconv.Quote(bounded(name, maxNameLen)) + " is not UTF-8 text; send it encoded as UTF-8."}
 		}
 	}
-	for _, name := range headers {
-		for _, value := range r.Header.Values(name) {
+	for i, name := range headers {
+		for _, value := range r.Header[canonical[i]] {
 			if store.CheckText(value) != nil {
 				return &store.Error{Code: store.Invalid, Detail: "The header " + name + " is not UTF-8 text; send it encoded as UTF-8."}
 			}

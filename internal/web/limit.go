@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/go-chi/httprate"
 
+	"portico/internal/incoming"
 	"portico/store"
 )
 
@@ -50,21 +52,21 @@ func newRate(limit int) *httprate.RateLimiter {
 // that the request of ctx came from. RATE_LIMITED when either has had its
 // share; the answer then says by Retry-After when to come again.
 func (l *Limit) Use(ctx context.Context, clientID string) error {
-	from, _ := ctx.Value(callerKey{}).(caller)
+	from := cmp.Or(incoming.From(ctx), &incoming.Request{})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	answer := discard{http.Header{}}
 	r := (&http.Request{}).WithContext(ctx)
 	over := ""
 	switch {
-	case l.perFrom != nil && from.address.IsValid() && l.perFrom.OnLimit(answer, r, network(from.address)):
+	case l.perFrom != nil && from.Address.IsValid() && l.perFrom.OnLimit(answer, r, network(from.Address)):
 		over = "this address"
 	case l.perClient != nil && clientID != "" && l.perClient.OnLimit(answer, r, clientID):
 		over = "this client"
 	}
 	for _, name := range rateHeaders {
-		if value := answer.Header().Get(name); value != "" && from.answer != nil {
-			from.answer.Set(name, value)
+		if value := answer.Header().Get(name); value != "" && from.Answer != nil {
+			from.Answer.Set(name, value)
 		}
 	}
 	if over == "" {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"portico/internal/incoming"
 )
 
 // MetricsPath is where metrics are asked for.
@@ -40,8 +41,9 @@ type Metrics struct {
 	queries  *prometheus.CounterVec
 	registry *prometheus.Registry
 
-	mu      sync.Mutex
+	mu      sync.RWMutex
 	clients map[string]bool
+	series  map[taken]*series
 }
 
 // NewMetrics counts calls from now on; client returns the API client that
@@ -64,6 +66,7 @@ func NewMetrics(client func(context.Context) string) *Metrics {
 		}, []string{"executor"}),
 		registry: prometheus.NewRegistry(),
 		clients:  map[string]bool{},
+		series:   map[taken]*series{},
 	}
 	m.registry.MustRegister(m.requests, m.duration, m.fields, m.queries,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -72,17 +75,27 @@ func NewMetrics(client func(context.Context) string) *Metrics {
 
 // Answers has the metrics tell what became of the answers that are kept: how
 // many were found, how many had to be made, and how many bytes they take.
-func (m *Metrics) Answers(read func() (kept, made, bytes uint64)) {
+func (m *Metrics) Answers(read func() (found, made, bytes uint64)) {
+	m.kept("portico_kept_answers", "Answers that can be kept", "kept answers", read)
+}
+
+// Parts has the metrics tell the same of parts of releases.
+func (m *Metrics) Parts(read func() (found, made, bytes uint64)) {
+	m.kept("portico_kept_parts", "Reads of products, lists and other parts of releases", "kept parts of releases", read)
+}
+
+// kept is how often something was found in memory, and how much that takes.
+func (m *Metrics) kept(name, reads, what string, read func() (found, made, bytes uint64)) {
 	count := func(outcome string, value func() uint64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "portico_kept_answers_total", Help: "Answers that can be kept, by what became of them: found, or made.",
+			Name: name + "_total", Help: reads + ", by what became of them: found, or made.",
 			ConstLabels: prometheus.Labels{"outcome": outcome},
 		}, func() float64 { return float64(value()) })
 	}
 	m.registry.MustRegister(
 		count("found", func() uint64 { found, _, _ := read(); return found }),
 		count("made", func() uint64 { _, made, _ := read(); return made }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "portico_kept_answers_bytes", Help: "Memory that kept answers take."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name + "_bytes", Help: "Memory that " + what + " take."},
 			func() float64 { _, _, bytes := read(); return float64(bytes) }))
 }
 
@@ -94,26 +107,23 @@ func (m *Metrics) Handler() http.Handler {
 // Field counts a root field of GraphQL, such as Query.product. It must be one
 // of the schema.
 func (m *Metrics) Field(ctx context.Context, field string) {
-	m.fields.WithLabelValues(field, m.who(ctx)).Inc()
+	m.fields.WithLabelValues(field, m.who(m.client(ctx))).Inc()
 }
 
 // Executor counts a GraphQL query by what runs it: plan or gqlgen.
 func (m *Metrics) Executor(name string) { m.queries.WithLabelValues(name).Inc() }
 
-type routeKey struct{}
-
 // Middleware counts requests. It stands inside of what finds out who is
 // asking, and needs Route around the mux to learn their routes.
 func (m *Metrics) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		start, rec, pattern := time.Now(), record(w), new(string)
+		start, rec := time.Now(), record(w)
+		r, known := incoming.Begin(r)
 		status := http.StatusInternalServerError // unless it returns, as in AccessLog
 		defer func() {
-			surface, route, method := surfaceOf(r), routeOf(*pattern), methodOf(r)
-			m.duration.WithLabelValues(surface, route, method).Observe(time.Since(start).Seconds())
-			m.requests.WithLabelValues(surface, route, method, strconv.Itoa(cmp.Or(rec.status, status)/100)+"xx", m.who(r.Context())).Inc()
+			m.of(r, known.Route).count(m, time.Since(start), cmp.Or(rec.status, status), m.client(r.Context()))
 		}()
-		next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), routeKey{}, pattern)))
+		next.ServeHTTP(rec, r)
 		status = http.StatusOK
 	})
 }
@@ -122,8 +132,8 @@ func (m *Metrics) Middleware(next http.Handler) http.Handler {
 // request took. Nothing between them may replace the request.
 func Route(mux http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if pattern, ok := r.Context().Value(routeKey{}).(*string); ok {
-			defer func() { *pattern = r.Pattern }()
+		if known := incoming.From(r.Context()); known != nil {
+			defer func() { known.Route = r.Pattern }()
 		}
 		mux.ServeHTTP(w, r)
 	})
@@ -164,11 +174,16 @@ func methodOf(r *http.Request) string {
 	return other
 }
 
-// who is the client that asks, as a label.
-func (m *Metrics) who(ctx context.Context) string {
-	client := m.client(ctx)
+// who is a client as a label.
+func (m *Metrics) who(client string) string {
 	if client == "" {
 		return noClient
+	}
+	m.mu.RLock()
+	known := m.clients[client]
+	m.mu.RUnlock()
+	if known {
+		return client
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -55,6 +55,33 @@ func databaseBarred(e Engine) func(*testing.T) {
 	}
 }
 
+// Restore puts another database in the place of the test's, under whatever
+// servers are connected to it, as one who restores a backup does. Only
+// PostgreSQL lets that happen.
+func Restore(t *testing.T, e Engine, from string) {
+	t.Helper()
+	onlyPostgres(t, e)
+	address, err := url.Parse(from)
+	require.NoError(t, err)
+	name, source := nameOf(t, e), address.Path[1:]
+	admit(t, name, "FALSE")
+	for _, database := range []string{name, source} {
+		endSessions(t, database)
+	}
+	for _, statement := range []string{`ALTER DATABASE ` + name + ` RENAME TO ` + name + `_gone`, `ALTER DATABASE ` + source + ` RENAME TO ` + name} {
+		_, err := shared.admin.Exec(statement)
+		require.NoError(t, err)
+	}
+	t.Cleanup(func() { // each under its own name again
+		endSessions(t, name)
+		for _, statement := range []string{`ALTER DATABASE ` + name + ` RENAME TO ` + source, `ALTER DATABASE ` + name + `_gone RENAME TO ` + name} {
+			_, err := shared.admin.Exec(statement)
+			require.NoError(t, err)
+		}
+		admit(t, name, "TRUE")
+	})
+}
+
 func onlyPostgres(t *testing.T, e Engine) {
 	t.Helper()
 	if e.Name != "postgres" {

@@ -20,6 +20,7 @@ import (
 func Deltas(t *testing.T, e Engine) {
 	t.Run("a delta shows what a whole release would", deltaAsWhole(e))
 	t.Run("a delta writes what changed, and little else", deltaSmall(e))
+	t.Run("a delta reads what changed, whatever the shop", deltaReads(e))
 	t.Run("much that changed is published whole", deltaTooLarge(e))
 	t.Run("deltas are swept, and their base with the last of them", deltaSwept(e))
 }
@@ -342,6 +343,43 @@ func deltaSmall(e Engine) func(*testing.T) {
 			require.Equal(t, first, written, "rows that a delta of one product writes, of %d", products)
 			requireFewStatements(t, e.Open(t, func(config *store.Config) { config.URL, config.NoCache = url, true }))
 		}
+	}
+}
+
+// deltaReads counts the statements that read, of a publication of one change.
+func deltaReads(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		cost := map[int]int{}
+		for _, products := range []int{300, 3000} {
+			s := e.Open(t, func(config *store.Config) { config.URL = e.Another(t) })
+			text := generated(t, products, 5)
+			imported(t, s, text)
+			catalog := catalogOf(t, text)
+			publish(t, s, catalog)
+			var lines []string
+			for line := range strings.Lines(text) {
+				if kindOf(line) == "product" && strings.Contains(line, `"status":"live"`) && len(lines) == 0 {
+					lines = append(lines, strings.Replace(line, `"description":"`, `"description":"New `, 1))
+				}
+			}
+			imported(t, s, strings.Join(lines, ""))
+			ctx, counter := store.CountStatements(t.Context())
+			release, err := s.Publish(ctx, actor, catalog, nil)
+			require.NoError(t, err)
+			require.NotZero(t, release.BaseID)
+			require.Equal(t, []int{0, 1, 0}, []int{release.Added, release.Changed, release.Removed})
+			ofLists := 0
+			for _, query := range counter.Queries() {
+				switch query = strings.TrimSpace(query); {
+				case strings.HasPrefix(query, "SELECT list, chunk, body"):
+					ofLists++
+				case strings.HasPrefix(query, "SELECT"):
+					cost[products]++
+				}
+			}
+			require.Less(t, ofLists, 64, "parts of lists, of %d products", products)
+		}
+		require.Equal(t, cost[300], cost[3000], "other statements that read")
 	}
 }
 

@@ -1,0 +1,132 @@
+package graph
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"portico/graph/model"
+	"portico/graph/plan"
+	"portico/internal/answers"
+	"portico/internal/auth"
+	"portico/store"
+)
+
+// Answers that follow from a release are kept, in the room that REST keeps
+// its own in and by its promise: a key names all that an answer follows from
+// but the clock, which is in the answer, and whoever asks has been let in
+// before there is a key. What is live, stock, is left out of them, and written
+// into each answer.
+
+// lastingFields are the fields of the query whose answers follow from the
+// release alone, for whoever may ask them.
+var lastingFields = []string{"catalogNode", "catalogNodes", "hierarchy", "hierarchies", "product", "products"}
+
+// lasting are the coordinates that are asked of the query, where its answer can
+// be kept; nil where it cannot.
+func lasting(plan *plan.Plan) (coordinates []string) {
+	for _, name := range plan.Roots() {
+		switch {
+		case slices.Contains(lastingFields, name):
+			coordinates = append(coordinates, "Query."+name)
+		case name != "__typename":
+			return nil
+		}
+	}
+	return coordinates
+}
+
+// livePart is what is to be filled into a kept answer: the stock of products.
+type livePart struct {
+	holes    *plan.Holes
+	products []*store.Product // of each hole, by their ids alone
+}
+
+// errBroken says that an answer has errors, and is kept for nobody.
+var errBroken = errors.New("the answer has errors")
+
+// lastingAnswer gives an answer that is kept, or makes one that will be. ok is
+// false for who is not allowed all of it, so that its errors are to be made.
+func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body []byte, found *answers.Answer, ok bool, err error) {
+	for _, coordinate := range q.lasting {
+		if auth.Require(ctx, coordinate) != nil {
+			return dst, nil, false, nil
+		}
+	}
+	view, err := p.resolver.view(ctx)
+	if err != nil {
+		return dst, nil, false, nil
+	}
+	var space [256]byte
+	key := view.AppendKey(binary.BigEndian.AppendUint64(append(space[:0], 'g'), q.number))
+	var made *draftAnswer
+	kept, err := p.room.Do(ctx, string(key), view.Now(), func() (*answers.Answer, error) {
+		made, err = p.draft(ctx, q, dst)
+		if err != nil {
+			return nil, err
+		}
+		return made.keep(ctx, view)
+	})
+	switch {
+	case made != nil: // by this request, which may tell errors
+		body, err = p.fill(ctx, made.body, &made.livePart, dst)
+		return body, nil, true, err
+	case errors.Is(err, errBroken), err != nil && ctx.Err() != nil:
+		return dst, nil, false, nil // another's errors
+	case err != nil:
+		return dst, nil, false, err
+	}
+	p.countFields(ctx, q.lasting)
+	if live, ok := kept.Beside().(*livePart); ok {
+		body, err = p.fill(ctx, kept.Body, live, dst)
+		return body, nil, true, err
+	}
+	return dst, kept, true, nil
+}
+
+// draftAnswer is an answer as it is made, without its live parts.
+type draftAnswer struct {
+	body []byte
+	livePart
+}
+
+func (p *planned) draft(ctx context.Context, q *ready, dst []byte) (*draftAnswer, error) {
+	body, holes, err := p.runner.RunWithHoles(ctx, q.plan, append(dst, answerBegins...))
+	if err != nil {
+		return nil, err
+	}
+	made := &draftAnswer{append(slices.Clip(slices.Clone(body)), answerEnds...), livePart{holes: holes}}
+	holes.Rows(func(row any) {
+		made.products = append(made.products, store.NamedProduct(row.(*model.Product).ID()))
+	})
+	return made, nil
+}
+
+// keep is the answer to be kept, for as long as it holds.
+func (d *draftAnswer) keep(ctx context.Context, view *store.View) (*answers.Answer, error) {
+	if graphql.GetErrors(ctx) != nil {
+		return nil, errBroken
+	}
+	answer := answers.New(d.body, nil)
+	if d.holes.Len() > 0 {
+		answer.With(&d.livePart, d.holes.Size()+len(d.products)*namedProductBytes)
+	}
+	from, until, keep := view.Holds()
+	if !keep {
+		until = time.Unix(0, 0) // it holds for nobody else
+	}
+	return answer.Holding(from, until), nil
+}
+
+// namedProductBytes is what a product of which nothing is known takes.
+const namedProductBytes = 400
+
+// fill appends an answer with its live parts to dst.
+func (p *planned) fill(ctx context.Context, body []byte, live *livePart, dst []byte) ([]byte, error) {
+	rows := model.NewProducts(live.products)
+	return p.runner.Fill(ctx, body, live.holes, func(i int) any { return rows[i] }, dst)
+}

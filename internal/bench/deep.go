@@ -1,0 +1,191 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// coldRow asks for pages of the large shop, each as often as any other, of a
+// server that has memory for next to none of them.
+func (b *bench) coldRow() ([]result, error) {
+	s, err := b.largeShop()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"--cache-bytes", "16777216"}
+	if b.has("--answer-cache-bytes") {
+		args = append(args, "--answer-cache-bytes", "0")
+	}
+	server, err := s.serve(args...)
+	if err != nil {
+		return nil, err
+	}
+	t, err := b.alone(server, newMix(s.pages(s.restPage), 20_000).evenly())
+	if err != nil {
+		return nil, err
+	}
+	return []result{{"a page of a release that is not in memory, REST", t, tally{}, fmt.Sprintf("%.0f µs", t.cost()), reached(t.cost() <= 200)}}, nil
+}
+
+// largeShop is the shop that takes its time.
+func (b *bench) largeShop() (*shop, error) {
+	if b.large == 0 {
+		return nil, &skipped{"-large is 0"}
+	}
+	return b.shop(b.large)
+}
+
+// alone loads a server with a mix, without a floor.
+func (b *bench) alone(server *process, m mix) (tally, error) {
+	if _, err := ask(b.ctx, server, m.requests[0]); err != nil {
+		return tally{}, err
+	}
+	l, err := newLoad(server, m, b.connections, 200)
+	if err != nil {
+		return tally{}, err
+	}
+	defer l.close()
+	return b.steady(l)
+}
+
+// words are what the large shop's products can be found by.
+type words struct {
+	tags  []string
+	names []string
+}
+
+func (s *shop) words() (w words, err error) {
+	var answer struct {
+		Data struct {
+			Products struct {
+				Nodes  []struct{ Name string }
+				Facets struct{ Tags []struct{ Value string } }
+			}
+		}
+	}
+	for offset := 0; offset < min(s.products-100, 1000); offset += 100 {
+		q := s.graphql(`query Words($offset: Int!) { products(first: 100, offset: $offset) { nodes { name } facets { tags(first: 100) { value } } } }`, fmt.Sprintf(`{"offset":%d}`, offset))
+		if err := s.read(q, &answer); err != nil {
+			return w, err
+		}
+		for _, product := range answer.Data.Products.Nodes {
+			w.names = append(w.names, product.Name)
+		}
+	}
+	for _, tag := range answer.Data.Products.Facets.Tags {
+		w.tags = append(w.tags, tag.Value)
+	}
+	return w, nil
+}
+
+// tagged calls for pairs of tags, and some pages of what both find.
+func (w words) tagged(find func(one, other string, offset int) request) (requests []request) {
+	for i, one := range w.tags {
+		for _, other := range w.tags[:i] {
+			for offset := 0; offset < 100; offset += 25 {
+				requests = append(requests, find(one, other, offset))
+			}
+		}
+	}
+	return requests
+}
+
+// findRow filters, counts and searches.
+func (b *bench) findRow() (results []result, err error) {
+	s, err := b.largeShop()
+	if err != nil {
+		return nil, err
+	}
+	server, err := s.serve()
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.words()
+	if err != nil {
+		return nil, err
+	}
+	graphql := func(fields string) func(one, other string, offset int) request {
+		return func(one, other string, offset int) request {
+			return s.graphql(`query Find($tags: [String!]!, $offset: Int!) { products(filter: {tags: {in: $tags}}, first: 25, offset: $offset) { totalCount nodes { uuid sku name } `+fields+` } }`,
+				fmt.Sprintf(`{"tags":[%q,%q],"offset":%d}`, one, other, offset))
+		}
+	}
+	var searches []request
+	for _, name := range w.names {
+		first, rest, _ := strings.Cut(name, " ")
+		for _, text := range []string{first, first + " " + rest[:min(3, len(rest))], name} {
+			searches = append(searches, s.graphql(`query Search($text: String!) { products(filter: {search: $text}, first: 25) { totalCount nodes { uuid sku name } } }`, fmt.Sprintf(`{"text":%q}`, strings.ToLower(text))))
+		}
+	}
+	for _, c := range []struct {
+		name     string
+		requests []request
+	}{
+		{"filter, REST", w.tagged(func(one, other string, offset int) request {
+			return s.get(fmt.Sprintf("/catalog/products?filter=in(tags,%s,%s):eq(product_types,standard)&page[limit]=25&page[offset]=%d", one, other, offset))
+		})},
+		{"filter, GraphQL", w.tagged(graphql(""))},
+		{"facets, GraphQL", w.tagged(graphql("facets { tags { value count } productTypes { value count } }"))},
+		{"search, GraphQL", searches},
+	} {
+		t, err := b.alone(server, newMix(c.requests, b.distinct))
+		if err != nil {
+			return results, fmt.Errorf("%s: %w", c.name, err)
+		}
+		name := fmt.Sprintf("%s, of %d", c.name, s.products)
+		results = append(results, result{name, t, tally{}, fmt.Sprintf("%.2f ms", t.cost()/1000), reached(t.cost() <= 1000)})
+	}
+	return results, nil
+}
+
+// offsetRow compares pages around offset 10,000 with pages around 0.
+func (b *bench) offsetRow() (results []result, err error) {
+	s, err := b.largeShop()
+	if err != nil {
+		return nil, err
+	}
+	if results, err = b.offsets(s, "SQLite"); err != nil {
+		return results, err
+	}
+	if b.postgres == "" {
+		return append(results, result{name: "the same, PostgreSQL", told: "skipped: see -postgres"}), nil
+	}
+	if s, err = b.postgresShop(b.large); err != nil {
+		return results, err
+	}
+	more, err := b.offsets(s, "PostgreSQL")
+	return append(results, more...), err
+}
+
+func (b *bench) offsets(s *shop, engine string) (results []result, err error) {
+	server, err := s.serve()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range []struct{ name, path string }{
+		{"products", "/catalog/products?page[limit]=25&page[offset]=%d"},
+		{"stock", "/v2/inventories?page[limit]=25&page[offset]=%d"},
+	} {
+		around := func(from int) mix {
+			var requests []request
+			for i := range 1000 {
+				requests = append(requests, s.get(fmt.Sprintf(c.path, from+i)))
+			}
+			return newMix(requests, b.distinct)
+		}
+		deep := min(9_000, s.products*8/10-1000)
+		if deep < 1000 {
+			return nil, &skipped{"the shop is too small for deep pages"}
+		}
+		far, near, err := b.sideBySide(server, around(deep), server, around(0), b.connections, 200)
+		if err != nil {
+			return results, err
+		}
+		times := far.cost() / near.cost()
+		name := fmt.Sprintf("offset %d to %d of %d %s, %s (floor: offset 0 to 999)", deep, deep+999, s.products, c.name, engine)
+		results = append(results, result{name, far, near, fmt.Sprintf("%.2f times", times), reached(times <= 1.2)})
+	}
+	return results, nil
+}

@@ -1,0 +1,60 @@
+// Package incoming is what is known of a request while it is answered: one
+// struct on its context, which the layers in front of both surfaces fill in,
+// each its part, before the next one runs. So a layer costs neither a context
+// of its own nor a copy of the request.
+package incoming
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+)
+
+// Request is the context of a request, and what the layers found out. Each
+// member says who sets it; it is empty where that layer is not there. Nobody
+// sets anything once the handler runs, but for Route.
+type Request struct {
+	context.Context
+
+	ID        string      // web.RequestID
+	Address   netip.Addr  // web.Address: where it came from; not valid when that is no address
+	Answer    http.Header // web.Address: the header of its answer
+	Caller    any         // auth.Service.Middleware: a *auth.Principal, or what is wrong with the token
+	Operation any         // graph.Shopper: who asks as a shopper
+	Route     string      // web.Route: the pattern of the mux, once it is answered
+
+	line [1]string
+}
+
+type key struct{}
+
+// Value implements context.Context.
+func (r *Request) Value(of any) any {
+	if _, ok := of.(key); ok {
+		return r
+	}
+	return r.Context.Value(of)
+}
+
+// Line is a header's value of one line, which is kept in the request itself.
+// There is but one.
+func (r *Request) Line(text string) []string {
+	r.line[0] = text
+	return r.line[:]
+}
+
+// From is the request that a context belongs to; nil when it belongs to none.
+func From(ctx context.Context) *Request {
+	r, _ := ctx.Value(key{}).(*Request)
+	return r
+}
+
+// Begin is the request with its struct on the context, which is there already
+// unless this is the first layer.
+func Begin(r *http.Request) (*http.Request, *Request) {
+	if begun := From(r.Context()); begun != nil {
+		return r, begun
+	}
+	begun := &Request{Context: r.Context()}
+	return r.WithContext(begun), begun
+}

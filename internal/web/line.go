@@ -1,0 +1,101 @@
+package web
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Lines is where several logs write whole lines to, each in one write.
+type Lines struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// NewLines makes one.
+func NewLines(to io.Writer) *Lines { return &Lines{to: to} }
+
+// Write implements io.Writer.
+func (l *Lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(line)
+}
+
+// WithLines has the access log write its lines itself, in the very bytes that
+// slog would write, where the log is one of JSON that writes to these lines
+// and adds nothing of its own.
+func WithLines(lines *Lines) AccessOption {
+	return func(a *access) {
+		if under, ok := a.log.Handler().(requestHandler); ok {
+			if _, ok := under.Handler.(*slog.JSONHandler); ok {
+				a.lines = lines
+			}
+		}
+	}
+}
+
+// entry is what the access log tells of a request.
+type entry struct {
+	method, path, query, client string // empty ones but method and path are left out
+	status                      int
+	bytes                       int64
+	took                        time.Duration
+}
+
+func (e *entry) milliseconds() float64 { return float64(e.took.Microseconds()) / 1000 }
+
+// log writes the entry by slog.
+func (e *entry) log(ctx context.Context, log *slog.Logger, level slog.Level) {
+	attributes := append(make([]slog.Attr, 0, 7), slog.String("method", e.method), slog.String("path", e.path),
+		slog.Int("status", e.status), slog.Int64("bytes", e.bytes), slog.Float64("duration_ms", e.milliseconds()))
+	if e.query != "" {
+		attributes = append(attributes, slog.String("query", e.query))
+	}
+	if e.client != "" {
+		attributes = append(attributes, slog.String("client", e.client))
+	}
+	log.LogAttrs(ctx, level, "request", attributes...)
+}
+
+// room for a line, kept from one to the next.
+var room = sync.Pool{New: func() any { line := make([]byte, 0, 512); return &line }}
+
+// write writes the entry as slog would, without its detours.
+func (e *entry) write(to *Lines, at time.Time, level slog.Level, id string) {
+	kept := room.Get().(*[]byte)
+	line := append((*kept)[:0], `{"time":"`...)
+	line = append(at.AppendFormat(line, time.RFC3339Nano), `","level":"`...)
+	line = append(line, level.String()...)
+	line = append(append(line, `","msg":"request","method":"`...), e.method...)
+	line = append(append(line, `","path":"`...), e.path...)
+	line = strconv.AppendInt(append(line, `","status":`...), int64(e.status), 10)
+	line = strconv.AppendInt(append(line, `,"bytes":`...), e.bytes, 10)
+	line = strconv.AppendFloat(append(line, `,"duration_ms":`...), e.milliseconds(), 'f', -1, 64)
+	for _, member := range [...]struct{ name, value string }{{`,"query":"`, e.query}, {`,"client":"`, e.client}, {`,"request_id":"`, id}} {
+		if member.value != "" {
+			line = append(append(append(line, member.name...), member.value...), '"')
+		}
+	}
+	_, _ = to.Write(append(line, '}', '\n')) // as slog, which has nobody to tell
+	*kept = line
+	room.Put(kept)
+}
+
+// writable tells whether no text of the entry has to be escaped. Those that
+// have are rare, and left to slog.
+func (e *entry) writable() bool {
+	return unescaped(e.method) && unescaped(e.path) && unescaped(e.query) && unescaped(e.client)
+}
+
+func unescaped(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,186 @@
+package rest_test
+
+import (
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/auth"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// fresh is a shop in which everything that can change an answer is there once:
+// a sale, two catalogs with prices of their own, a rule for an account, and one
+// for a time.
+const fresh = `
+{"type":"hierarchy","id":"shop","attributes":{"name":"Shop"}}
+{"type":"node","id":"all","attributes":{"name":"All"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"shop"}},"products":{"data":[{"type":"product","id":"tea"},{"type":"product","id":"cup"}]}}}
+{"type":"product","id":"tea","attributes":{"name":"Tea","sku":"TEA","slug":"tea","status":"live","created_at":"2024-01-01T00:00:00Z","updated_at":"2024-01-02T00:00:00Z"}}
+{"type":"product","id":"cup","attributes":{"name":"Cup","sku":"CUP","slug":"cup","status":"live","created_at":"2024-01-01T00:00:00Z","updated_at":"2024-01-01T00:00:00Z"}}
+{"type":"pricebook","id":"public","attributes":{"name":"Public"}}
+{"type":"pricebook","id":"trade","attributes":{"name":"Trade"}}
+{"type":"product-price","id":"tea-public","attributes":{"sku":"TEA","currencies":{"USD":{"amount":1000,"includes_tax":false},"EUR":{"amount":900,"includes_tax":true}},"sales":{"noon":{"schedule":{"valid_from":"2024-05-30T12:00:00Z","valid_to":"2024-05-30T13:00:00Z"},"currencies":{"USD":{"amount":700,"includes_tax":false}}}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"public"}}}}
+{"type":"product-price","id":"tea-trade","attributes":{"sku":"TEA","currencies":{"USD":{"amount":500,"includes_tax":false}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"trade"}}}}
+{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["shop"],"pricebook_ids":[{"id":"public","priority":1}],"created_at":"2024-01-01T00:00:00Z"}}
+{"type":"catalog","id":"trade","attributes":{"name":"Trade","hierarchies":["shop"],"pricebook_ids":[{"id":"trade","priority":1}],"created_at":"2024-01-02T00:00:00Z"}}
+{"type":"catalog_rule","id":"r-trade","attributes":{"name":"trade","catalog_id":"trade","account_ids":["acme"],"created_at":"2024-01-01T00:00:00Z"}}
+{"type":"catalog_rule","id":"r-night","attributes":{"name":"night","catalog_id":"trade","channels":["night"],"schedules":[{"valid_from":"2024-05-30T20:00:00Z","valid_to":"2024-05-30T21:00:00Z"}],"created_at":"2024-01-01T00:00:00Z"}}
+`
+
+// teaPage is a page with the tea's price on it.
+var teaPage = productsOf("all") + "?include=" + everything
+
+// teaQuery is that page as GraphQL.
+var teaQuery = "/graphql?query=" + url.QueryEscape(`{ catalogNode(id: "all") { products { nodes { name displayPrice { withTax { amount } withoutTax { amount } } stock { available } } } } }`)
+
+// two are two servers over one database, as a rule.
+type two struct {
+	writer, other *surface
+	clock         *storetest.Clock
+}
+
+// serveTwice opens the shop at eleven; both have answered the page already.
+func serveTwice(t *testing.T, e storetest.Engine) *two {
+	t.Helper()
+	clock := storetest.NewClock(time.Date(2024, 5, 30, 11, 0, 0, 0, time.UTC))
+	s := open(t, e, strings.TrimSpace(fresh), at(clock))
+	both := &two{s, over(t, e.Open(t, at(clock))), clock}
+	both.require(t, "Tea", "1000")
+	return both
+}
+
+// page is what a shopper is answered.
+func (s *surface) page(shopper *auth.Principal, path string, headers ...string) *httptest.ResponseRecorder {
+	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", path, nil)
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	s.as(shopper).ServeHTTP(w, r)
+	return w
+}
+
+// shows tells whether a page has a product of a name and a price, asked for
+// more than once, so that it is seen as it is kept too.
+func shows(s *surface, shopper *auth.Principal, name, amount string, headers ...string) bool {
+	for range 3 {
+		body := s.page(shopper, teaPage, headers...).Body.String()
+		if !strings.Contains(body, `"name":"`+name+`"`) || !strings.Contains(body, `{"amount":`+amount+`,`) {
+			return false
+		}
+		body = s.page(shopper, teaQuery, headers...).Body.String()
+		if !strings.Contains(body, `"name":"`+name+`"`) || !strings.Contains(body, `{"amount":"`+amount+`"}`) {
+			return false
+		}
+	}
+	return true
+}
+
+// require holds both servers to what the page is to show: the one that wrote
+// at once, the other soon.
+func (b *two) require(t *testing.T, name, amount string, headers ...string) {
+	t.Helper()
+	require.True(t, shows(b.writer, admin(), name, amount, headers...), "the writer shows %s", b.writer.page(admin(), teaPage, headers...).Body)
+	require.Eventually(t, func() bool { return shows(b.other, admin(), name, amount, headers...) }, 20*time.Second, 10*time.Millisecond)
+}
+
+// TestNoAnswerIsStale: whatever changes an answer, nobody is answered from
+// before it.
+func TestNoAnswerIsStale(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		both := serveTwice(t, e)
+		s, ctx := both.writer.store, t.Context()
+		tag := both.writer.page(admin(), teaPage).Header().Get("Etag")
+		first := both.writer.page(admin(), "/catalog/nodes").Header().Get("Etag")
+
+		both.clock.Set(time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)) // a sale begins
+		both.require(t, "Tea", "700")
+		both.clock.Advance(time.Hour - time.Microsecond) // its last instant
+		both.require(t, "Tea", "700")
+		both.clock.Advance(time.Microsecond)
+		both.require(t, "Tea", "1000")
+		require.Equal(t, 304, both.writer.page(admin(), teaPage, "If-None-Match", tag).Code, "as before the sale")
+
+		both.clock.Set(time.Date(2024, 5, 30, 19, 59, 59, 0, time.UTC)) // a rule's schedule
+		both.require(t, "Tea", "1000", "Store-Channel", "night")
+		both.clock.Advance(time.Second)
+		both.require(t, "Tea", "500", "Store-Channel", "night")
+		both.clock.Advance(time.Hour)
+		both.require(t, "Tea", "1000", "Store-Channel", "night")
+
+		served, err := s.View(ctx, store.ShopperContext{}) // published
+		require.NoError(t, err)
+		load(t, s, strings.ReplaceAll(strings.TrimSpace(fresh), `"name":"Tea"`, `"name":"Green Tea"`))
+		both.require(t, "Green Tea", "1000")
+		require.Equal(t, 200, both.writer.page(admin(), teaPage, "If-None-Match", tag).Code, "another page")
+		_, err = s.ServeRelease(ctx, "test", served.Release.UUID()) // rolled back
+		require.NoError(t, err)
+		both.require(t, "Tea", "1000")
+		require.Equal(t, 304, both.writer.page(admin(), teaPage, "If-None-Match", tag).Code, "the page of before")
+		require.Equal(t, 304, both.writer.page(admin(), "/catalog/nodes", "If-None-Match", first).Code)
+
+		trade, usd, eur, one := "trade", "USD", "EUR", 1
+		_, err = s.CreateCatalogRule(ctx, "test", "r-all", store.RuleChange{Name: &trade, CatalogID: &trade}) // a rule
+		require.NoError(t, err)
+		both.require(t, "Green Tea", "500") // whose release was not rolled back
+		require.NoError(t, s.DeleteCatalogRule(ctx, "test", "r-all"))
+		both.require(t, "Tea", "1000")
+
+		_, err = s.UpdateSettings(ctx, "test", store.SettingsChange{Currency: &eur}) // settings
+		require.NoError(t, err)
+		both.require(t, "Tea", "900")
+		_, err = s.UpdateSettings(ctx, "test", store.SettingsChange{Currency: &usd, PageLength: &one})
+		require.NoError(t, err)
+		both.require(t, "Tea", "1000")
+		require.Len(t, read(t, both.writer.page(admin(), teaPage)).ids(), 1)
+		require.Eventually(t, func() bool { return len(read(t, both.other.page(admin(), teaPage)).ids()) == 1 }, 20*time.Second, 10*time.Millisecond)
+	})
+}
+
+// TestADatabaseIsRestoredUnderItsServers: the numbers of its releases come
+// again, with other content.
+func TestADatabaseIsRestoredUnderItsServers(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		if e.Name != "postgres" {
+			t.Skip("a file that is open does not change")
+		}
+		both := serveTwice(t, e)
+		before := both.clock.Advance(time.Minute) // which went by before the other was published
+		another := e.Another(t)
+		restored := e.Open(t, at(storetest.NewClock(before)), func(c *store.Config) { c.URL = another })
+		load(t, restored, strings.ReplaceAll(strings.TrimSpace(fresh), `"name":"Tea"`, `"name":"Mate"`))
+		require.NoError(t, restored.Close())
+		storetest.Restore(t, e, another)
+		for _, s := range []*surface{both.writer, both.other} {
+			require.Eventually(t, func() bool { return shows(s, admin(), "Mate", "1000") }, 20*time.Second, 10*time.Millisecond)
+		}
+	})
+}
+
+// TestNothingOfOneShopperIsAnothers: two shoppers in turn, of whom one has a
+// catalog and prices of its own.
+func TestNothingOfOneShopperIsAnothers(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := serveTwice(t, e).writer
+		anyone := &auth.Principal{ClientID: "storefront", Scopes: []string{"catalog:read"}}
+		acme := &auth.Principal{ClientID: "storefront", Scopes: []string{"catalog:read"}, AccountID: "acme"}
+		for range 3 {
+			for shopper, amount := range map[*auth.Principal]string{anyone: "1000", acme: "500"} {
+				require.True(t, shows(s, shopper, "Tea", amount))
+				require.True(t, shows(s, shopper, "Tea", amount, "X-Moltin-Currency", "usd"))
+			}
+			require.Equal(t, "public, no-cache", s.page(anyone, teaPage).Header().Get("Cache-Control"))
+			require.Equal(t, "private, no-cache", s.page(acme, teaPage).Header().Get("Cache-Control"))
+			require.Equal(t, 401, s.page(nil, teaPage).Code)
+			require.Equal(t, 403, s.page(&auth.Principal{ClientID: "x", Scopes: []string{"inventory:read"}}, teaPage).Code)
+			require.Empty(t, s.page(nil, teaPage).Header().Get("Etag"))
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package storetest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// Validity is the promise to those who keep what a view showed: Holds is right
+// about the prices that were read, and AppendKey tells apart views that show
+// something else.
+func Validity(t *testing.T, e Engine) {
+	s, clock := salesAt(t, e, noon.Add(-24*time.Hour))
+	at := func(clockTime string) time.Time { return moment(t, clockTime) }
+	read := func(t *testing.T, read func(*store.View)) (from, until time.Time) {
+		v := viewOf(t, s, store.ShopperContext{})
+		read(v)
+		from, until, keep := v.Holds()
+		require.True(t, keep)
+		return from, until
+	}
+	one := func(id string) func(*store.View) { return func(v *store.View) { product(t, v, id) } }
+	t.Run("a product's prices hold from edge to edge", func(t *testing.T) {
+		clock.Set(at("12:15:00"))
+		from, until := read(t, one("tea"))
+		require.Equal(t, at("12:00:00"), from)
+		require.Equal(t, at("12:30:00"), until)
+	})
+	t.Run("of several products the nearest edges count", func(t *testing.T) {
+		clock.Set(at("12:45:00"))
+		from, until := read(t, func(v *store.View) { one("dress")(v); one("tea")(v) })
+		require.Equal(t, at("12:30:00"), from)
+		require.Equal(t, at("13:00:00"), until)
+	})
+	t.Run("nothing that was read holds for ever", func(t *testing.T) {
+		from, until := read(t, func(*store.View) {})
+		require.Zero(t, from)
+		require.Zero(t, until)
+		_, until = read(t, one("dress-own")) // which is in no sale
+		require.Zero(t, until)
+	})
+	t.Run("an order by price holds as long as all prices do", func(t *testing.T) {
+		clock.Set(at("13:15:00"))
+		none := 0
+		from, until := read(t, func(v *store.View) {
+			_, err := v.Products(t.Context(), store.ProductQuery{Sort: store.Sort{By: store.SortPrice}, Page: store.Page{Offset: &none}})
+			require.NoError(t, err)
+		})
+		require.Equal(t, at("13:00:00"), from)
+		require.Equal(t, at("13:30:00"), until)
+	})
+	t.Run("what a cursor led out of is not to be kept", func(t *testing.T) {
+		first := 1
+		before, err := viewOf(t, s, store.ShopperContext{}).Products(t.Context(), store.ProductQuery{Page: store.Page{First: &first}})
+		require.NoError(t, err)
+		page := store.ProductQuery{Page: store.Page{First: &first, After: &before.Cursors[0]}}
+		v := viewOf(t, s, store.ShopperContext{})
+		_, err = v.Products(t.Context(), page)
+		require.NoError(t, err)
+		_, _, keep := v.Holds()
+		require.True(t, keep, "in the release that is served")
+		renameTea(t, s, "Black Tea")
+		v = viewOf(t, s, store.ShopperContext{})
+		_, err = v.Products(t.Context(), page)
+		require.NoError(t, err)
+		_, _, keep = v.Holds()
+		require.False(t, keep, "in the one before")
+	})
+	t.Run("a key names what decides, and no shopper", func(t *testing.T) {
+		key := func(shopper store.ShopperContext) string { return string(viewOf(t, s, shopper).AppendKey(nil)) }
+		plain := key(store.ShopperContext{})
+		require.Equal(t, plain, key(store.ShopperContext{AccountID: "acme", CustomerID: "c", Channel: "web", Tags: []string{"x"}, Currency: "USD"}))
+		seen := map[string]bool{plain: true}
+		for _, other := range []store.ShopperContext{{Currency: "EUR"}, {Locale: "de"}, {Locale: "fr-CA"}} {
+			require.False(t, seen[key(other)], "%v", other)
+			seen[key(other)] = true
+		}
+		renameTea(t, s, "White Tea")
+		require.False(t, seen[key(store.ShopperContext{})], "another release")
+	})
+}
+
+// renameTea publishes the shop with another name for its tea.
+func renameTea(t *testing.T, s *store.Store, name string) {
+	t.Helper()
+	imported(t, s, strings.ReplaceAll(salesFile(), `"name":"Tea"`, `"name":"`+name+`"`))
+	_, err := s.Publish(t.Context(), actor, "main", nil)
+	require.NoError(t, err)
+}
