@@ -32,8 +32,12 @@ type surface struct {
 // open imports and publishes a shop, and mounts both surfaces over it.
 func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.Config)) *surface {
 	t.Helper()
+	if os.Getenv("PORTICO_STOCK") != "off" { // as the long form of the tests is run with as well
+		e = e.Live()
+	}
 	s := e.Open(t, options...)
 	load(t, s, shop)
+	require.NoError(t, s.WarmStock(t.Context())) // no later than after the import
 	return over(t, s)
 }
 

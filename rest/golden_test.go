@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/auth"
+	"portico/store"
 	"portico/store/storetest"
 )
 
@@ -265,7 +266,8 @@ func TestTheErrorsOfTheServer(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		t.Run("a damaged database", func(t *testing.T) {
-			s := open(t, e, shop(), at(storetest.NewClock(noon)))
+			asked := func(c *store.Config) { c.StockBytes = 0 } // each time, for nothing is in memory
+			s := open(t, e, shop(), at(storetest.NewClock(noon)), asked)
 			for _, table := range []string{"release_list", "stock_transaction", "stock"} {
 				_, err := e.SQL(t).Exec("DROP TABLE " + table)
 				require.NoError(t, err)

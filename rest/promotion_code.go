@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"portico/graph/generated"
@@ -13,15 +14,32 @@ import (
 	"portico/store"
 )
 
-// codesBody is what codes are made by (spec: Endpoints 1).
-type codesBody struct {
-	Type        *string           `json:"type"`
-	Codes       []json.RawMessage `json:"codes"`
-	ConsumeUnit *string           `json:"consume_unit"` // of the codes that name none
+// codesBody is what codes are made or deleted by (spec: Endpoints 1).
+type codesBody[Codes any] struct {
+	Type        *string `json:"type"`
+	Codes       Codes   `json:"codes"`
+	ConsumeUnit *string `json:"consume_unit"` // of the codes that name none
+}
+
+// codeRows are the codes of a body, all read at once or, where one is
+// malformed, as they were sent.
+type codeRows struct {
+	read []*codeBody
+	sent []json.RawMessage
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *codeRows) UnmarshalJSON(text []byte) error {
+	*r = codeRows{}
+	if json.Unmarshal(text, &r.read) == nil && !slices.Contains(r.read, nil) {
+		return nil
+	}
+	r.read = nil
+	return json.Unmarshal(text, &r.sent)
 }
 
 // check is UNPROCESSABLE for another type; none is fine.
-func (b codesBody) check() error {
+func (b codesBody[Codes]) check() error {
 	if b.Type != nil && *b.Type != "promotion_codes" {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"type"}, Detail: "must be promotion_codes, not " + strconv.Quote(*b.Type)}
 	}
@@ -36,18 +54,27 @@ type codeBody struct {
 	User        store.CodeUser `json:"user"`
 }
 
-// inputs reads each row by itself, so that every malformed one is told.
-func (b codesBody) inputs() (list []*model.PromotionCodeInput, err error) {
-	list = make([]*model.PromotionCodeInput, 0, len(b.Codes))
+// input is the code as GraphQL takes it.
+func (c *codeBody) input() *model.PromotionCodeInput {
+	return &model.PromotionCodeInput{Code: c.Code, Uses: c.Uses, ConsumeUnit: (*store.ConsumeUnit)(c.ConsumeUnit),
+		User: c.User.Names(), OneUser: c.User.IsOne()}
+}
+
+// inputs reads rows that are not read yet each by itself, so that every
+// malformed one is told.
+func (r codeRows) inputs() (list []*model.PromotionCodeInput, err error) {
+	list = make([]*model.PromotionCodeInput, 0, len(r.read)+len(r.sent))
+	for _, c := range r.read {
+		list = append(list, c.input())
+	}
 	var faults store.Errors
-	for i, row := range b.Codes {
+	for i, row := range r.sent {
 		var c codeBody
 		if fault := rowFault(row, store.DecodeJSON(row, &c)); fault != nil {
 			faults = append(faults, fault.At("codes", strconv.Itoa(i)))
 			continue
 		}
-		list = append(list, &model.PromotionCodeInput{Code: c.Code, Uses: c.Uses, ConsumeUnit: (*store.ConsumeUnit)(c.ConsumeUnit),
-			User: c.User.Names(), OneUser: c.User.IsOne()})
+		list = append(list, c.input())
 	}
 	if len(faults) > 0 {
 		return nil, faults.Bounded()
@@ -72,17 +99,20 @@ func rowFault(row json.RawMessage, err error) *store.Error {
 	return nil
 }
 
+// codeBytes is about how many bytes a code takes in an answer.
+const codeBytes = 320
+
 // createCodes makes codes for a promotion, all or none. The answer is the
 // promotion, with the codes as a further member.
 func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
-	var b codesBody
+	var b codesBody[codeRows]
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}
 	if err := b.check(); err != nil {
 		return err
 	}
-	codes, err := b.inputs()
+	codes, err := b.Codes.inputs()
 	if err != nil {
 		return err
 	}
@@ -96,7 +126,7 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return namingRows(err, len(codes))
 	}
-	dst := appendPromotion([]byte(`{"data":`), payload.Promotion)
+	dst := appendPromotion(append(make([]byte, 0, 2048+codeBytes*len(payload.Codes)), `{"data":`...), payload.Promotion)
 	dst = append(dst[:len(dst)-1], `,"codes":[`...)
 	for i, code := range payload.Codes {
 		dst = appendCode(comma(dst, i), code)
@@ -174,7 +204,7 @@ func (a *API) deleteCode(w http.ResponseWriter, r *http.Request) error {
 // deleteCodes removes the codes of a body, all or none: strings, or objects
 // that have a code.
 func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
-	var b codesBody
+	var b codesBody[[]json.RawMessage]
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}

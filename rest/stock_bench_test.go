@@ -5,6 +5,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,5 +53,37 @@ func BenchmarkStockRows(b *testing.B) {
 				}
 			})
 		}
+	})
+}
+
+// BenchmarkAllocate has 32 allocate one of a thousand products at a time,
+// durably, without a network.
+func BenchmarkAllocate(b *testing.B) {
+	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+		var rows []store.Stock
+		for i := range 1000 {
+			rows = append(rows, store.Stock{ProductID: fmt.Sprint("p", i), Available: 1 << 30, CreatedAt: noon, UpdatedAt: noon})
+		}
+		storetest.SeedStock(b, e.SQL(b), rows...)
+		s := e.Live().Open(b, func(c *store.Config) { c.Synchronous = "FULL" })
+		handler := (&surface{s, rest.New(graph.NewResolver(s), slog.New(slog.DiscardHandler)).Handler()}).as(admin())
+		var sold atomic.Int64
+		var group sync.WaitGroup
+		b.ReportAllocs()
+		b.ResetTimer()
+		for range 32 {
+			group.Go(func() {
+				for n := sold.Add(1); n <= int64(b.N); n = sold.Add(1) {
+					r := httptest.NewRequest("POST", fmt.Sprintf("/v2/inventories/p%d/transactions", n*7%1000), strings.NewReader(`{"data":{"type":"stock-transaction","action":"allocate","quantity":1}}`))
+					w := &sink{header: http.Header{}}
+					if handler.ServeHTTP(w, r); w.status != http.StatusCreated {
+						b.Error(w.status)
+						return
+					}
+				}
+			})
+		}
+		group.Wait()
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "sales/s")
 	})
 }

@@ -3,20 +3,15 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 )
 
 // MaxGeneratedCodes bounds the codes of one job.
 const MaxGeneratedCodes = 10_000_000
 
-const (
-	// generateBatch is how many codes are written in one transaction, which
-	// other writes wait for at most.
-	generateBatch = 2000
-
-	// generateMisses is how many codes drawn in a row may be taken already.
-	generateMisses = 10_000
-)
+// generateMisses is how many codes drawn in a row may be taken already.
+const generateMisses = 10_000
 
 // CodeGeneration is what a job of the kind JobGenerateCodes is to make.
 type CodeGeneration struct {
@@ -101,6 +96,7 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 	if err != nil {
 		return nil, err
 	}
+	p := newPace()
 	for progress(state.Made, input.Count); state.Made < input.Count; progress(state.Made, input.Count) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -108,49 +104,37 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 		if state.Misses > generateMisses {
 			return nil, unprocessable([]string{"pattern"}, "has hardly a code left that no promotion has: %d were made; take another pattern", state.Made)
 		}
-		if state, err = s.generateCodes(ctx, job, &input, pattern, state); err != nil {
+		next, err := s.generateCodes(ctx, job, &input, pattern, state, p, true)
+		if errors.Is(err, errTaken) { // then it finds out which
+			next, err = s.generateCodes(ctx, job, &input, pattern, state, p, false)
+		}
+		if err != nil {
 			return nil, err
 		}
+		state = next
 	}
 	return state, nil
 }
 
 // generateCodes makes a batch. It is made only if nobody has gone on from the
-// same state.
-func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInput, pattern codePattern, from generateState) (to generateState, err error) {
+// same state. Where it is likely that nobody has any of the codes, it looks no
+// closer and may be errTaken.
+func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInput, pattern codePattern, from generateState, p *pace, likely bool) (to generateState, err error) {
 	err = s.update(ctx, job.Actor, func(ctx context.Context, t *tx) error {
-		p, err := t.lockPromotion(ctx, "promotionId", input.PromotionID)
-		if HasCode(err, NotFound) {
-			return unknownPromotion(input.PromotionID) // by now, when nobody's input is at fault
-		}
+		promotion, err := t.generating(ctx, input)
 		if err != nil {
 			return err
 		}
-		if err := p.takesCodes(); err != nil {
-			return err
-		}
-		if p.epoch != input.Epoch {
-			return &Error{Code: Unprocessable, Detail: "The promotion was enabled anew meanwhile, which did away with the codes that were made."}
-		}
-		codes := pattern.draw(min(generateBatch, input.Count-from.Made))
-		slices.Sort(codes)
-		codes = slices.Compact(codes)
-		claimed, err := t.claim(ctx, p, codes)
-		if err != nil {
-			return err
-		}
-		rows := make([][]any, 0, len(claimed))
-		for _, code := range codes {
-			if claimed[code] {
-				rows = append(rows, []any{p.number, p.epoch, code, newID(), input.Uses, 0, string(orPerCart(input.ConsumeUnit)), "", micros(t.now)})
+		if err := p.timed(func(rows int) (int, error) {
+			codes := pattern.draw(min(rows, input.Count-from.Made))
+			made, err := t.addDrawn(ctx, promotion, input, codes, likely)
+			to = generateState{Made: from.Made + made}
+			if made == 0 {
+				to.Misses = from.Misses + len(codes)
 			}
-		}
-		if _, err := t.writeCodes(ctx, "", rows); err != nil {
+			return len(codes), err
+		}); err != nil {
 			return err
-		}
-		to = generateState{Made: from.Made + len(rows)}
-		if len(rows) == 0 {
-			to.Misses = from.Misses + len(codes)
 		}
 		n, err := t.exec(ctx, `UPDATE job SET result = $3 WHERE id = $1 AND result = $2 AND state = $4 AND NOT canceled`,
 			job.ID, string(job.Result), string(encode(to)), string(JobRunning))
@@ -163,6 +147,45 @@ func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInpu
 		job.Result = encode(to)
 	}
 	return to, err
+}
+
+// generating locks the promotion, as long as it takes the codes of the job.
+func (t *tx) generating(ctx context.Context, input *generateInput) (*Promotion, error) {
+	p, err := t.lockPromotion(ctx, "promotionId", input.PromotionID)
+	if HasCode(err, NotFound) {
+		return nil, unknownPromotion(input.PromotionID) // by now, when nobody's input is at fault
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := p.takesCodes(); err != nil {
+		return nil, err
+	}
+	if p.epoch != input.Epoch {
+		return nil, &Error{Code: Unprocessable, Detail: "The promotion was enabled anew meanwhile, which did away with the codes that were made."}
+	}
+	return p, nil
+}
+
+// addDrawn writes those of the codes that nobody has, and tells how many.
+func (t *tx) addDrawn(ctx context.Context, p *Promotion, input *generateInput, codes []string, likely bool) (made int, err error) {
+	slices.Sort(codes)
+	codes = slices.Compact(codes)
+	if likely {
+		err = t.claimNew(ctx, p, codes)
+	} else {
+		var claimed map[string]bool
+		claimed, err = t.claim(ctx, p, codes)
+		codes = slices.DeleteFunc(codes, func(code string) bool { return !claimed[code] })
+	}
+	if err != nil {
+		return 0, err
+	}
+	ids := newIDs(len(codes))
+	_, err = t.insert(ctx, newCodeInsert, len(codes), func(values []any, n int) []any {
+		return append(values, p.number, p.epoch, codes[n], ids[n], input.Uses, 0, string(orPerCart(input.ConsumeUnit)), "", micros(t.now))
+	})
+	return len(codes), err
 }
 
 func orPerCart(unit ConsumeUnit) ConsumeUnit {

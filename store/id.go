@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bufio"
+	"crypto/rand"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -67,6 +69,15 @@ func idsOnly(ids []string) []string {
 
 // newID is a UUIDv7: unique, and in order of creation.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// newIDs are so many of them, for which chance is asked but a few times.
+func newIDs(n int) []string {
+	ids, chance := make([]string, n), bufio.NewReaderSize(rand.Reader, min(16*max(n, 1), 1<<14))
+	for i := range ids {
+		ids[i] = uuid.Must(uuid.NewV7FromReader(chance)).String()
+	}
+	return ids
+}
 
 // The types that a global id can name.
 const (

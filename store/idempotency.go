@@ -156,18 +156,12 @@ func (k *IdempotencyKey) hash() (string, error) {
 //
 // An outdated key is as good as gone before that (once).
 func (s *Store) sweepIdempotencyKeys(ctx context.Context) error {
-	for deleted := int64(sweepBatch); deleted == sweepBatch; {
-		if err := s.update(ctx, "", func(ctx context.Context, t *tx) (err error) {
-			deleted, err = t.exec(ctx, `
-				DELETE FROM idempotency_key
-				WHERE created_at <= $1 AND (client, operation, key) IN (
-				    SELECT client, operation, key FROM idempotency_key
-				    WHERE created_at <= $1 ORDER BY created_at, client, operation, key LIMIT $2)`,
-				micros(t.now.Add(-idempotencyKept)), sweepBatch)
-			return err
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.inBatches(ctx, "", func(ctx context.Context, t *tx, rows int) (int64, error) {
+		return t.exec(ctx, `
+			DELETE FROM idempotency_key
+			WHERE created_at <= $1 AND (client, operation, key) IN (
+			    SELECT client, operation, key FROM idempotency_key
+			    WHERE created_at <= $1 ORDER BY created_at, client, operation, key LIMIT $2)`,
+			micros(t.now.Add(-idempotencyKept)), rows)
+	})
 }

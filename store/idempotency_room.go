@@ -107,20 +107,15 @@ func (s *Store) makeKeyRoom(ctx context.Context, client Actor) error {
 		s.keys.refuse(client, now.Add(keysRefused))
 		keeps = safe
 	}
-	for deleted := int64(sweepBatch); deleted == sweepBatch; {
-		if err := s.update(context.WithValue(ctx, idempotencyKeyKey{}, nil), "", func(ctx context.Context, t *tx) (err error) {
-			deleted, err = t.exec(ctx, `
-				DELETE FROM idempotency_key
-				WHERE client = $1 AND created_at <= $2 AND (operation, key) IN (
-				    SELECT operation, key FROM idempotency_key
-				    WHERE client = $1 AND created_at <= $2 ORDER BY created_at, operation, key LIMIT $3)`,
-				string(client), keeps, sweepBatch)
-			return err
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
+	ctx = context.WithValue(ctx, idempotencyKeyKey{}, nil) // these writes are nobody's
+	return s.inBatches(ctx, "", func(ctx context.Context, t *tx, rows int) (int64, error) {
+		return t.exec(ctx, `
+			DELETE FROM idempotency_key
+			WHERE client = $1 AND created_at <= $2 AND (operation, key) IN (
+			    SELECT operation, key FROM idempotency_key
+			    WHERE client = $1 AND created_at <= $2 ORDER BY created_at, operation, key LIMIT $3)`,
+			string(client), keeps, rows)
+	})
 }
 
 // keysThatFit is the time of the newest of a client's keys that there is no

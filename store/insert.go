@@ -9,7 +9,7 @@ type inserter struct {
 	texts   [len(insertSizes)]string
 }
 
-var insertSizes = [...]int{128, 32, 8, 4, 2, 1}
+var insertSizes = [...]int{512, 128, 32, 8, 4, 2, 1}
 
 // newInserter inserts into a table's columns; the clause says what to do about
 // rows that are there.

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 )
@@ -44,7 +46,8 @@ func (f *faults) consumeUnit(member string, unit ConsumeUnit) {
 func (s *Store) CreatePromotionCodes(ctx context.Context, actor Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *Promotion, made []*PromotionCode, err error) {
 	f := &faults{}
 	f.consumeUnit("consumeUnit", unit)
-	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+	likely := true // that all is well
+	create := func(ctx context.Context, t *tx) error {
 		made = nil
 		if p, err = t.lockPromotion(ctx, "promotionId", promotionID); err != nil {
 			return err
@@ -58,9 +61,13 @@ func (s *Store) CreatePromotionCodes(ctx context.Context, actor Actor, promotion
 		case len(codes) > MaxCodes:
 			return unprocessable([]string{"codes"}, "must be at most %d, not %d; send them in several requests", MaxCodes, len(codes))
 		}
-		made, err = t.addCodes(ctx, p, codes, unit, slices.Clone(f.list))
+		made, err = t.addCodes(ctx, p, codes, unit, slices.Clone(f.list), likely)
 		return err
-	}, &p, &made)
+	}
+	if err = s.update(ctx, actor, create, &p, &made); errors.Is(err, errTaken) {
+		likely = false
+		err = s.update(ctx, actor, create, &p, &made)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,12 +90,16 @@ func (p *Promotion) takesCodes() error {
 }
 
 // addCodes writes codes to a promotion that is locked, unless one is at fault,
-// or there are faults already.
-func (t *tx) addCodes(ctx context.Context, p *Promotion, codes []NewCode, unit ConsumeUnit, faulty Errors) ([]*PromotionCode, error) {
+// or there are faults already. Where it is likely that none is, it looks no
+// closer and may be errTaken.
+func (t *tx) addCodes(ctx context.Context, p *Promotion, codes []NewCode, unit ConsumeUnit, faulty Errors, likely bool) ([]*PromotionCode, error) {
 	made := make([]*PromotionCode, len(codes))
+	records := make([]PromotionCode, len(codes))
 	first := make(map[string]int, len(codes)) // of the codes that can be, where each is
+	ids := newIDs(len(codes))
 	for i, c := range codes {
-		made[i] = c.code(p, unit, t)
+		made[i] = &records[i]
+		c.make(made[i], ids[i], p, unit, t)
 		faults := c.check()
 		if _, twice := first[made[i].Code]; twice {
 			faults = append(faults, duplicateCode().At("code"))
@@ -100,46 +111,45 @@ func (t *tx) addCodes(ctx context.Context, p *Promotion, codes []NewCode, unit C
 		}
 	}
 	order := slices.Sorted(maps.Keys(first)) // or two batches wait for each other
+	if likely && len(faulty) == 0 {
+		if err := t.claimNew(ctx, p, order); err != nil {
+			return nil, err
+		}
+	} else if err := t.claimEach(ctx, p, order, codes, first, faulty); err != nil {
+		return nil, err
+	}
+	_, err := t.insert(ctx, newCodeInsert, len(order), func(values []any, n int) []any {
+		c := made[first[order[n]]]
+		return append(values, p.number, p.epoch, c.Code, c.ID, c.MaxUses, 0, string(c.ConsumeUnit), c.User.stored(), micros(t.now))
+	})
+	return made, err
+}
+
+// claimEach claims codes, and tells of each that another has.
+func (t *tx) claimEach(ctx context.Context, p *Promotion, order []string, codes []NewCode, first map[string]int, faulty Errors) error {
 	claimed, err := t.claim(ctx, p, order)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, code := range order {
 		if claimed[code] {
 			continue
 		}
 		if codes[first[code]].Code == "" {
-			return nil, errRaced // a new one was taken: one in 2^60
+			return errRaced // a new one was taken: one in 2^60
 		}
 		faulty = append(faulty, duplicateCode().At("codes", itoa(first[code]), "code"))
 	}
-	if err := refusedRows(faulty); err != nil {
-		return nil, err
-	}
-	rows := make([][]any, len(order))
-	for i, code := range order {
-		c := made[first[code]]
-		rows[i] = []any{p.number, p.epoch, code, c.ID, c.MaxUses, 0, string(c.ConsumeUnit), c.User.stored(), micros(t.now)}
-	}
-	_, err = t.writeCodes(ctx, "", rows)
-	return made, err
+	return refusedRows(faulty)
 }
 
-// code is the new code as it will be read.
-func (c NewCode) code(p *Promotion, unit ConsumeUnit, t *tx) *PromotionCode {
-	now := t.now
-	made := &PromotionCode{ID: newID(), PromotionID: p.ID, Code: c.Code, MaxUses: c.MaxUses, ConsumeUnit: c.ConsumeUnit, User: c.User,
-		CreatedAt: &now, Held: true, Promotion: p}
+// make makes the new code, as it will be read.
+func (c *NewCode) make(made *PromotionCode, id string, p *Promotion, unit ConsumeUnit, t *tx) {
+	*made = PromotionCode{ID: id, PromotionID: p.ID, Code: c.Code, MaxUses: c.MaxUses, ConsumeUnit: cmp.Or(c.ConsumeUnit, unit, PerCart), User: c.User,
+		CreatedAt: &t.now, Held: true, Promotion: p}
 	if made.Code == "" {
 		made.Code = newCode()
 	}
-	if made.ConsumeUnit == "" {
-		made.ConsumeUnit = unit
-	}
-	if made.ConsumeUnit == "" {
-		made.ConsumeUnit = PerCart
-	}
-	return made
 }
 
 // DeletePromotionCodes removes codes of a promotion, all or none, and tells

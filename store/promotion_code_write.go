@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,6 +35,24 @@ func (t *tx) claim(ctx context.Context, p *Promotion, codes []string) (claimed m
 		return err
 	})
 	return claimed, err
+}
+
+// errTaken says that somebody has one of the codes.
+var errTaken = errors.New("a code is taken")
+
+var (
+	claimInsert   = newInserter("code_claim", []string{"code", "promotion_number", "epoch"}, " ON CONFLICT (code) DO NOTHING")
+	newCodeInsert = newInserter("promotion_code", codeInsert, "")
+)
+
+// claimNew is claim for codes that most likely nobody has, nor had: half of
+// the work. errTaken otherwise, after which the write must not go on.
+func (t *tx) claimNew(ctx context.Context, p *Promotion, codes []string) error {
+	claimed, err := t.insert(ctx, claimInsert, len(codes), func(values []any, n int) []any { return append(values, codes[n], p.number, p.epoch) })
+	if err == nil && int(claimed) < len(codes) {
+		err = errTaken
+	}
+	return err
 }
 
 // holders are the numbers of the promotions that claimed codes.

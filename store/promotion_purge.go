@@ -17,38 +17,35 @@ func (s *Store) purgeCodes(ctx context.Context, actor Actor) error {
 		return err
 	}
 	for _, e := range dead {
-		for more := true; more; {
-			if err := s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {
-				more, err = t.purge(ctx, e.number, e.epoch)
-				return err
-			}); err != nil {
-				return err
-			}
+		if err := s.inBatches(ctx, actor, func(ctx context.Context, t *tx, rows int) (int64, error) {
+			return t.purge(ctx, e.number, e.epoch, rows)
+		}); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// purge deletes a batch, and tells whether there may be more. The claims go
-// first, unless somebody else took them over; what is asked for is noted until
-// nothing is left of it.
-func (t *tx) purge(ctx context.Context, number, epoch int64) (more bool, err error) {
+// purge deletes a batch, and tells of how many rows; fewer than asked for when
+// there are no more. The claims go first, unless somebody else took them over;
+// what is asked for is noted until nothing is left of it.
+func (t *tx) purge(ctx context.Context, number, epoch int64, rows int) (done int64, err error) {
 	codes, err := collect(ctx, t.session, scalar[string], `
-		SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 ORDER BY code LIMIT $3`, number, epoch, sweepBatch)
+		SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 ORDER BY code LIMIT $3`, number, epoch, rows)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	if len(codes) > 0 {
-		return true, t.dropCodes(ctx, number, epoch, codes)
+		return int64(rows), t.dropCodes(ctx, number, epoch, codes)
 	}
 	usages, err := t.exec(ctx, `
 		DELETE FROM code_usage WHERE id IN (
 		    SELECT id FROM code_usage
 		    WHERE promotion_number = $1 AND NOT EXISTS (SELECT 1 FROM promotion WHERE number = $1)
-		    ORDER BY created_at, id LIMIT $2)`, number, sweepBatch)
+		    ORDER BY created_at, id LIMIT $2)`, number, rows)
 	if err != nil || usages > 0 {
-		return true, err
+		return int64(rows), err
 	}
 	_, err = t.exec(ctx, `DELETE FROM promotion_purge WHERE promotion_number = $1 AND epoch = $2`, number, epoch)
-	return false, err
+	return 0, err
 }

@@ -18,7 +18,7 @@ import (
 // many are imported at once, and when the poll has not reached the database
 // for that long.
 type liveStock struct {
-	budget int // bytes
+	budget uint64 // bytes
 
 	mu    sync.RWMutex
 	cells *stockCells // nil while there are none
@@ -48,7 +48,7 @@ var errFull = errors.New("more stock than there is room for")
 
 // newLiveStock makes the store's; nil when it is to have none.
 func newLiveStock(config Config, lane topic) *liveStock {
-	if config.StockBytes <= 0 || config.NoCache {
+	if config.StockBytes == 0 || config.NoCache {
 		return nil
 	}
 	return &liveStock{budget: config.StockBytes, feed: stockFeed{lane: lane, own: map[int64]bool{}}}
@@ -101,7 +101,7 @@ func (l *liveStock) put(rows []stockRow) {
 		l.cells.put(row)
 	}
 	l.cells.settle()
-	if l.cells.bytes() > l.budget {
+	if uint64(l.cells.bytes()) > l.budget {
 		l.cells, l.full = nil, true
 	}
 }
@@ -148,7 +148,7 @@ func (s *Store) loadStock(ctx context.Context) error {
 			if err == nil {
 				cells.put(row)
 			}
-			if cells.bytes() > l.budget {
+			if uint64(cells.bytes()) > l.budget {
 				err = errFull
 			}
 			return none, err

@@ -24,7 +24,7 @@ type Config struct {
 	Synchronous   string           // SQLite only: FULL (the default: an acknowledged write survives power loss), NORMAL or OFF
 	CacheBytes    uint64           // memory for released products and lists; 0 means 256 MiB
 	WordBytes     int              // memory for the words of products while publishing, and as much for what else they are found by; 0 means 64 MiB
-	StockBytes    int              // memory for all stock, so that reading it costs no statement; 0 for none
+	StockBytes    uint64           // memory for all stock, so that reading it costs no statement; 0 for none
 	NoCache       bool             // keep nothing from one operation to the next, for tests that count statements
 	WholeReleases bool             // publish every release whole, none as a delta, for tests that compare
 	KeptKeys      int              // idempotency keys of a client; 0 means 100,000

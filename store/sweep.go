@@ -9,9 +9,6 @@ import (
 	"strings"
 )
 
-// sweepBatch is how many rows are deleted in one transaction.
-const sweepBatch = 5000
-
 // Sweep removes what no one reads any more, in short transactions: releases
 // that were left unfinished, superseded ones beyond the newest three of their
 // catalog and beyond those that were served within the last hour, at most 20 in
@@ -93,13 +90,10 @@ func (s *Store) dropRelease(ctx context.Context, actor Actor, release deadReleas
 		text := fmt.Sprintf(`
 			DELETE FROM %[1]s WHERE %[2]s = $1 AND (%[3]s) IN (
 			    SELECT %[3]s FROM %[1]s WHERE %[2]s = $1 ORDER BY %[3]s LIMIT $2)`, part.table, owner, part.key)
-		for deleted := int64(sweepBatch); deleted == sweepBatch; {
-			if err := s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {
-				deleted, err = t.exec(ctx, text, id, sweepBatch)
-				return err
-			}); err != nil {
-				return err
-			}
+		if err := s.inBatches(ctx, actor, func(ctx context.Context, t *tx, rows int) (int64, error) {
+			return t.exec(ctx, text, id, rows)
+		}); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -228,6 +228,7 @@ type connection struct {
 	store *Store
 	conn  *sql.Conn
 	session
+	wary int // groups to come that are run with savepoints
 }
 
 func (w *connection) open(ctx context.Context) error {
@@ -304,12 +305,19 @@ func (w *connection) commit(group []*queuedWrite) (err error) {
 			}
 		}
 	}()
+	if w.wary == 0 || len(group) == 1 {
+		if done, err := w.trustingly(group); done {
+			return err
+		}
+		w.wary = wariness
+		if _, err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+			return err
+		}
+	}
+	w.wary--
 	for _, j := range group {
 		if j.tx, j.err = nil, j.ctx.Err(); j.err != nil {
 			continue
-		}
-		if len(group) == 1 {
-			return w.alone(j)
 		}
 		if err := w.savepoint(j); err != nil {
 			return err
@@ -319,19 +327,30 @@ func (w *connection) commit(group []*queuedWrite) (err error) {
 	return err
 }
 
-// alone runs the one write of a group, and ends the transaction. Without
-// neighbours it needs no savepoint, for which the engine keeps a copy of every
-// page that the write changes: a quarter of what a large one costs.
-func (w *connection) alone(j *queuedWrite) error {
+// wariness is for how many groups savepoints are set after a write has failed
+// among others.
+const wariness = 64
+
+// trustingly runs the group without savepoints, for which the engine keeps a
+// copy of every page that a write changes: a quarter of what a large one
+// costs. Where one of several fails, all is rolled back, and is to be done
+// again with savepoints.
+func (w *connection) trustingly(group []*queuedWrite) (done bool, err error) {
 	ctx := context.Background()
-	if w.try(j); j.err == nil {
-		_, err := w.exec(ctx, "COMMIT")
-		return err
+	for _, j := range group {
+		if j.tx, j.err = nil, j.ctx.Err(); j.err != nil {
+			continue
+		}
+		if w.try(j); j.err == nil {
+			continue
+		}
+		if _, err := w.exec(ctx, "ROLLBACK"); err != nil {
+			return true, fmt.Errorf("%w: %w", errEnded, j.err)
+		}
+		return len(group) == 1, nil
 	}
-	if _, err := w.exec(ctx, "ROLLBACK"); err != nil {
-		return fmt.Errorf("%w: %w", errEnded, j.err)
-	}
-	return nil
+	_, err = w.exec(ctx, "COMMIT")
+	return true, err
 }
 
 // savepoint runs one write so that its failure undoes it alone.
