@@ -61,7 +61,7 @@ func readBodies(t *testing.T, s *store.Store) (count int) {
 		if !products.HasNext {
 			return count
 		}
-		page.After = &products.Cursors()[len(products.Cursors)-1]
+		page.After = &products.Cursors()[len(products.Cursors())-1]
 	}
 }
 
