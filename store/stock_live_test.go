@@ -32,7 +32,7 @@ func TestReadingLiveStockAllocatesForTheAnswerOnly(t *testing.T) {
 		require.Eventually(t, func() bool {
 			column := testing.AllocsPerRun(10, func() { _, _ = s.StockColumn(ctx, ids[:100]) })
 			page := testing.AllocsPerRun(10, func() { _, _ = s.StockPage(ctx, store.ListQuery{Page: store.Page{First: &limit}}) })
-			return column <= 3 && page <= 20
+			return column <= 3 && page <= 6
 		}, time.Minute, time.Millisecond, "of a column, and of a page of 100")
 	})
 }
