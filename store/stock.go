@@ -94,6 +94,9 @@ func (s *Store) StocksByID(ctx context.Context, productIDs []string) (map[string
 // nil for one without a record. From memory (Config.StockBytes) it takes two
 // allocations and some 100 ns a product; else a statement for every 512.
 func (s *Store) StockColumn(ctx context.Context, productIDs []string) ([]*Stock, error) {
+	if err := ctx.Err(); err != nil { // as where the database is asked
+		return nil, err
+	}
 	column := make([]*Stock, len(productIDs))
 	if s.live.look(func(cells *stockCells) { cells.column(productIDs, column) }) {
 		return column, nil

@@ -135,6 +135,9 @@ func (p *StockPage) slice() *Slice[*Stock] {
 // livePage reads a page from memory; ok is false where that is not in the
 // list's order, or not to be trusted.
 func (s *Store) livePage(ctx context.Context, query ListQuery) (page *StockPage, ok bool, err error) {
+	if err := ctx.Err(); err != nil { // as where the database is asked
+		return nil, false, err
+	}
 	if s.live == nil || query.Sort.By != SortDefault && query.Sort.By != SortID ||
 		slices.ContainsFunc(query.Ranges, func(r Range) bool { return r.Attribute != SortID }) {
 		return nil, false, nil

@@ -22,9 +22,10 @@ const (
 	// little lives: a small heap would else be gone through all the time.
 	leastGarbage = 48 << 20
 
-	// defaultCache is the memory for what is read of releases: a part of the
-	// memory there is, up to a bound.
-	defaultCachePart, maxDefaultCache = 8, 256 << 20
+	// The memory for what is read of releases, and for finished answers: a part
+	// of the memory there is, up to a bound each.
+	defaultCachePart                   = 8
+	maxDefaultCache, maxDefaultAnswers = 128 << 20, 192 << 20
 )
 
 // FitMemory fits the garbage collector to the memory that this process can
@@ -83,12 +84,24 @@ func garbagePercent(through, live, least uint64) int {
 }
 
 // DefaultCacheBytes is --cache-bytes where it is not given.
-func DefaultCacheBytes() uint64 {
+func DefaultCacheBytes() uint64 { return share(maxDefaultCache) }
+
+// AnswerCacheBytes is --answer-cache-bytes as it is given, or what it is where
+// it is not.
+func AnswerCacheBytes(given int64) uint64 {
+	if given < 0 {
+		return share(maxDefaultAnswers)
+	}
+	return uint64(given)
+}
+
+// share is a part of the memory that the process can have, at most so much.
+func share(most uint64) uint64 {
 	there := memoryThere(os.DirFS("/"))
 	if there <= 0 {
-		return maxDefaultCache
+		return most
 	}
-	return min(uint64(there)/defaultCachePart, maxDefaultCache)
+	return min(uint64(there)/defaultCachePart, most)
 }
 
 var memoryTotal = regexp.MustCompile(`(?m)^MemTotal:\s+(\d+) kB$`)
