@@ -48,6 +48,7 @@ func heat(t testing.TB, flags ...string) *hot {
 	} else {
 		require.NoError(t, demo.Fill(t.Context(), a.store))
 	}
+	require.NoError(t, a.store.WarmStock(t.Context())) // as a server does at its start
 	client, _, err := a.store.CreateClient(t.Context(), "test", "test", nil)
 	require.NoError(t, err)
 	token, err := a.tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client.ID, Scopes: client.Scopes, Lifetime: time.Hour})
