@@ -30,6 +30,21 @@ func KeptDocuments(budget int) *keptDocuments { return newKeptDocuments(budget) 
 // Kept is how many documents are kept, and their bytes as they are counted.
 func (k *keptDocuments) Kept() (n, bytes int) { return k.documents.order.Len(), k.documents.bytes }
 
+// KeepRequest keeps a request that asks a document, which is kept too.
+func (k *keptDocuments) KeepRequest(query, sent string) {
+	document := k.find(query)
+	if document == nil {
+		document = k.add(query, &ast.QueryDocument{})
+	}
+	k.keep([]byte(sent), &ready{prepared: &prepared{keptDocument: document}})
+}
+
+// HasRequest tells whether a request is kept.
+func (k *keptDocuments) HasRequest(sent string) bool { return k.ready([]byte(sent)) != nil }
+
+// Requests is how many requests are kept, and their bytes as they are counted.
+func (k *keptDocuments) Requests() (n, bytes int) { return k.requests.order.Len(), k.requests.bytes }
+
 // Conflicts are the fields that cannot be merged in a document, which was
 // validated.
 func Conflicts(schema *ast.Schema, document *ast.QueryDocument) (faults gqlerror.List) {

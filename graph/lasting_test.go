@@ -1,0 +1,92 @@
+package graph_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+	"portico/internal/answers"
+	"portico/internal/auth"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// What is kept for one is given to another only as far as that one may see it,
+// with the stock of now.
+func TestAKeptAnswerIsEachCallersOwn(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		x := bothExecutors(t, s)
+		const query = `query ($n: Int) { products(first: $n) { nodes { uuid stock { available transactions(first: 1) { quantity } } } } catalogNodes { totalCount } }`
+		readers := []*auth.Principal{admin(), with("catalog:read"), with("catalog:read", "inventory:read"), with("inventory:read"), nil, admin()}
+		for _, available := range []int{3, 8} {
+			_, err := s.store.TransactStock(t.Context(), "test", []store.StockChange{{ProductID: "anvil", Action: store.StockSet, Quantity: available}})
+			require.NoError(t, err)
+			for i, reader := range readers {
+				errors := x.same(t, query, variables{"n": 50}, func(r *http.Request) *http.Request { return by(r, reader) })
+				require.Equal(t, reader == nil || !contains(reader.Scopes, "inventory:write"), errors > 0, "reader %d", i)
+			}
+			w := httptest.NewRecorder()
+			x.keeping.handler.ServeHTTP(w, by(newPost(t, query, variables{"n": 50}), admin()))
+			require.Contains(t, w.Body.String(), fmt.Sprintf(`"uuid":"anvil","stock":{"available":%d,`, available))
+		}
+	})
+}
+
+func contains(scopes []string, scope string) bool {
+	return strings.Contains(strings.Join(scopes, " "), scope)
+}
+
+// Root fields are counted whether their answer is made or kept, and what is
+// kept costs no statement.
+func TestAKeptAnswerIsCountedAndCostsNoStatement(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		counted, room := map[string]int{}, answers.NewRoom(1<<20)
+		s.handler = graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), graph.Keeping(room),
+			graph.CountFields(func(_ context.Context, field string) { counted[field]++ })))
+		for range 4 {
+			ctx, counter := store.CountStatements(t.Context())
+			s.handler.ServeHTTP(httptest.NewRecorder(), by(newPost(t, `{ a: products(first: 2) { nodes { sku } } hierarchies { totalCount } }`, nil), admin()).WithContext(
+				auth.WithPrincipal(ctx, admin())))
+			if counted["Query.products"] > 1 {
+				require.Empty(t, counter.Queries())
+			}
+		}
+		require.Equal(t, map[string]int{"Query.products": 4, "Query.hierarchies": 4}, counted)
+		require.Equal(t, answers.Stats{Hits: 3, Misses: 1, Bytes: room.Stats().Bytes}, room.Stats())
+	})
+}
+
+// Requests leave with the document that they ask, and for want of room.
+func TestRequestsLeaveWithTheirDocuments(t *testing.T) {
+	t.Parallel()
+	kept := graph.KeptDocuments(2 * (1<<10 + 100*48))
+	long := func(name string) string { return name + strings.Repeat(" ", 100-len(name)) }
+	for i := range 10 {
+		kept.KeepRequest(long("a"), fmt.Sprint("a", i))
+	}
+	kept.KeepRequest(long("b"), "b")
+	require.True(t, kept.HasRequest("a9") && kept.HasRequest("b"))
+	kept.KeepRequest(long("c"), "c") // for which there is no room beside both
+	require.False(t, kept.HasRequest("a0") || kept.HasRequest("a9"), "the document they ask has left")
+	require.True(t, kept.HasRequest("b") && kept.HasRequest("c"))
+
+	for i := range 20_000 {
+		kept.KeepRequest(long("c"), fmt.Sprint("c", i, strings.Repeat("x", 1000)))
+	}
+	n, bytes := kept.Requests()
+	require.LessOrEqual(t, bytes, 16<<20)
+	require.Greater(t, n, 1000)
+	kept.KeepRequest(long("c"), strings.Repeat("x", 17<<10))
+	require.False(t, kept.HasRequest(strings.Repeat("x", 17<<10)), "a request that is too long is kept by nobody")
+}
