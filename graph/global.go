@@ -26,16 +26,20 @@ func notGlobal(id string, path ...string) error {
 // order of the ids; nil for what is not there.
 func (r *Resolver) nodesByGlobalID(ctx context.Context, ids []string) ([]model.Node, error) {
 	byType := map[string][]string{}
+	var kinds []string // in the order of the ids, so that the same refusal is told each time
 	for i, global := range ids {
 		kind, id, ok := store.ParseGlobalID(global)
 		if !ok {
 			return nil, notGlobal(global, "ids", fmt.Sprint(i))
 		}
+		if byType[kind] == nil {
+			kinds = append(kinds, kind)
+		}
 		byType[kind] = append(byType[kind], id)
 	}
 	found := map[string]model.Node{}
-	for kind, local := range byType {
-		if err := r.nodesOfType(ctx, kind, local, found); err != nil {
+	for _, kind := range kinds {
+		if err := r.nodesOfType(ctx, kind, byType[kind], found); err != nil {
 			return nil, err
 		}
 	}

@@ -41,6 +41,7 @@ func TestLinksLeadBeyondTheBoundOfOffsets(t *testing.T) {
 		node := m.biggest()
 		s := open(t, e, file)
 		seedDeepStock(t, e, m.listed[node])
+		require.NoError(t, s.store.WarmStock(t.Context())) // which was written past the service
 		deep := map[string][]row{productsOf(node): m.listed[node], "/catalog/products": m.all, "/v2/inventories": slices.SortedFunc(slices.Values(m.listed[node]), byID)}
 		for i, path := range slices.Sorted(maps.Keys(deep)) {
 			require.Greater(t, len(deep[path]), store.MaxOffset+300)
