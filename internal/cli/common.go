@@ -16,7 +16,7 @@ type Common struct {
 	DatabaseURL string `group:"Store and log" placeholder:"URL" default:"file:portico.db" help:"The database: file:PATH for SQLite, or postgres://user@host:5432/database. Default: ${default}."`
 	Synchronous string `group:"Store and log" placeholder:"MODE" enum:"FULL,NORMAL,OFF" default:"FULL" help:"SQLite only, when a write counts as done: FULL survives loss of power, NORMAL may lose the last writes to it, OFF leaves it all to the system. Default: ${default}."`
 	Readers     uint16 `group:"Store and log" placeholder:"N" default:"0" help:"Connections that read from SQLite, or all to PostgreSQL; 0 is the engine's own choice. Default: ${default}."`
-	CacheBytes  uint64 `group:"Store and log" placeholder:"BYTES" default:"0" help:"Memory for published products and lists, in bytes; 0 is an eighth of the memory that the process can have, at most 256 MiB. Default: ${default}."`
+	CacheBytes  uint64 `group:"Store and log" placeholder:"BYTES" default:"0" help:"Memory for published products and lists, in bytes; 0 is an eighth of the memory that the process can have, at most 128 MiB. Default: ${default}."`
 	LogLevel    string `group:"Store and log" placeholder:"LEVEL" enum:"debug,info,warn,error" default:"info" help:"The least that is logged: debug, info, warn or error. Default: ${default}."`
 	LogFormat   string `group:"Store and log" placeholder:"FORMAT" enum:"auto,text,json" default:"auto" help:"How standard error is logged to: text, json, or auto, which is text on a terminal and json elsewhere. Default: ${default}."`
 }
