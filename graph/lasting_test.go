@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -89,4 +90,35 @@ func TestRequestsLeaveWithTheirDocuments(t *testing.T) {
 	require.Greater(t, n, 1000)
 	kept.KeepRequest(long("c"), strings.Repeat("x", 17<<10))
 	require.False(t, kept.HasRequest(strings.Repeat("x", 17<<10)), "a request that is too long is kept by nobody")
+}
+
+// Requests share a plan, its arguments and its kept answer, and their rows with
+// nobody.
+func TestManyAskTheSameAtOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		x := bothExecutors(t, open(t, e, handmade()))
+		const query = `query ($n: Int, $on: Boolean!) { products(first: $n, filter: {productTypes: {in: ["standard", "parent"]}}, orderBy: {field: NAME}) {
+			facets { tags(first: 3) { value toggled { tags { in } } } } edges { cursor node { sku stock { total } children { sku } files { file { uuid } } breadcrumbs @include(if: $on) { ancestors { name } } } } } }`
+		for _, s := range []*service{x.planned, x.keeping} {
+			ask := func() string {
+				w := httptest.NewRecorder()
+				s.handler.ServeHTTP(w, by(newPost(t, query, variables{"n": 20, "on": true}), admin()))
+				return w.Body.String()
+			}
+			want := ask()
+			require.NotContains(t, want, `"errors"`)
+			var everyone sync.WaitGroup
+			for range 8 {
+				everyone.Go(func() {
+					for range 5 {
+						if got := ask(); got != want {
+							t.Errorf("%s\nis not\n%s", got, want)
+						}
+					}
+				})
+			}
+			everyone.Wait()
+		}
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,7 +37,12 @@ func bothExecutors(t testing.TB, s *service) *executors {
 		resolver := graph.NewResolver(s.store, graph.WithTokens(minting(t, s.store)))
 		return &service{s.store, graph.Shopper(graph.NewHandler(resolver, slog.New(slog.NewTextHandler(s.log, nil)), options...)), s.log}
 	}
-	x.planned = handler(graph.CountExecutors(func(executor string) { x.left[executor]++ }))
+	var mu sync.Mutex
+	x.planned = handler(graph.CountExecutors(func(executor string) {
+		mu.Lock()
+		defer mu.Unlock()
+		x.left[executor]++
+	}))
 	x.keeping = handler(graph.Keeping(answers.NewRoom(8 << 20)))
 	x.gqlgen = handler(graph.WithoutPlans())
 	return x
