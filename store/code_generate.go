@@ -96,7 +96,7 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 	if err != nil {
 		return nil, err
 	}
-	p := newPace()
+	p, likely := newPace(), true
 	for progress(state.Made, input.Count); state.Made < input.Count; progress(state.Made, input.Count) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -104,14 +104,15 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 		if state.Misses > generateMisses {
 			return nil, unprocessable([]string{"pattern"}, "has hardly a code left that no promotion has: %d were made; take another pattern", state.Made)
 		}
-		next, err := s.generateCodes(ctx, job, &input, pattern, state, p, true)
-		if errors.Is(err, errTaken) { // then it finds out which
-			next, err = s.generateCodes(ctx, job, &input, pattern, state, p, false)
+		next, err := s.generateCodes(ctx, job, &input, pattern, state, p, likely)
+		if errors.Is(err, errTaken) { // then it finds out which, and goes on so until one is free
+			likely = false
+			next, err = s.generateCodes(ctx, job, &input, pattern, state, p, likely)
 		}
 		if err != nil {
 			return nil, err
 		}
-		state = next
+		state, likely = next, likely || next.Misses == 0
 	}
 	return state, nil
 }
