@@ -67,19 +67,19 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	config := generated.Config{Resolvers: r, Schema: servedSchema()}
 	executable := generated.NewExecutableSchema(config)
 	desk := &desk{names: newSchemaNames(executable.Schema()), documents: newDocuments(executable.Schema(), chosen.bounds)}
-	exec := executor.New(executable)
+	exec, present := executor.New(executable), presenter(log)
 	exec.SetQueryCache(desk.documents.kept)
 	exec.SetParserTokenLimit(chosen.bounds.Tokens)
 	exec.SetDefaultRulesFn(executorRules)
 	exec.Use(chosen.introspection)
 	exec.AroundRootFields(chosen.aroundRootFields)
 	exec.AroundResponses(tellReplays)
-	exec.SetErrorPresenter(presenter(log))
+	exec.SetErrorPresenter(present)
 	exec.SetRecoverFunc(recovered)
 	desk.exec = exec
 	if !chosen.unplan {
 		desk.planned = &planned{desk: desk, handling: &chosen, resolver: r, runner: generated.NewPlanRunner(config),
-			schema: executable.Schema(), present: presenter(log), room: chosen.room}
+			schema: executable.Schema(), present: present, room: chosen.room}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodOptions {

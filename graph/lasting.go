@@ -115,11 +115,17 @@ func (d *draftAnswer) keep(ctx context.Context, view *store.View) (*answers.Answ
 	if d.holes.Len() > 0 {
 		answer.With(&d.livePart, d.holes.Size()+len(d.products)*namedProductBytes)
 	}
+	return Lasting(answer, view), nil
+}
+
+// Lasting says of an answer for how long it holds, after what was read of the
+// view.
+func Lasting(answer *answers.Answer, view *store.View) *answers.Answer {
 	from, until, keep := view.Holds()
 	if !keep {
 		until = time.Unix(0, 0) // it holds for nobody else
 	}
-	return answer.Holding(from, until), nil
+	return answer.Holding(from, until)
 }
 
 // namedProductBytes is what a product of which nothing is known takes.

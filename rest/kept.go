@@ -2,7 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"time"
 
 	"portico/graph"
 	"portico/internal/answers"
@@ -83,11 +82,7 @@ func (a *API) draft(r *http.Request, found route, view *store.View) (*answers.An
 	}
 	d.header.Del("Content-Length") // which depends on the form that is sent
 	answer := answers.New(d.body, d.header)
-	from, until, keep := view.Holds()
-	if !keep {
-		until = time.Unix(0, 0) // it holds for nobody else
-	}
-	return answer.Holding(from, until), nil
+	return graph.Lasting(answer, view), nil
 }
 
 // draft takes what a handler writes.

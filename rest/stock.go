@@ -241,5 +241,5 @@ func appendTime(dst []byte, t *time.Time) []byte {
 	if t == nil {
 		return append(dst, "null"...)
 	}
-	return append(t.UTC().AppendFormat(append(dst, '"'), timeFormat), '"')
+	return append(store.AppendTime(append(dst, '"'), *t), '"')
 }
