@@ -104,11 +104,12 @@ type Engine struct {
 
 	create    func(t testing.TB, schema bool) (url string)
 	databases *sync.Map // testing.TB to URL
+	behind    *sync.Map // a test and a URL to *sql.DB
 	live      bool      // stores keep stock in memory
 }
 
 func newEngine(name string, create func(testing.TB, bool) string) Engine {
-	return Engine{Name: name, create: create, databases: &sync.Map{}}
+	return Engine{Name: name, create: create, databases: &sync.Map{}, behind: &sync.Map{}}
 }
 
 // URL is the address of the test's database, which has the schema and no
@@ -162,16 +163,26 @@ func (e Engine) SQL(t testing.TB) *sql.DB {
 	return e.SQLAt(t, e.URL(t))
 }
 
-// SQLAt opens any database of the engine.
+// SQLAt opens any database of the engine, once a test: one that asks in a loop
+// would else keep a connection of each turn, until PostgreSQL has no more.
 func (e Engine) SQLAt(t testing.TB, url string) *sql.DB {
 	t.Helper()
+	type place struct {
+		t   testing.TB
+		url string
+	}
+	key := place{t, url}
+	if db, ok := e.behind.Load(key); ok {
+		return db.(*sql.DB)
+	}
 	driver := "pgx"
 	if e.Name == "sqlite" {
 		driver, url = "sqlite", url+"?_pragma=busy_timeout(60000)"
 	}
 	db, err := sql.Open(driver, url)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = db.Close() })
+	e.behind.Store(key, db)
+	t.Cleanup(func() { e.behind.Delete(key); _ = db.Close() })
 	return db
 }
 

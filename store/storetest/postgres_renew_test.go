@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"database/sql"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,7 +31,8 @@ func TestADatabaseIsUsedAgainAsItWas(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			name := shared.create(t, shared.template)
 			t.Cleanup(func() { shared.drop(t, name) })
-			db := e.SQLAt(t, shared.urlOf(name))
+			db, err := sql.Open("pgx", shared.urlOf(name))
+			require.NoError(t, err)
 			require.NoError(t, inTurn(db, test.orders))
 			require.NoError(t, db.Close())
 			require.Equal(t, test.err, shared.renew(name))

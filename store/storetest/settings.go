@@ -156,11 +156,11 @@ func pageLengthOf(t *testing.T, s *store.Store) func() int {
 }
 
 // requireSoon waits until got is what is wanted, as it is after a few polls;
-// the minute is for machines under load.
+// the minutes are for machines under load.
 func requireSoon[T comparable](t *testing.T, want T, got func() T) {
 	t.Helper()
 	last := got()
-	for deadline := time.Now().Add(time.Minute); last != want; last = got() {
+	for deadline := time.Now().Add(3 * time.Minute); last != want; last = got() {
 		require.True(t, time.Now().Before(deadline), "still %v, want %v", last, want)
 		time.Sleep(10 * time.Millisecond)
 	}

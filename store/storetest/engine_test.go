@@ -1,0 +1,17 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestATestThatAsksInALoopKeepsOneConnectionPool(t *testing.T) {
+	Each(t, func(t *testing.T, e Engine) {
+		db := e.SQL(t)
+		require.Same(t, db, e.SQL(t))
+		require.NotSame(t, db, e.SQLAt(t, e.Another(t)))
+		t.Run("a test within", func(t *testing.T) { require.NotSame(t, db, e.SQL(t)) })
+		require.NoError(t, db.Ping(), "the one without is open still")
+	})
+}
