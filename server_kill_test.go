@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/internal/madeup"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -54,7 +55,7 @@ var importing = []stage{
 func shopOf(products int) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) {
 		var shop bytes.Buffer
-		err := store.Generate(&shop, products, 1)
+		err := madeup.Shop(&shop, products, 1)
 		return io.NopCloser(&shop), err
 	}
 }

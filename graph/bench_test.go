@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/internal/madeup"
 	"portico/store"
 )
 
@@ -83,7 +84,7 @@ func benchShop(b *testing.B) *store.Store {
 	require.NoError(b, err)
 	b.Cleanup(func() { s.Close() })
 	var shop strings.Builder
-	require.NoError(b, store.Generate(&shop, products, 1))
+	require.NoError(b, madeup.Shop(&shop, products, 1))
 	load(b, s, shop.String())
 	return s
 }

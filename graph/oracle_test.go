@@ -19,7 +19,7 @@ import (
 	"portico/graph"
 	"portico/internal/answers"
 	"portico/internal/auth"
-	"portico/store"
+	"portico/internal/madeup"
 	"portico/store/storetest"
 )
 
@@ -130,7 +130,7 @@ func TestPlansAnswerAsTheExecutorDoes(t *testing.T) {
 func generatedShop(t testing.TB, products int) string {
 	t.Helper()
 	var b strings.Builder
-	require.NoError(t, store.Generate(&b, products, 7))
+	require.NoError(t, madeup.Shop(&b, products, 7))
 	return b.String()
 }
 

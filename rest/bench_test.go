@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/internal/madeup"
 	"portico/rest"
 	"portico/store"
 )
@@ -60,7 +61,7 @@ func importGenerated(b *testing.B, s *store.Store, products int) {
 	b.Helper()
 	open := func() (io.ReadCloser, error) {
 		reader, writer := io.Pipe()
-		go func() { writer.CloseWithError(store.Generate(writer, products, 1)) }()
+		go func() { writer.CloseWithError(madeup.Shop(writer, products, 1)) }()
 		return reader, nil
 	}
 	_, err := s.Import(b.Context(), "bench", open, store.ImportOptions{})

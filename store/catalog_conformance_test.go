@@ -33,7 +33,7 @@ func TestEveryEngineKeepsThePromisesOfCatalogs(t *testing.T) {
 		{"rules", storetest.Rules},
 		{"authoring", storetest.Authoring},
 		{"storefronts", storetest.Storefronts},
-		{"generated shops", storetest.Generate},
+		{"made-up shops", storetest.MadeUp},
 	} {
 		t.Run(suite.name, func(t *testing.T) {
 			t.Parallel()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/internal/madeup"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -30,7 +31,7 @@ func BenchmarkImport(b *testing.B) {
 		products = n
 	}
 	var file bytes.Buffer
-	require.NoError(b, store.Generate(&file, products, 1))
+	require.NoError(b, madeup.Shop(&file, products, 1))
 	useShop(&file, products)
 	run := func(b *testing.B, s *store.Store) (resources int) {
 		report, err := s.Import(b.Context(), "bench", func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Bytes())), nil }, store.ImportOptions{})

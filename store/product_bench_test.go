@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/internal/madeup"
 	"portico/store"
 )
 
@@ -54,7 +55,7 @@ func importShop(b *testing.B, s *store.Store) {
 	}
 	open := func() (io.ReadCloser, error) {
 		reader, writer := io.Pipe()
-		go func() { writer.CloseWithError(store.Generate(writer, products, 1)) }()
+		go func() { writer.CloseWithError(madeup.Shop(writer, products, 1)) }()
 		return reader, nil
 	}
 	_, err := s.Import(b.Context(), "bench", open, store.ImportOptions{})

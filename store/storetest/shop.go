@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/internal/madeup"
 	"portico/store"
 )
 
@@ -94,10 +95,10 @@ const shop = `{"type":"settings","page_length":25,"currency":"USD","locale":"en"
 {"type":"api_client","id":"till","name":"Till","scopes":["catalog:read","checkout:write"],"secret_hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","created_at":"2024-01-01T00:00:00.000Z"}
 `
 
-// generated is a shop of Generate's.
+// generated is a shop that is made up.
 func generated(t require.TestingT, products int, seed uint64) string {
 	var file strings.Builder
-	require.NoError(t, store.Generate(&file, products, seed))
+	require.NoError(t, madeup.Shop(&file, products, seed))
 	return file.String()
 }
 

@@ -1,9 +1,7 @@
 package storetest
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -12,25 +10,13 @@ import (
 	"portico/store"
 )
 
-// Generate is the promise of store.Generate: a shop that imports without a
-// fault, and is the same each time.
-func Generate(t *testing.T, e Engine) {
-	t.Run("the same number and seed make the same shop", func(t *testing.T) {
-		require.Equal(t, generated(t, 120, 1), generated(t, 120, 1))
-		require.NotEqual(t, generated(t, 120, 1), generated(t, 120, 2))
-	})
-	t.Run("there is at least one product", func(t *testing.T) {
-		require.Error(t, store.Generate(&bytes.Buffer{}, 0, 1))
-	})
-	t.Run("a writer that fails is told", func(t *testing.T) {
-		full := errors.New("the disk is full")
-		require.ErrorIs(t, store.Generate(failingWriter{full}, 1000, 1), full)
-	})
-	t.Run("a shop of any size is imported and published", generateAny(e))
-	t.Run("a shop has some of everything", generateMix)
+// MadeUp is the promise of madeup.Shop: a shop that imports without a fault.
+func MadeUp(t *testing.T, e Engine) {
+	t.Run("a shop of any size is imported and published", madeUpOfAnySize(e))
+	t.Run("a shop has some of everything", madeUpMix)
 }
 
-func generateAny(e Engine) func(*testing.T) {
+func madeUpOfAnySize(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := e.Open(t), e.SQL(t)
 		for _, products := range []int{1, 2, 9, 14, 20, 63, 520} {
@@ -46,7 +32,7 @@ func generateAny(e Engine) func(*testing.T) {
 	}
 }
 
-func generateMix(t *testing.T) {
+func madeUpMix(t *testing.T) {
 	const products = 5000
 	count := map[string]int{}
 	curated, biggest, nodes := 0, 0, 0

@@ -1,18 +1,23 @@
-package store
+// Package madeup makes up a shop of any size, for tests and measurements. It
+// speaks the format of import files, and knows nothing of the store that reads
+// them.
+package madeup
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 )
 
-// Generate writes a shop with that many products in the import format, for
-// tests and measurements: the same bytes for the same number and seed, and in
+// Shop writes a shop with that many products in the import format: the same
+// bytes for the same number and seed, and in
 // little memory whatever the number. The name of each thing, and so its id,
 // depends on its place and the seed only.
 //
@@ -28,11 +33,12 @@ import (
 // (at most 600,000, so that its line stays within the limit), and some small
 // ones. Every node has curated products. One catalog shows it all, and a rule
 // gives that catalog to everyone.
-func Generate(w io.Writer, products int, seed uint64) error {
+func Shop(w io.Writer, products int, seed uint64) error {
 	if products < 1 {
 		return fmt.Errorf("a shop has at least 1 product, not %d", products)
 	}
-	g := &generator{out: bufio.NewWriterSize(w, 1<<16), products: products, seed: seed,
+	out := bufio.NewWriterSize(w, 1<<16)
+	g := &generator{out: out, lines: linesTo(out), products: products, seed: seed,
 		space:  uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "portico:generate:%d", seed)),
 		leaves: min(max(1, products/500), 2000)}
 	for _, section := range []func(){
@@ -49,7 +55,8 @@ func Generate(w io.Writer, products int, seed uint64) error {
 
 type generator struct {
 	out      *bufio.Writer
-	err      error // the first
+	lines    *json.Encoder // to out
+	err      error         // the first
 	products int
 	seed     uint64
 	space    uuid.UUID // of the ids
@@ -57,8 +64,9 @@ type generator struct {
 }
 
 func (g *generator) line(resource any) {
-	g.write(string(encode(resource)))
-	g.write("\n")
+	if g.err == nil {
+		g.err = g.lines.Encode(resource)
+	}
 }
 
 func (g *generator) write(text string) {
@@ -156,9 +164,11 @@ func (g *generator) files() {
 	for i := range g.products {
 		r := g.random(randomFile, i)
 		size := []int{240, 480, 960}[r.IntN(3)]
-		g.line(&File{Type: "file", ID: g.id("file", i), FileName: fmt.Sprintf("photo-%06d.jpg", i), MimeType: "image/jpeg", Public: true,
-			Link: FileHref{fmt.Sprintf("https://cdn.example/photos/%06d.jpg", i)},
-			Meta: FileMeta{Timestamps: FileTimes{formatTime(g.sketch(i).created)}, Dimensions: &FileDimensions{size, size * 3 / 4}}})
+		f := file{Type: "file", ID: g.id("file", i), FileName: fmt.Sprintf("photo-%06d.jpg", i), MimeType: "image/jpeg", Public: true}
+		f.Link.Href = fmt.Sprintf("https://cdn.example/photos/%06d.jpg", i)
+		f.Meta.Timestamps.CreatedAt = formatTime(g.sketch(i).created)
+		f.Meta.Dimensions.Width, f.Meta.Dimensions.Height = size, size*3/4
+		g.line(f)
 	}
 }
 
@@ -166,7 +176,7 @@ func (g *generator) productLines() {
 	tags := vocabulary("tags")
 	for i := range g.products {
 		s, r := g.sketch(i), g.random(randomText, i)
-		p := &ProductSource{Type: "product", ID: g.id("product", i)}
+		p := &product{Type: "product", ID: g.id("product", i)}
 		a := &p.Attributes
 		a.Name, a.Description = g.words(r, s, i, "en")
 		a.SKU, a.Slug = g.sku(i), strings.ToLower(strings.ReplaceAll(a.Name, " ", "-"))+fmt.Sprintf("-%d", i)
@@ -178,15 +188,16 @@ func (g *generator) productLines() {
 		a.UPCEAN = ean(r.IntN(1_000_000_000))
 		zipf := rand.NewZipf(r, 1.2, 1, uint64(len(tags)-1))
 		for range 1 + r.IntN(5) {
-			a.Tags = append(a.Tags, tags[zipf.Uint64()])
+			if tag := tags[zipf.Uint64()]; !slices.Contains(a.Tags, tag) {
+				a.Tags = append(a.Tags, tag)
+			}
 		}
-		a.Tags = unique(a.Tags)
 		a.CreatedAt, a.UpdatedAt = formatTime(s.created), formatTime(s.updated)
 		if s.translated {
-			a.Locales = map[string]LocaleText{}
+			a.Locales = map[string]text{}
 			for _, tag := range []string{"fr", "de"} {
 				name, description := g.words(g.random(randomText, i), s, i, tag)
-				a.Locales[tag] = LocaleText{name, description}
+				a.Locales[tag] = text{name, description}
 			}
 		}
 		g.relate(p, s, r, i)
@@ -197,44 +208,44 @@ func (g *generator) productLines() {
 func (g *generator) sku(i int) string { return fmt.Sprintf("SKU-%07d", i) }
 
 // relate gives a product its family, components and files.
-func (g *generator) relate(p *ProductSource, s sketch, r *rand.Rand, i int) {
+func (g *generator) relate(p *product, s sketch, r *rand.Rand, i int) {
 	a, image := &p.Attributes, i
 	switch {
 	case s.isParent:
 		a.BaseProduct, a.ProductTypes = true, []string{"parent"}
-		size := variationSource{ID: g.id("variation", i), Name: "Size"}
+		size := variation{ID: g.id("variation", i), Name: "Size"}
 		for n, name := range vocabulary("sizes") {
-			size.Options = append(size.Options, VariationOption{g.id("option", i+1+n), name, "Size " + name, n})
+			size.Options = append(size.Options, option{g.id("option", i+1+n), name, "Size " + name, n})
 		}
-		a.Variations = []variationSource{size}
+		a.Variations = []variation{size}
 	case s.parent >= 0:
 		a.BaseProductID, a.ProductTypes = g.id("product", s.parent), []string{"child"}
 		a.Options = []string{g.id("option", i)}
-		p.Relationships.Parent = &linkSource{&refSource{"product", a.BaseProductID}}
+		p.Relationships.Parent = &link{ref{"product", a.BaseProductID}}
 		image = s.parent
 	case s.bundle:
 		a.ProductTypes = []string{"bundle"}
-		a.Components, p.Relationships.ComponentProducts = map[string]Component{}, &linksSource{}
+		a.Components, p.Relationships.ComponentProducts = map[string]component{}, &links{}
 		for n := range 3 + r.IntN(6) {
 			id := g.id("product", r.IntN(i))
-			a.Components[fmt.Sprintf("part_%d", n+1)] = Component{Name: fmt.Sprintf("Part %d", n+1), Min: 1, Max: 1, SortOrder: n,
-				Options: []ComponentOption{{id, "product", 1 + r.IntN(4)}}}
-			p.Relationships.ComponentProducts.Data = append(p.Relationships.ComponentProducts.Data, refSource{"product", id})
+			a.Components[fmt.Sprintf("part_%d", n+1)] = component{Name: fmt.Sprintf("Part %d", n+1), Min: 1, Max: 1, SortOrder: n,
+				Options: []componentOption{{id, "product", 1 + r.IntN(4)}}}
+			p.Relationships.ComponentProducts.Data = append(p.Relationships.ComponentProducts.Data, ref{"product", id})
 		}
 	default:
 		a.ProductTypes = []string{"standard"}
 	}
-	p.Relationships.MainImage = &linkSource{&refSource{"main_image", g.id("file", image)}}
-	p.Relationships.Files = &fileLinks{[]FileLink{{"file", g.id("file", image), a.CreatedAt}}}
+	p.Relationships.MainImage = &link{ref{"main_image", g.id("file", image)}}
+	p.Relationships.Files = &fileLinks{[]fileLink{{"file", g.id("file", image), a.CreatedAt}}}
 	if r.IntN(2) == 0 && i > 0 {
-		p.Relationships.Files.Data = append(p.Relationships.Files.Data, FileLink{"file", g.id("file", r.IntN(i)), a.CreatedAt})
+		p.Relationships.Files.Data = append(p.Relationships.Files.Data, fileLink{"file", g.id("file", r.IntN(i)), a.CreatedAt})
 	}
 }
 
 // hierarchies are departments, then collections.
 func (g *generator) hierarchies() {
 	for i, name := range []string{"Departments", "Collections"} {
-		g.line(&hierarchySource{Type: "hierarchy", ID: g.id("hierarchy", i), Attributes: nodeAttributes{
+		g.line(hierarchy{Type: "hierarchy", ID: g.id("hierarchy", i), Attributes: nodeAttributes{
 			Name: name, Slug: strings.ToLower(name), Description: name + " of the whole shop."}})
 	}
 }
@@ -264,7 +275,7 @@ func (g *generator) departments() {
 	}
 }
 
-// mostAttached keeps a node's line within maxLineBytes.
+// mostAttached keeps a node's line within the 64 MiB that an import takes.
 const mostAttached = 600_000
 
 func (g *generator) collections() {
@@ -288,7 +299,7 @@ func (g *generator) collections() {
 // node writes a node piece by piece: a big one is a line of many megabytes.
 // Every ninth of its products is curated, five at most.
 func (g *generator) node(name string, hierarchy int, parent, id string, products func(func(int) bool)) {
-	n := nodeSource{Type: "node", ID: id, Attributes: nodeAttributes{Name: name, Slug: strings.ToLower(strings.ReplaceAll(name, " ", "-")),
+	n := node{Type: "node", ID: id, Attributes: nodeAttributes{Name: name, Slug: strings.ToLower(strings.ReplaceAll(name, " ", "-")),
 		Description: "All there is of: " + name + "."}}
 	place := 0
 	for i := range products {
@@ -299,12 +310,12 @@ func (g *generator) node(name string, hierarchy int, parent, id string, products
 			break
 		}
 	}
-	n.Relationships.Hierarchy = &linkSource{&refSource{"hierarchy", g.id("hierarchy", hierarchy)}}
+	n.Relationships.Hierarchy = &link{ref{"hierarchy", g.id("hierarchy", hierarchy)}}
 	if parent != "" {
-		n.Relationships.Parent = &linkSource{&refSource{"node", parent}}
+		n.Relationships.Parent = &link{ref{"node", parent}}
 	}
-	n.Relationships.Products = &linksSource{Data: []refSource{}}
-	head, tail, _ := strings.Cut(string(encode(&n)), `"data":[]`)
+	n.Relationships.Products = &links{Data: []ref{}}
+	head, tail, _ := strings.Cut(string(encode(n)), `"data":[]`)
 	g.write(head + `"data":[`)
 	separator := ""
 	for i := range products {
@@ -315,7 +326,7 @@ func (g *generator) node(name string, hierarchy int, parent, id string, products
 }
 
 func (g *generator) pricebook() {
-	book := &pricebookSource{Type: "pricebook", ID: g.id("pricebook", 0)}
+	book := pricebook{Type: "pricebook", ID: g.id("pricebook", 0)}
 	book.Attributes.Name = "Retail"
 	g.line(book)
 }
@@ -323,26 +334,26 @@ func (g *generator) pricebook() {
 func (g *generator) prices() {
 	for i := range g.products {
 		r := g.random(randomPrice, i)
-		price := &priceSource{Type: "product-price", ID: g.id("price", i)}
-		amount := 99 + 100*r.Int64N(1+r.Int64N(2000))
+		price := productPrice{Type: "product-price", ID: g.id("price", i)}
+		minor := 99 + 100*r.Int64N(1+r.Int64N(2000))
 		price.Attributes.SKU = g.sku(i)
-		price.Attributes.Currencies = map[string]amountPrice{"USD": {Amount: amount}}
+		price.Attributes.Currencies = map[string]amount{"USD": {Amount: minor}}
 		if i%2 == 0 {
-			price.Attributes.Currencies["EUR"] = amountPrice{Amount: amount*9/10 + 9, IncludesTax: true}
+			price.Attributes.Currencies["EUR"] = amount{Amount: minor*9/10 + 9, IncludesTax: true}
 		}
-		price.Relationships.Pricebook = &linkSource{&refSource{"pricebook", g.id("pricebook", 0)}}
+		price.Relationships.Pricebook = &link{ref{"pricebook", g.id("pricebook", 0)}}
 		g.line(price)
 	}
 }
 
 func (g *generator) catalog() {
-	catalog := &catalogSource{Type: "catalog", ID: g.id("catalog", 0)}
+	catalog := catalog{Type: "catalog", ID: g.id("catalog", 0)}
 	catalog.Attributes.Name = "Web shop"
 	catalog.Attributes.Hierarchies = []string{g.id("hierarchy", 0), g.id("hierarchy", 1)}
 	catalog.Attributes.PricebookIDs = []pricebookRank{{g.id("pricebook", 0), 1}}
 	catalog.Attributes.CreatedAt = "2018-01-01T00:00:00.000Z"
 	g.line(catalog)
-	rule := &ruleSource{Type: "catalog_rule", ID: g.id("catalog_rule", 0)}
+	rule := catalogRule{Type: "catalog_rule", ID: g.id("catalog_rule", 0)}
 	rule.Attributes.Name, rule.Attributes.CatalogID = "Everyone", catalog.ID
 	rule.Attributes.CreatedAt = catalog.Attributes.CreatedAt
 	g.line(rule)
@@ -352,7 +363,7 @@ func (g *generator) stock() {
 	for i := range g.products {
 		r, s := g.random(randomStock, i), g.sketch(i)
 		available, allocated := r.IntN(500), max(0, r.IntN(40)-30)
-		g.line(&stockSource{Type: "stock", ID: g.id("product", i), Available: available, Allocated: allocated, Total: available + allocated,
+		g.line(stock{Type: "stock", ID: g.id("product", i), Available: available, Allocated: allocated, Total: available + allocated,
 			CreatedAt: formatTime(s.created), UpdatedAt: formatTime(s.updated)})
 	}
 }

@@ -1,8 +1,9 @@
-package store
+package madeup
 
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 )
 
@@ -61,5 +62,5 @@ func ean(number int) string {
 		weight := 1 + 2*(i%2)
 		sum += weight * int(digit-'0')
 	}
-	return digits + itoa((10-sum%10)%10)
+	return digits + strconv.Itoa((10-sum%10)%10)
 }
