@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -183,26 +184,17 @@ func (s *Store) jobWorks() map[JobKind]jobWork {
 const (
 	jobBeat  = time.Second      // how often a running job shows that it lives
 	jobStale = 10 * time.Second // without that it is taken over
-
-	sweepEvery = 10 * time.Minute // what a worker sweeps between its jobs
 )
 
 // Work does the jobs that wait, one after the other, until ctx ends; a job
-// under way then waits for the next worker. Any number of servers may work on
-// one database.
+// under way then waits for the next worker. Beside them it keeps house. Any
+// number of servers may work on one database.
 func (s *Store) Work(ctx context.Context) {
+	var house sync.WaitGroup
+	house.Go(func() { s.keepHouse(ctx) })
+	defer house.Wait()
 	worker := newID()
-	var swept time.Time
 	for ctx.Err() == nil {
-		if time.Since(swept) > sweepEvery {
-			if err := s.sweepIdempotencyKeys(ctx); err != nil && ctx.Err() == nil {
-				s.log.Warn("could not sweep idempotency keys", "error", err)
-			}
-			if err := s.sweepSigningKeys(ctx, keyActor); err != nil && ctx.Err() == nil {
-				s.log.Warn("could not sweep signing keys", "error", err)
-			}
-			swept = time.Now()
-		}
 		job, err := s.claimJob(ctx, worker)
 		switch {
 		case err != nil && ctx.Err() == nil:

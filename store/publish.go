@@ -38,7 +38,7 @@ func (s *Store) publish(ctx context.Context, actor Actor, catalogID string, serv
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	if err := s.Sweep(ctx, actor); err != nil {
+	if err := s.sweepReleases(ctx, actor); err != nil {
 		return nil, err
 	}
 	if serve {

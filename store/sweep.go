@@ -9,15 +9,11 @@ import (
 	"strings"
 )
 
-// Sweep removes what no one reads any more, in short transactions: releases
-// that were left unfinished, superseded ones beyond the newest three of their
-// catalog and beyond those that were served within the last hour, at most 20 in
-// all, unless they are the base of one that is kept, and the documents that
-// only they held; and the codes of promotions that have been done away with.
-func (s *Store) Sweep(ctx context.Context, actor Actor) error {
-	if err := s.purgeCodes(ctx, actor); err != nil {
-		return err
-	}
+// sweepReleases removes releases that were left unfinished, superseded ones
+// beyond the newest three of their catalog and beyond those that were served
+// within the last hour, at most 20 in all, unless they are the base of one that
+// is kept, and the documents that only they held.
+func (s *Store) sweepReleases(ctx context.Context, actor Actor) error {
 	dead, err := s.deadReleases(ctx)
 	if err != nil {
 		return err
