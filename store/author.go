@@ -110,36 +110,35 @@ func (w *importWriter) read(ctx context.Context, kind, noun, id string, into sou
 }
 
 // create writes a source whose id must be free.
-func (w *importWriter) create(ctx context.Context, kind string, src source) error {
+func (w *importWriter) create(ctx context.Context, k kind, src source) error {
 	if err := w.check(ctx, src); err != nil {
 		return err
 	}
-	taken, err := w.existing(ctx, kind, []string{src.key()})
+	taken, err := w.existing(ctx, k.name, []string{src.key()})
 	if err != nil {
 		return err
 	}
 	if taken[src.key()] {
 		return unprocessable([]string{"id"}, "is taken: %q; leave it out for a new one", src.key())
 	}
-	return w.put(ctx, kind, src)
+	return w.put(ctx, k, src)
 }
 
 // replace writes a source in place of what has its id.
-func (w *importWriter) replace(ctx context.Context, kind string, src source) error {
+func (w *importWriter) replace(ctx context.Context, k kind, src source) error {
 	if err := w.check(ctx, src); err != nil {
 		return err
 	}
-	return w.put(ctx, kind, src)
+	return w.put(ctx, k, src)
 }
 
 // put writes a checked source, a node without what is attached to it.
-func (w *importWriter) put(ctx context.Context, kind string, src source) error {
-	var err error
-	if kind == "node" {
-		_, err = w.inOrder(ctx, nodeTable, []source{src})
-	} else {
-		_, err = w.write(ctx, kind, []source{src})
+func (w *importWriter) put(ctx context.Context, k kind, src source) error {
+	write := k.write
+	if k.author != nil {
+		write = k.author
 	}
+	_, err := write(w, ctx, []source{src})
 	return err
 }
 
@@ -162,7 +161,7 @@ func (w *importWriter) check(ctx context.Context, src source) error {
 	src.check(f)
 	if len(f.list) == 0 {
 		for _, ref := range f.refs {
-			known, err := w.existing(ctx, referenceTables[ref.kind], []string{ref.id})
+			known, err := w.existing(ctx, ref.kind, []string{ref.id})
 			if err != nil {
 				return err
 			}

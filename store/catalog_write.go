@@ -107,7 +107,7 @@ func (s *Store) CreateCatalog(ctx context.Context, actor Actor, id string, chang
 		source.Attributes.CreatedAt = formatTime(w.now)
 		source.Attributes.Hierarchies, source.Attributes.PricebookIDs = []string{}, []pricebookRank{}
 		change.apply(source)
-		return w.create(ctx, "catalog", source)
+		return w.create(ctx, catalogKind, source)
 	})
 }
 
@@ -120,7 +120,7 @@ func (s *Store) UpdateCatalog(ctx context.Context, actor Actor, id string, chang
 			return err
 		}
 		change.apply(source)
-		return w.replace(ctx, "catalog", source)
+		return w.replace(ctx, catalogKind, source)
 	})
 }
 

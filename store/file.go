@@ -148,3 +148,11 @@ func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, e
 		return files, err
 	})
 }
+
+var fileKind = kind{
+	name: "file", create: func() source { return &File{} },
+	write: fileTable.write, export: bodies("file", "id"),
+	published: true, whole: &fileTable,
+}
+
+var fileTable = sourceTable{name: "file", columns: []string{"id", "body"}, row: rowWhole}

@@ -77,7 +77,7 @@ func (s *Store) CreateHierarchy(ctx context.Context, actor Actor, id string, cha
 		if err := w.freeIn(ctx, "node", id); err != nil {
 			return err
 		}
-		return w.create(ctx, "hierarchy", source)
+		return w.create(ctx, hierarchyKind, source)
 	})
 }
 
@@ -90,7 +90,7 @@ func (s *Store) UpdateHierarchy(ctx context.Context, actor Actor, id string, cha
 			return err
 		}
 		change.apply(&source.Attributes)
-		return w.replace(ctx, "hierarchy", source)
+		return w.replace(ctx, hierarchyKind, source)
 	})
 }
 

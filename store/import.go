@@ -121,14 +121,9 @@ func (s *Store) Import(ctx context.Context, actor Actor, open func() (io.ReadClo
 	}
 	decoder.skip = same.has
 	passes := []func(string) bool{func(string) bool { return true }}
-	ledger := report.Resources["stock_transaction"] > 0 && report.Resources["stock"] > 0
-	codes := report.Resources["promotion"] > 0 && report.Resources["promotion_code"]+report.Resources["code_usage"] > 0
-	if ledger || codes {
-		// A ledger first, then the balance it came to: no balance has to be
-		// explained by an opening line of its own. And promotions before
-		// their codes, which are kept by the promotion's number.
-		late := func(kind string) bool { return kind == "stock" || kind == "promotion_code" || kind == "code_usage" }
-		passes = []func(string) bool{func(kind string) bool { return !late(kind) }, late}
+	if slices.ContainsFunc(kinds, func(k kind) bool { return report.Resources[k.name] > 0 && report.Resources[k.after] > 0 }) {
+		late := func(name string) bool { return kindOf(name).after != "" }
+		passes = []func(string) bool{func(name string) bool { return !late(name) }, late}
 	}
 	for _, wanted := range passes {
 		err := eachBatch(ctx, open, options, decoder, func(batch []decoded) error {

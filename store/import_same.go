@@ -29,9 +29,6 @@ func (l *sameLines) has(line int) bool {
 	return l.lines.has(line) || !l.ledger && l.stock.has(line)
 }
 
-// bodyTables are the kinds that are kept as one body, by id.
-var bodyTables = map[string]sourceTable{"file": fileTable, "product": productTable, "product-price": priceTable}
-
 // note compares checked lines with the store.
 func (l *sameLines) note(ctx context.Context, in session, batch []decoded) error {
 	byKind := map[string][]decoded{}
@@ -41,8 +38,11 @@ func (l *sameLines) note(ctx context.Context, in session, batch []decoded) error
 		}
 	}
 	w := &importWriter{tx: &tx{session: in}}
-	for kind, table := range bodyTables {
-		if err := l.noteBodies(ctx, w, table, byKind[kind]); err != nil {
+	for _, kind := range kinds {
+		if kind.whole == nil {
+			continue
+		}
+		if err := l.noteBodies(ctx, w, *kind.whole, byKind[kind.name]); err != nil {
 			return err
 		}
 	}

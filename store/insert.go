@@ -1,6 +1,11 @@
 package store
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // inserter inserts many rows by a few texts, which are made once: of so many
 // rows each.
@@ -42,4 +47,41 @@ func (t *tx) insert(ctx context.Context, i *inserter, n int, row func(values []a
 		changed += written
 	}
 	return changed, nil
+}
+
+// insertRows inserts many rows a statement.
+func (t *tx) insertRows(ctx context.Context, table string, columns []string, rows [][]any) error {
+	return t.insertRowsBut(ctx, table, columns, "", rows)
+}
+
+// insertRowsBut inserts with a clause for what to do about rows that are
+// there.
+func (t *tx) insertRowsBut(ctx context.Context, table string, columns []string, clause string, rows [][]any) error {
+	for _, size := range []int{32, 4, 1} {
+		text := insertText(table, columns, size) + clause
+		for len(rows) >= size {
+			if _, err := t.exec(ctx, text, slices.Concat(rows[:size]...)...); err != nil {
+				return err
+			}
+			rows = rows[size:]
+		}
+	}
+	return nil
+}
+
+func insertText(table string, columns []string, rows int) string {
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES %s", table, strings.Join(columns, ", "), values(rows, len(columns)))
+}
+
+// values are the places of a statement's rows: ($1, $2), ($3, $4).
+func values(rows, columns int) string {
+	list := make([]string, rows)
+	for row := range rows {
+		places := make([]string, columns)
+		for column := range columns {
+			places[column] = "$" + itoa(row*columns+column+1)
+		}
+		list[row] = "(" + strings.Join(places, ", ") + ")"
+	}
+	return strings.Join(list, ", ")
 }

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"unicode/utf8"
 )
 
@@ -75,4 +77,15 @@ func appendObject(dst []byte, name string, raw json.RawMessage) []byte {
 		return append(dst, "{}"...)
 	}
 	return append(dst, raw...)
+}
+
+// encode writes a source as its canonical line, without the line's end.
+func encode(resource any) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(resource); err != nil {
+		panic(fmt.Sprintf("encode %T: %v", resource, err)) // a checked source always encodes
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
 }

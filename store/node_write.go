@@ -79,7 +79,7 @@ func (s *Store) CreateNode(ctx context.Context, actor Actor, id, parentID string
 		if err := w.freeIn(ctx, "hierarchy", id); err != nil {
 			return err
 		}
-		return w.create(ctx, "node", source)
+		return w.create(ctx, nodeKind, source)
 	})
 }
 
@@ -162,7 +162,7 @@ func (s *Store) changeNode(ctx context.Context, actor Actor, id string, change f
 		if err := change(ctx, w, source); err != nil {
 			return err
 		}
-		return w.replace(ctx, "node", source)
+		return w.replace(ctx, nodeKind, source)
 	})
 }
 

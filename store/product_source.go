@@ -256,23 +256,3 @@ func (a *ProductAttributes) componentKeys() []string {
 
 func (p *ProductSource) createdAt() time.Time { return checkedTime(p.Attributes.CreatedAt) }
 func (p *ProductSource) updatedAt() time.Time { return checkedTime(p.Attributes.UpdatedAt) }
-
-// checkedTime reads a time that check made canonical; the zero time where
-// there is none.
-func checkedTime(text string) time.Time {
-	t, err := parseTime(text)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
-}
-
-// unique keeps the first of each value.
-func unique[T comparable](values []T) []T {
-	seen := make(map[T]bool, len(values))
-	return slices.DeleteFunc(slices.Clone(values), func(v T) bool {
-		before := seen[v]
-		seen[v] = true
-		return before
-	})
-}

@@ -87,20 +87,6 @@ func (t *tx) writeCodes(ctx context.Context, clause string, rows [][]any) (writt
 	return written, err
 }
 
-// inBlocks calls do with blocks of a few sizes, the largest of most values, so
-// that few texts are prepared.
-func inBlocks[T any](values []T, most int, do func([]T) error) error {
-	for _, size := range []int{most, 32, 4, 1} {
-		for len(values) >= size {
-			if err := do(values[:size]); err != nil {
-				return err
-			}
-			values = values[size:]
-		}
-	}
-	return nil
-}
-
 // addAutomaticCode gives an automatic promotion its code, which is undated
 // where the promotion is.
 func (t *tx) addAutomaticCode(ctx context.Context, p *Promotion) error {

@@ -27,17 +27,12 @@ type nodePlace struct {
 	parent, hierarchy string
 }
 
-// referenceTables are the tables of the kinds that can be referred to.
-var referenceTables = map[string]string{
-	"hierarchy": "hierarchy", "node": "node", "pricebook": "pricebook", "catalog": "catalog", "promotion": "promotion",
-}
-
 func newReferences() *references {
 	return &references{defined: map[reference]bool{}, wanted: map[reference][]ImportFault{}, nodes: map[string]nodePlace{}}
 }
 
 func (r *references) note(d decoded) {
-	if referenceTables[d.kind] != "" {
+	if kindOf(d.kind).referred {
 		r.defined[reference{kind: d.kind, id: d.source.key()}] = true
 	}
 	if len(d.faults) > 0 {
@@ -59,20 +54,20 @@ func (r *references) note(d decoded) {
 // missing lists what is referred to and not there, and nodes that hang from
 // themselves or from another hierarchy.
 func (r *references) missing(ctx context.Context, s *Store) (list []ImportFault, err error) {
-	for kind, table := range referenceTables {
+	for _, kind := range kinds {
 		var ids []string
 		for target := range r.wanted {
-			if target.kind == kind && !r.defined[target] {
+			if target.kind == kind.name && !r.defined[target] {
 				ids = append(ids, target.id)
 			}
 		}
 		slices.Sort(ids)
 		err := chunked(ids, 512, func(ids []string) error {
 			places, args := in(nil, ids)
-			found, err := collect(ctx, s.reader, scalar[string], `SELECT id FROM `+table+` WHERE id IN (`+places+`)`, args...)
+			found, err := collect(ctx, s.reader, scalar[string], `SELECT id FROM `+kind.name+` WHERE id IN (`+places+`)`, args...)
 			for _, id := range ids {
 				if !slices.Contains(found, id) {
-					list = append(list, r.wanted[reference{kind: kind, id: id}]...)
+					list = append(list, r.wanted[reference{kind: kind.name, id: id}]...)
 				}
 			}
 			return err

@@ -149,7 +149,7 @@ func (s *Store) CreateCatalogRule(ctx context.Context, actor Actor, id string, c
 		source := &ruleSource{Type: "catalog_rule", ID: orNewID(&id)}
 		source.Attributes.CreatedAt = formatTime(w.now)
 		change.apply(source)
-		return w.create(ctx, "catalog_rule", source)
+		return w.create(ctx, ruleKind, source)
 	})
 }
 
@@ -162,7 +162,7 @@ func (s *Store) UpdateCatalogRule(ctx context.Context, actor Actor, id string, c
 			return err
 		}
 		change.apply(source)
-		return w.replace(ctx, "catalog_rule", source)
+		return w.replace(ctx, ruleKind, source)
 	})
 }
 

@@ -176,18 +176,6 @@ func in[T any](args []any, values []T) (list string, all []any) {
 	return b.String(), args
 }
 
-// chunked calls do with at most size values at a time.
-func chunked[T any](values []T, size int, do func([]T) error) error {
-	for len(values) > 0 {
-		n := min(size, len(values))
-		if err := do(values[:n]); err != nil {
-			return err
-		}
-		values = values[n:]
-	}
-	return nil
-}
-
 // Counter counts the SQL statements of one operation.
 type Counter struct {
 	n       atomic.Int64

@@ -76,3 +76,21 @@ func appendDigits(dst []byte, number, n int) []byte {
 	}
 	return dst
 }
+
+// short keeps a message readable whatever it quotes.
+func short(text string) string {
+	if len(text) > 40 {
+		return strings.ToValidUTF8(text[:40], "") + "…"
+	}
+	return text
+}
+
+// checkedTime reads a time that check made canonical; the zero time where
+// there is none.
+func checkedTime(text string) time.Time {
+	t, err := parseTime(text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}

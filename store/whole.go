@@ -167,3 +167,16 @@ func wholeNumber(number string) (digits string, ok bool) {
 	}
 	return all, true
 }
+
+func memberType(shape reflect.Type, name string) (reflect.Type, bool) {
+	if shape.Kind() == reflect.Map {
+		return shape.Elem(), true
+	}
+	for _, field := range reflect.VisibleFields(shape) {
+		tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if tag != "" && tag != "-" && strings.EqualFold(tag, name) {
+			return field.Type, true
+		}
+	}
+	return nil, false
+}

@@ -2,14 +2,29 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 )
+
+var hierarchyKind = kind{
+	name: "hierarchy", create: func() source { return &hierarchySource{} },
+	write: hierarchyTable.writeInOrder, export: bodies("hierarchy", "sequence", "id"),
+	published: true, referred: true,
+}
+
+// nodeKind is written with what is attached to it, but by mutations, which
+// attach products apart.
+var nodeKind = kind{
+	name: "node", create: func() source { return &nodeSource{} },
+	write: (*importWriter).nodes, export: (*exporter).nodes,
+	author: nodeTable.writeInOrder, published: true, referred: true,
+}
 
 // nodes writes nodes and what is attached to them.
 func (w *importWriter) nodes(ctx context.Context, sources []source) (changed int, err error) {
 	for _, resource := range sources {
 		node := resource.(*nodeSource)
-		written, err := w.inOrder(ctx, nodeTable, []source{node})
+		written, err := nodeTable.writeInOrder(w, ctx, []source{node})
 		if err != nil {
 			return 0, err
 		}
@@ -69,5 +84,47 @@ func (w *importWriter) detach(ctx context.Context, nodeID string, productIDs []s
 		list, args := in([]any{nodeID}, ids)
 		_, err := w.exec(ctx, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN (`+list+`)`, args...)
 		return err
+	})
+}
+
+var hierarchyTable = sourceTable{
+	name: "hierarchy", columns: []string{"id", "sequence", "updated_at", "body"},
+	row: func(r source, t *tx) []any { return []any{r.key(), nil, micros(t.now), encode(r)} },
+}
+
+var nodeTable = sourceTable{
+	name: "node", columns: []string{"id", "sequence", "hierarchy_id", "updated_at", "body"},
+	row: func(r source, t *tx) []any {
+		n := *r.(*nodeSource)
+		n.Relationships.Products = nil // kept in node_product
+		return []any{n.ID, nil, n.Relationships.Hierarchy.id(), micros(t.now), encode(&n)}
+	},
+}
+
+// nodes exports nodes with what is attached to them.
+func (e *exporter) nodes(ctx context.Context) error {
+	key := []string{"sequence", "id"}
+	return pages(ctx, e.in, "node", "sequence, id, body", key, keyedBody(2), func(bodies [][]byte) error {
+		for _, body := range bodies {
+			var node nodeSource
+			if err := json.Unmarshal(body, &node); err != nil {
+				return err
+			}
+			ids, err := collect(ctx, e.in, scalar[string],
+				`SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached, product_id`, node.ID)
+			if err != nil {
+				return err
+			}
+			if len(ids) > 0 {
+				node.Relationships.Products = &linksSource{}
+				for _, id := range ids {
+					node.Relationships.Products.Data = append(node.Relationships.Products.Data, refSource{"product", id})
+				}
+			}
+			if err := e.line(encode(&node)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }

@@ -3,7 +3,14 @@ package store
 import (
 	"context"
 	"slices"
+	"strings"
 )
+
+var productKind = kind{
+	name: "product", create: func() source { return &ProductSource{} },
+	write: (*importWriter).products, export: bodies("product", "id"),
+	published: true, whole: &productTable,
+}
 
 // products writes products, and which of them speak of which others.
 func (w *importWriter) products(ctx context.Context, sources []source) (int, error) {
@@ -34,4 +41,13 @@ func (w *importWriter) products(ctx context.Context, sources []source) (int, err
 		return 0, err
 	}
 	return len(ids), w.insertRows(ctx, "product_component", []string{"product_id", "component_id"}, parts)
+}
+
+var productTable = sourceTable{
+	name:    "product",
+	columns: []string{"id", "live", "parent_id", "component_ids", "created_at", "updated_at", "body"},
+	row: func(r source, _ *tx) []any {
+		p := r.(*ProductSource)
+		return []any{p.ID, p.live(), p.parentID(), strings.Join(p.bundledIDs(), " "), micros(p.createdAt()), micros(p.updatedAt()), encode(p)}
+	},
 }

@@ -2,10 +2,24 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strings"
 	"time"
 )
+
+// stockKind comes after the ledger, whose lines bring it to what it is: no
+// balance has to be explained by an opening line of its own.
+var stockKind = kind{
+	name: "stock", create: func() source { return &stockSource{} },
+	write: (*importWriter).stocks, export: (*exporter).stocks,
+	after: "stock_transaction",
+}
+
+var stockTransactionKind = kind{
+	name: "stock_transaction", create: func() source { return &stockTransactionSource{} },
+	write: (*importWriter).stockTransactions, export: (*exporter).stockTransactions,
+}
 
 // stocks sets balances. What differs from the ledger so far is entered there.
 func (w *importWriter) stocks(ctx context.Context, sources []source) (int, error) {
@@ -166,4 +180,39 @@ func (r *stockTransactionSource) apply(b *Stock) (toAvailable, toAllocated int) 
 	toAllocated += r.Allocated
 	b.Available, b.Allocated, b.UpdatedAt = b.Available+toAvailable, b.Allocated+toAllocated, checkedTime(r.CreatedAt)
 	return toAvailable, toAllocated
+}
+
+func (e *exporter) stocks(ctx context.Context) error {
+	scan := func(rows *sql.Rows) ([]any, *Stock, error) {
+		stock, err := scanStock(rows)
+		return []any{stock.ProductID}, stock, err
+	}
+	return pages(ctx, e.in, "stock", stockColumns, []string{"product_id"}, scan, func(stocks []*Stock) error {
+		for _, s := range stocks {
+			if err := e.line(encode(stockSource{Type: "stock", ID: s.ProductID, Available: s.Available, Allocated: s.Allocated,
+				Total: s.Total(), CreatedAt: formatTime(s.CreatedAt), UpdatedAt: formatTime(s.UpdatedAt)})); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (e *exporter) stockTransactions(ctx context.Context) error {
+	scan := func(rows *sql.Rows) ([]any, *StockTransaction, error) {
+		line, err := scanStockTransaction(rows)
+		return []any{micros(line.CreatedAt), line.ID}, line, err
+	}
+	return pages(ctx, e.in, "stock_transaction", stockTransactionColumns, []string{"created_at", "id"}, scan, func(lines []*StockTransaction) error {
+		for _, l := range lines {
+			r := stockTransactionSource{Type: "stock_transaction", ID: l.ID, ProductID: l.ProductID, Action: string(l.Action),
+				Quantity: l.Quantity, Reason: l.Reason, Reference: l.Reference, Actor: string(l.Actor), CreatedAt: formatTime(l.CreatedAt)}
+			_, usual := (&StockChange{Action: l.Action, Quantity: l.Quantity}).deltas(0)
+			r.Allocated = l.AllocatedDelta - usual
+			if err := e.line(encode(r)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
