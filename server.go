@@ -39,6 +39,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/sync/errgroup"
 
 	"portico/graph"
 	"portico/internal/answers"
@@ -264,16 +265,12 @@ func (a *app) answer(ctx context.Context, listener, admin net.Listener) error {
 	if admin == nil {
 		return web.Serve(ctx, listener, a.handler(), a.log, main...)
 	}
-	ctx, end := context.WithCancel(ctx)
-	defer end()
-	ended := make(chan error, 1)
-	go func() {
-		defer end()
-		ended <- web.Serve(ctx, admin, a.adminHandler(), a.log, web.Linger(a.Linger), web.Within(a.Bounds.Inner()))
-	}()
-	err := web.Serve(ctx, listener, a.handler(), a.log, main...)
-	end()
-	return errors.Join(err, <-ended)
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() error {
+		return web.Serve(ctx, admin, a.adminHandler(), a.log, web.Linger(a.Linger), web.Within(a.Bounds.Inner()))
+	})
+	both.Go(func() error { return web.Serve(ctx, listener, a.handler(), a.log, main...) })
+	return both.Wait()
 }
 
 // listen opens a door; the demo's only to this machine.

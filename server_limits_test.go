@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,8 +24,10 @@ func TestTokenRequestsAreLimited(t *testing.T) {
 	require.Equal(t, 200, status)
 	response, body := s.send(t, "POST", "/oauth/access_token", "grant_type=client_credentials&client_id="+strings.ToUpper(id)+"&client_secret="+secret)
 	require.Equal(t, 429, response.StatusCode)
-	require.Equal(t, "60", response.Header.Get("Retry-After"))
-	require.JSONEq(t, `{"errors":[{"status":429,"title":"Too Many Requests","detail":"There is too much asking for tokens from this client: at most 3 a minute; try again in 60 seconds."}]}`, body)
+	after, err := strconv.Atoi(response.Header.Get("Retry-After"))
+	require.NoError(t, err)
+	require.True(t, 1 <= after && after <= 20, "three a minute come back one each 20 seconds, not after %d", after)
+	require.JSONEq(t, fmt.Sprintf(`{"errors":[{"status":429,"title":"Too Many Requests","detail":"There is too much asking for tokens from this client: at most 3 a minute; try again in %d seconds."}]}`, after), body)
 
 	for range 3 {
 		status, _ = s.login(t, other, otherSecret, "X-Forwarded-For", "203.0.113.1")
@@ -53,7 +56,7 @@ func TestTriesAtCodesAreLimitedByTheServer(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
 	id, secret := newClient(t, flags)
-	s := serving(t, append(flags, "--code-rate-client", "100")...)
+	s := serving(t, append(flags, "--code-rate-client", "2")...)
 	_, token := s.login(t, id, secret)
 	var aliases strings.Builder
 	for i := range 500 {
@@ -61,11 +64,11 @@ func TestTriesAtCodesAreLimitedByTheServer(t *testing.T) {
 	}
 	response, body := s.graphql(t, token, "{ "+aliases.String()+" }")
 	require.Equal(t, 200, response.StatusCode, "what was tried within the limit is answered")
-	require.Equal(t, "60", response.Header.Get("Retry-After"))
+	require.NotEmpty(t, response.Header.Get("Retry-After"))
 	require.Contains(t, body, `"code":"RATE_LIMITED"`)
-	require.Equal(t, 100, strings.Count(body, `"valid"`))
-	require.Equal(t, 400, strings.Count(body, `":null`))
-	require.Contains(t, body, "There is too much trying promotion codes from this client: at most 100 a minute")
+	require.Equal(t, 2, strings.Count(body, `"valid"`))
+	require.Equal(t, 498, strings.Count(body, `":null`))
+	require.Contains(t, body, "There is too much trying promotion codes from this client: at most 2 a minute")
 	response, _ = s.graphql(t, token, `mutation { promotionCodeRedeem(input: {code: "A", reference: "r"}) { unitsApplied } }`)
 	require.Equal(t, 429, response.StatusCode, "the document used it up")
 	response, body = s.graphql(t, token, `{ settings { pageLength } }`)

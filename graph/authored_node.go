@@ -15,7 +15,7 @@ func (r queryResolver) AuthoredNode(ctx context.Context, id string) (*model.Auth
 		return nil, err
 	}
 	node, err := r.store.AuthoredNode(ctx, store.LocalID(id))
-	return orNull(single(node, err, model.NewAuthoredNodes))
+	return orNull(alone[model.AuthoredNode](node, err))
 }
 
 func (r queryResolver) AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredNodeConnection, error) {
@@ -26,7 +26,7 @@ func (r queryResolver) AuthoredNodes(ctx context.Context, hierarchyID string, fi
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, dressed(slice.Items, model.NewAuthoredNodes)), nil
+	return model.NewConnection(slice, model.Siblings[model.AuthoredNode](slice.Items)), nil
 }
 
 func (r authoredNodeResolver) ProductCount(ctx context.Context, obj *model.AuthoredNode) (int, error) {
@@ -126,5 +126,5 @@ func nodePayload(node *store.AuthoredNode, err error) (*model.AuthoredNode, []*m
 	if err != nil || len(faults) > 0 {
 		return nil, faults, err
 	}
-	return model.NewAuthoredNodes([]*store.AuthoredNode{node})[0], faults, nil
+	return model.Siblings[model.AuthoredNode]([]*store.AuthoredNode{node})[0], faults, nil
 }

@@ -13,7 +13,7 @@ func (r queryResolver) ProductConfigured(ctx context.Context, id string, selecte
 		return nil, err
 	}
 	product, err := v.ConfiguredProduct(ctx, store.LocalID(id), localChoices(selectedOptions))
-	return orNull(single(product, err, model.NewProducts))
+	return orNull(alone[model.Product](product, err))
 }
 
 // Product is the bundle as it is found by its id, whatever was chosen.

@@ -24,7 +24,7 @@ func (r queryResolver) Catalogs(ctx context.Context, first *int, after *string, 
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, same), nil
+	return model.NewConnection(slice, slice.Items), nil
 }
 
 func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.CatalogCreateInput) (*generated.CatalogCreatePayload, error) {

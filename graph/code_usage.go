@@ -46,7 +46,7 @@ func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID stri
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, model.NewPromotionCodeUsage), nil
+	return model.NewConnection(slice, model.NewPromotionCodeUsages(slice.Items)), nil
 }
 
 func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generated.PromotionCodeRedeemInput) (*generated.PromotionCodeRedeemPayload, error) {
@@ -74,9 +74,5 @@ func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input genera
 	}
 	released, err := r.store.ReleaseCode(ctx, auth.From(ctx).Actor(), input.Reference, input.Code)
 	faults, err := userErrors(err)
-	usages := make([]*model.PromotionCodeUsage, len(released))
-	for i, usage := range released {
-		usages[i] = model.NewPromotionCodeUsage(usage)
-	}
-	return &generated.PromotionCodeReleasePayload{Usages: usages, UserErrors: faults}, err
+	return &generated.PromotionCodeReleasePayload{Usages: model.NewPromotionCodeUsages(released), UserErrors: faults}, err
 }

@@ -3,7 +3,6 @@ package graph
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -79,7 +78,7 @@ func (d *documents) read(query string) (*ast.QueryDocument, gqlerror.List) {
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, d.bounds.Tokens)
 	var malformed *gqlerror.Error
 	switch {
-	case errors.As(err, &malformed) && strings.HasPrefix(malformed.Message, "exceeded token limit"):
+	case errors.As(err, &malformed) && malformed.Locations == nil: // all but the bound on tokens tell where they are
 		return nil, listed(bound{"has %d tokens or more", d.bounds.Tokens + 1, d.bounds.Tokens, "send several operations, and values as variables"}.check())
 	case malformed != nil:
 		return nil, listed(malformed)

@@ -42,7 +42,7 @@ type mirrorQuery struct {
 
 func (q mirrorQuery) Stocks(_ context.Context, _ *model.ListBounds, order *model.ListOrder, _ *int, _ *string, _ *int, _ *string, _ *int) (*model.StockConnection, error) {
 	q.order = order
-	return &model.StockConnection{Connection: model.NewConnection(&store.Slice[*model.Stock]{}, func(s *model.Stock) *model.Stock { return s })}, nil
+	return &model.StockConnection{Connection: model.NewConnection(&store.Slice[*model.Stock]{}, []*model.Stock{})}, nil
 }
 
 // CatalogResolution has every value of its enums in it.

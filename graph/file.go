@@ -33,7 +33,7 @@ func (r queryResolver) Files(ctx context.Context, filter *generated.FileFilter, 
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, same), nil
+	return model.NewConnection(slice, slice.Items), nil
 }
 
 // filesFor are files by id, as far as this caller may see them.

@@ -57,7 +57,7 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 			return err
 		}
 		byID, err := r.store.StocksByID(ctx, ids)
-		gather(model.NewStocks(pick(ids, byID)), into)
+		gather(model.Siblings[model.Stock](pick(ids, byID)), into)
 		return err
 	}
 	if kind == store.TypeRelease || kind == store.TypeJob {
@@ -79,7 +79,7 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 	switch kind {
 	case store.TypeProduct:
 		byID, err := v.ProductsByID(ctx, ids)
-		gather(model.NewProducts(pick(ids, byID)), into)
+		gather(model.Siblings[model.Product](pick(ids, byID)), into)
 		return err
 	case store.TypeFile:
 		byID, err := r.filesFor(ctx, ids)
@@ -87,12 +87,12 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 		return err
 	}
 	byID, err := v.NodesByID(ctx, ids)
-	for _, node := range model.NewNodes(pick(ids, byID)) {
+	for _, node := range model.Siblings[model.CatalogNode](pick(ids, byID)) {
 		// Under the type that was asked for, where the node is of that kind.
 		if kind == store.TypeCatalogNode {
 			into[store.GlobalID(kind, node.ID)] = node
 		} else if node.Kind == store.KindHierarchy {
-			into[store.GlobalID(kind, node.ID)] = model.NewHierarchies([]*store.CatalogNode{node.CatalogNode})[0]
+			into[store.GlobalID(kind, node.ID)] = model.Siblings[model.Hierarchy]([]*store.CatalogNode{node.CatalogNode})[0]
 		}
 	}
 	return err
@@ -166,7 +166,7 @@ func (r *Resolver) authoredOfType(ctx context.Context, kind string, ids []string
 		return err
 	}
 	byID, err := r.store.AuthoredNodesByID(ctx, ids)
-	gather(model.NewAuthoredNodes(pick(ids, byID)), into)
+	gather(model.Siblings[model.AuthoredNode](pick(ids, byID)), into)
 	return err
 }
 

@@ -24,7 +24,7 @@ func (r queryResolver) AuthoredHierarchies(ctx context.Context, first *int, afte
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, same), nil
+	return model.NewConnection(slice, slice.Items), nil
 }
 
 func (r mutationResolver) HierarchyCreate(ctx context.Context, input generated.HierarchyCreateInput) (*generated.HierarchyCreatePayload, error) {

@@ -133,6 +133,6 @@ const namedProductBytes = 400
 
 // fill appends an answer with its live parts to dst.
 func (p *planned) fill(ctx context.Context, body []byte, live *livePart, dst []byte) ([]byte, error) {
-	rows := model.NewProducts(live.products)
+	rows := model.Siblings[model.Product](live.products)
 	return p.runner.Fill(ctx, body, live.holes, func(i int) any { return rows[i] }, dst)
 }

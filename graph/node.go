@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"portico/graph/model"
 	"portico/internal/auth"
@@ -17,7 +16,7 @@ func (r queryResolver) CatalogNode(ctx context.Context, id string) (*model.Catal
 		return nil, err
 	}
 	node, err := v.Node(ctx, store.LocalID(id))
-	return orNull(single(node, err, model.NewNodes))
+	return orNull(alone[model.CatalogNode](node, err))
 }
 
 func (r queryResolver) CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
@@ -38,7 +37,7 @@ func (r queryResolver) Hierarchy(ctx context.Context, id string) (*model.Hierarc
 		return nil, err
 	}
 	root, err := v.Hierarchy(ctx, store.LocalID(id))
-	return orNull(single(root, err, model.NewHierarchies))
+	return orNull(alone[model.Hierarchy](root, err))
 }
 
 func (r queryResolver) Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.HierarchyConnection, error) {
@@ -54,7 +53,7 @@ func (r queryResolver) Hierarchies(ctx context.Context, filter *model.CatalogNod
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, dressed(slice.Items, model.NewHierarchies)), nil
+	return model.NewConnection(slice, model.Siblings[model.Hierarchy](slice.Items)), nil
 }
 
 // nodeQuery are the arguments of a list of nodes.
@@ -83,16 +82,7 @@ func nodes(ctx context.Context, v *store.View, query store.NodeQuery) (*model.Ca
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, dressed(slice.Items, model.NewNodes)), nil
-}
-
-// dressed gives each row of a page its place among its siblings.
-func dressed[S comparable, T any](rows []S, dress func([]S) []T) func(S) T {
-	siblings, next := dress(rows), 0
-	return func(S) T {
-		next++
-		return siblings[next-1]
-	}
+	return model.NewConnection(slice, model.Siblings[model.CatalogNode](slice.Items)), nil
 }
 
 func (r catalogNodeResolver) Hierarchy(ctx context.Context, obj *model.CatalogNode) (*model.Hierarchy, error) {
@@ -101,7 +91,7 @@ func (r catalogNodeResolver) Hierarchy(ctx context.Context, obj *model.CatalogNo
 		return nil, err
 	}
 	root, err := v.Node(ctx, obj.HierarchyID)
-	return single(root, err, model.NewHierarchies)
+	return alone[model.Hierarchy](root, err)
 }
 
 func (r catalogNodeResolver) Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error) {
@@ -110,7 +100,7 @@ func (r catalogNodeResolver) Parent(ctx context.Context, obj *model.CatalogNode)
 		return nil, err
 	}
 	parent, err := v.Node(ctx, obj.ParentID)
-	return single(parent, err, model.NewNodes)
+	return alone[model.CatalogNode](parent, err)
 }
 
 func (r catalogNodeResolver) Breadcrumbs(ctx context.Context, obj *model.CatalogNode) ([]*model.Breadcrumb, error) {
@@ -152,15 +142,7 @@ func (r *Resolver) curatedProducts(ctx context.Context, all []*model.CatalogNode
 	}
 	ids := keysOf(all, (*model.CatalogNode).NodeID)
 	curated, err := v.CuratedByNode(ctx, unique(ids))
-	lists := model.Spread(ids, curated)
-	dress := dressed(slices.Concat(lists...), model.NewProducts)
-	products := make([][]*model.Product, len(all))
-	for i, list := range lists {
-		for _, product := range list {
-			products[i] = append(products[i], dress(product))
-		}
-	}
-	return products, err
+	return model.SiblingLists[model.Product](model.Spread(ids, curated)), err
 }
 
 // childrenOf are the nodes right below one, and nodesIn all of a hierarchy.
@@ -186,7 +168,7 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 	edge := fmt.Sprintf("nodes %v %s", of("*"), q.key())
 	return model.Load(ctx, place, edge, v, func(v *store.View, ctx context.Context, all []T) ([]*model.CatalogNodeConnection, error) {
 		slices := make([]*store.Slice[*store.CatalogNode], len(all))
-		var below []*store.CatalogNode
+		below := make([][]*store.CatalogNode, len(all))
 		for i, node := range all {
 			query, err := q.query(of(node.NodeID()))
 			if err != nil {
@@ -195,12 +177,11 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 			if slices[i], err = v.Nodes(ctx, query); err != nil {
 				return nil, err
 			}
-			below = append(below, slices[i].Items...)
+			below[i] = slices[i].Items
 		}
-		dress := dressed(below, model.NewNodes)
 		connections := make([]*model.CatalogNodeConnection, len(all))
-		for i, slice := range slices {
-			connections[i] = model.NewConnection(slice, dress)
+		for i, rows := range model.SiblingLists[model.CatalogNode](below) {
+			connections[i] = model.NewConnection(slices[i], rows)
 		}
 		return connections, nil
 	})

@@ -31,7 +31,7 @@ func (r queryResolver) Product(ctx context.Context, id, sku, slug *string) (*mod
 	}
 	key.ID = store.LocalID(key.ID)
 	product, err := v.Product(ctx, key)
-	return orNull(single(product, err, model.NewProducts))
+	return orNull(alone[model.Product](product, err))
 }
 
 func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
@@ -85,7 +85,7 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 	if err != nil {
 		return nil, err
 	}
-	pages := map[string]*model.Connection[*model.Product]{nodeID: model.NewConnection(slice, dressed(slice.Items, model.NewProducts))}
+	pages := map[string]*model.Connection[*model.Product]{nodeID: model.NewConnection(slice, model.Siblings[model.Product](slice.Items))}
 	return model.NewProductConnections(pages, q.filter, q.page, func(ctx context.Context, ids []string, facet store.FacetQuery) (map[string][]store.FacetValue, error) {
 		facet.List.Unlisted = query.Unlisted
 		return v.FacetOfNodes(ctx, ids, facet)
@@ -146,14 +146,13 @@ func (r *Resolver) edgePages(ctx context.Context, ids []string, edge store.Edge,
 // connections are pages of products, which all become siblings of each other,
 // whichever list they came with.
 func connections(ids []string, lists map[string]*store.Slice[*store.Product], q productQuery, count model.CountFacets) map[string]*model.ProductConnection {
-	var all []*store.Product
-	for _, id := range ids {
-		all = append(all, lists[id].Items...)
+	items := make([][]*store.Product, len(ids))
+	for i, id := range ids {
+		items[i] = lists[id].Items
 	}
-	dress := dressed(all, model.NewProducts)
 	pages := make(map[string]*model.Connection[*model.Product], len(lists))
-	for _, id := range ids {
-		pages[id] = model.NewConnection(lists[id], dress)
+	for i, rows := range model.SiblingLists[model.Product](items) {
+		pages[ids[i]] = model.NewConnection(lists[ids[i]], rows)
 	}
 	return model.NewProductConnections(pages, q.filter, q.page, count)
 }
@@ -286,7 +285,7 @@ func (r *Resolver) nodesOfProducts(ctx context.Context, all []*model.Product) ([
 	ids := idsOf(all, func(p *model.Product) []string { return p.NodeIDs() })
 	found, err := v.NodesByID(ctx, ids)
 	nodes := make(map[string]*model.CatalogNode, len(ids))
-	for _, node := range model.NewNodes(pick(ids, found)) {
+	for _, node := range model.Siblings[model.CatalogNode](pick(ids, found)) {
 		nodes[node.ID] = node
 	}
 	return spread(all, func(p *model.Product) []string { return p.NodeIDs() }, nodes), err
@@ -340,9 +339,9 @@ func (r *Resolver) stocksOf(ctx context.Context, productIDs []string) ([]*model.
 		return nil, err
 	}
 	if !slices.Contains(records, nil) {
-		return model.NewStocks(records), nil
+		return model.Siblings[model.Stock](records), nil
 	}
-	there := model.NewStocks(slices.DeleteFunc(slices.Clone(records), func(s *store.Stock) bool { return s == nil }))
+	there := model.Siblings[model.Stock](slices.DeleteFunc(slices.Clone(records), func(s *store.Stock) bool { return s == nil }))
 	stocks := make([]*model.Stock, len(records))
 	for i, record := range records {
 		if record != nil {
@@ -361,7 +360,7 @@ func (r *Resolver) ProductsByID(ctx context.Context, ids []string) (map[string]*
 	}
 	found, err := v.ProductsByID(ctx, ids)
 	products := make(map[string]*model.Product, len(found))
-	for _, product := range model.NewProducts(pick(ids, found)) {
+	for _, product := range model.Siblings[model.Product](pick(ids, found)) {
 		products[product.ID()] = product
 	}
 	return products, err

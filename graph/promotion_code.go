@@ -28,7 +28,7 @@ func (r queryResolver) PromotionCodes(ctx context.Context, promotionID string, f
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, same), nil
+	return model.NewConnection(slice, slice.Items), nil
 }
 
 func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input generated.PromotionCodesCreateInput) (*generated.PromotionCodesCreatePayload, error) {

@@ -126,9 +126,6 @@ func localIDs(ids []string) []string {
 	return local
 }
 
-// same dresses rows that are shown as they are.
-func same[T any](row T) T { return row }
-
 // userErrors tells apart what the caller can mend, which goes into the
 // payload, from what ends the operation.
 func userErrors(err error) ([]*model.UserError, error) {
@@ -147,12 +144,12 @@ func userErrors(err error) ([]*model.UserError, error) {
 	return list, nil
 }
 
-// single is one row with no siblings.
-func single[S, T any](value S, err error, dress func([]S) []T) (none T, _ error) {
+// alone is one row with no siblings.
+func alone[T, S any, P model.Row[T, S]](value S, err error) (*T, error) {
 	if err != nil {
-		return none, err
+		return nil, err
 	}
-	return dress([]S{value})[0], nil
+	return model.Siblings[T, S, P]([]S{value})[0], nil
 }
 
 // pick takes rows by id, in the order of the ids; what is missing is left out.

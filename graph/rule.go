@@ -24,7 +24,7 @@ func (r queryResolver) CatalogRules(ctx context.Context, first *int, after *stri
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, same), nil
+	return model.NewConnection(slice, slice.Items), nil
 }
 
 func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated.CatalogRuleCreateInput) (*generated.CatalogRuleCreatePayload, error) {

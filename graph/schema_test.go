@@ -46,7 +46,7 @@ func TestEverythingInTheSchemaIsDescribed(t *testing.T) {
 	}
 	require.NotEmpty(t, schema().Description, "the schema itself")
 	for _, definition := range ownTypes() {
-		root := definition.Name == "Query" || definition.Name == "Mutation"
+		root := definition.Name == "Query" || definition.Name == "Mutation" || definition.Name == "Subscription"
 		if !root {
 			described(definition.Name, definition.Description)
 		}
@@ -97,22 +97,56 @@ func printed(s *ast.Schema) string {
 	return b.String()
 }
 
+// rootCoordinates are the fields at which an operation begins, of whatever
+// kind, by their coordinates: what each may be asked by is in the table of
+// scopes.
+func rootCoordinates(s *ast.Schema) (coordinates []string) {
+	for _, root := range []*ast.Definition{s.Query, s.Mutation, s.Subscription} {
+		if root == nil {
+			continue
+		}
+		for _, field := range root.Fields {
+			if !strings.HasPrefix(field.Name, "__") {
+				coordinates = append(coordinates, root.Name+"."+field.Name)
+			}
+		}
+	}
+	return coordinates
+}
+
+// withoutScope are those of them that the table does not know, so that nobody
+// would ask for a scope where the resolver forgets to.
+func withoutScope(s *ast.Schema) (forgotten []string) {
+	for _, coordinate := range rootCoordinates(s) {
+		if _, declared := auth.Scope(coordinate); !declared {
+			forgotten = append(forgotten, coordinate)
+		}
+	}
+	return forgotten
+}
+
+// What the schema does not have yet is held too: the first subscription meets
+// this test before it meets a shopper.
+func TestAFieldOfAnyRootThatHasNoScopeIsNamed(t *testing.T) {
+	t.Parallel()
+	grown, err := gqlparser.LoadSchema(&ast.Source{Name: "grown.graphqls", Input: written(t) + `
+		extend schema { subscription: Subscription }
+		type Subscription { stockChanged: Stock }
+		extend type Query { secret: String }
+		extend type Mutation { reveal: String }`})
+	require.NoError(t, err)
+	require.Equal(t, []string{"Query.secret", "Mutation.reveal", "Subscription.stockChanged"}, withoutScope(grown))
+}
+
 func TestEveryRootFieldHasAScope(t *testing.T) {
 	t.Parallel()
-	var fields []string
-	for _, root := range []*ast.Definition{schema().Query, schema().Mutation} {
-		for _, field := range root.Fields {
-			if strings.HasPrefix(field.Name, "__") {
-				continue
-			}
-			coordinate := root.Name + "." + field.Name
-			fields = append(fields, coordinate)
-			scope, declared := auth.Scope(coordinate)
-			require.True(t, declared, "%s is not in the table of scopes, so nobody may use it", coordinate)
-			require.Contains(t, store.Scopes(), scope, coordinate)
-			if root.Name == "Mutation" { // some queries are for those who author, too
-				require.True(t, strings.HasSuffix(scope, ":write"), "%s needs %s", coordinate, scope)
-			}
+	require.Empty(t, withoutScope(schema()), "not in the table of scopes, so nobody may use it")
+	fields := rootCoordinates(schema())
+	for _, coordinate := range fields {
+		scope, _ := auth.Scope(coordinate)
+		require.Contains(t, store.Scopes(), scope, coordinate)
+		if strings.HasPrefix(coordinate, "Mutation.") { // some queries are for those who author, too
+			require.True(t, strings.HasSuffix(scope, ":write"), "%s needs %s", coordinate, scope)
 		}
 	}
 	for _, coordinate := range auth.Coordinates() {
@@ -125,7 +159,7 @@ func TestEveryRootFieldHasAScope(t *testing.T) {
 			require.NotNil(t, definition.Arguments.ForName(strings.TrimSuffix(argument, ":)")), "%s is declared, but not in the schema", coordinate)
 			continue
 		}
-		if kind == "Query" || kind == "Mutation" {
+		if kind == "Query" || kind == "Mutation" || kind == "Subscription" {
 			require.Contains(t, fields, coordinate, "declared, but not in the schema")
 			continue
 		}
@@ -138,12 +172,10 @@ func TestEveryRootFieldHasAScope(t *testing.T) {
 // What can be refused is null by itself, with its error, and takes nothing
 // else of the answer with it (DESIGN 8).
 func TestWhatCanBeRefusedIsNullable(t *testing.T) {
-	for _, root := range []*ast.Definition{schema().Query, schema().Mutation} {
-		for _, field := range root.Fields {
-			if !strings.HasPrefix(field.Name, "__") {
-				require.False(t, field.Type.NonNull, "%s.%s is %s", root.Name, field.Name, field.Type)
-			}
-		}
+	for _, coordinate := range rootCoordinates(schema()) {
+		kind, name, _ := strings.Cut(coordinate, ".")
+		of := schema().Types[kind].Fields.ForName(name).Type
+		require.False(t, of.NonNull, "%s is %s", coordinate, of)
 	}
 	for _, coordinate := range auth.Coordinates() {
 		kind, name, _ := strings.Cut(coordinate, ".")

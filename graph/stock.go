@@ -16,7 +16,7 @@ func (r queryResolver) Stock(ctx context.Context, productID string) (*model.Stoc
 		return nil, err
 	}
 	stock, err := r.store.Stock(ctx, store.LocalID(productID))
-	return orNull(single(stock, err, model.NewStocks))
+	return orNull(alone[model.Stock](stock, err))
 }
 
 func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error) {
@@ -27,7 +27,7 @@ func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, ord
 	if err != nil {
 		return nil, err
 	}
-	connection := model.NewConnection(slice, dressed(slice.Items, model.NewStocks))
+	connection := model.NewConnection(slice, model.Siblings[model.Stock](slice.Items))
 	return &model.StockConnection{Connection: connection, Times: r.stockTimes}, nil
 }
 
@@ -52,7 +52,7 @@ func (r queryResolver) StocksByID(ctx context.Context, productIds []string) ([]*
 	}
 	ids := idsOf(productIds, func(id string) []string { return one(store.LocalID(id)) })
 	found, err := r.store.StocksByID(ctx, ids)
-	return model.NewStocks(pick(ids, found)), err
+	return model.Siblings[model.Stock](pick(ids, found)), err
 }
 
 func (r queryResolver) stockTimes(ctx context.Context) (*model.StockTimestamps, error) {
@@ -94,7 +94,7 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 		lines, err := r.store.StockTransactionsByProduct(ctx, unique(ids), first)
 		return model.Spread(ids, lines), err
 	})
-	return model.NewStockTransactions(lines), err
+	return model.Siblings[model.StockTransaction](lines), err
 }
 
 func (r mutationResolver) StockCreate(ctx context.Context, input generated.StockCreateInput) (*generated.StockCreatePayload, error) {
@@ -106,7 +106,7 @@ func (r mutationResolver) StockCreate(ctx context.Context, input generated.Stock
 	faults, err := userErrors(err)
 	payload := &generated.StockCreatePayload{UserErrors: faults}
 	if stock != nil {
-		payload.Stock = model.NewStocks([]*store.Stock{stock})[0]
+		payload.Stock = model.Siblings[model.Stock]([]*store.Stock{stock})[0]
 	}
 	return payload, err
 }

@@ -17,7 +17,7 @@ func (r queryResolver) StockTransactions(ctx context.Context, productID string, 
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, dressed(slice.Items, model.NewStockTransactions)), nil
+	return model.NewConnection(slice, model.Siblings[model.StockTransaction](slice.Items)), nil
 }
 
 func (r queryResolver) StockTransaction(ctx context.Context, productID, id string) (*model.StockTransaction, error) {
@@ -25,7 +25,7 @@ func (r queryResolver) StockTransaction(ctx context.Context, productID, id strin
 		return nil, err
 	}
 	line, err := r.store.StockTransaction(ctx, store.LocalID(productID), id)
-	return orNull(single(line, err, model.NewStockTransactions))
+	return orNull(alone[model.StockTransaction](line, err))
 }
 
 // Stock is one record for all lines of a product, however they were read: what
@@ -51,10 +51,10 @@ func written(made []*store.StockTransaction) []*model.StockTransaction {
 	}
 	ids := idsOf(made, func(l *store.StockTransaction) []string { return one(l.ProductID) })
 	stocks := map[string]*model.Stock{}
-	for _, stock := range model.NewStocks(pick(ids, last)) {
+	for _, stock := range model.Siblings[model.Stock](pick(ids, last)) {
 		stocks[stock.ProductID] = stock
 	}
-	lines := model.NewStockTransactions(made)
+	lines := model.Siblings[model.StockTransaction](made)
 	for _, line := range lines {
 		line.Stock = stocks[line.ProductID]
 	}

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -95,7 +96,7 @@ func (p *params) number(name, member string) (*int, error) {
 	if strings.HasPrefix(text, "+") {
 		err = strconv.ErrSyntax
 	}
-	if err != nil && strings.Contains(err.Error(), strconv.ErrRange.Error()) {
+	if errors.Is(err, strconv.ErrRange) {
 		err = nil // n is the nearest integer
 	}
 	if err != nil {

@@ -37,6 +37,9 @@ type dialect interface {
 	// ddl turns a migration's text into this engine's.
 	ddl(text string) string
 
+	// hasTable counts the tables of a name.
+	hasTable() string
+
 	// goose tells the migrator the engine, and how to keep others out.
 	goose(config Config) (goose.Dialect, []goose.ProviderOption, error)
 
@@ -180,6 +183,10 @@ func (sqliteDialect) ddl(text string) string {
 	return strings.NewReplacer(` COLLATE "C"`, ``, `BYTEA`, `BLOB`, `strpos(`, `instr(`, `/* WITHOUT ROWID */`, `WITHOUT ROWID`).Replace(text)
 }
 
+func (sqliteDialect) hasTable() string {
+	return `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1`
+}
+
 func (sqliteDialect) goose(Config) (goose.Dialect, []goose.ProviderOption, error) {
 	return goose.DialectSQLite3, nil, nil
 }
@@ -286,6 +293,10 @@ func (postgresDialect) open(ctx context.Context, config Config) (read, write *sq
 }
 
 func (postgresDialect) ddl(text string) string { return text }
+
+func (postgresDialect) hasTable() string {
+	return `SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = $1`
+}
 
 func (postgresDialect) goose(Config) (goose.Dialect, []goose.ProviderOption, error) {
 	locker, err := lock.NewPostgresTableLocker()

@@ -76,10 +76,16 @@ func (s *Store) migration(text string) func(context.Context, *sql.Tx) error {
 // refuseNewer reads the oldest binary that may use this schema. A database
 // without the table has no schema yet.
 func (s *Store) refuseNewer(ctx context.Context, version int) error {
-	var text string
-	err := s.write.QueryRowContext(ctx, `SELECT value FROM store_meta WHERE name = 'min_binary'`).Scan(&text)
-	if err != nil {
+	var tables int
+	if err := s.write.QueryRowContext(ctx, s.dialect.hasTable(), "store_meta").Scan(&tables); err != nil {
+		return fmt.Errorf("look for the schema: %w", err)
+	}
+	if tables == 0 {
 		return nil
+	}
+	var text string
+	if err := s.write.QueryRowContext(ctx, `SELECT value FROM store_meta WHERE name = 'min_binary'`).Scan(&text); err != nil {
+		return fmt.Errorf("read the schema's version: %w", err)
 	}
 	least, err := strconv.Atoi(text)
 	if err != nil || least > version {

@@ -1,13 +1,14 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
 	"runtime"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // links are the live products that a product refers to, but for its children.
@@ -261,21 +262,16 @@ func (p *plan) readModifiers(ctx context.Context) error {
 // parallel runs do for each number on all processors and returns an error.
 func parallel(n int, do func(int) error) error {
 	workers := min(n, runtime.GOMAXPROCS(0))
-	failed := make(chan error, workers)
+	var group errgroup.Group
 	for worker := range workers {
-		go func() {
+		group.Go(func() error {
 			for i := worker; i < n; i += workers {
 				if err := do(i); err != nil {
-					failed <- err
-					return
+					return err
 				}
 			}
-			failed <- nil
-		}()
+			return nil
+		})
 	}
-	var first error
-	for range workers {
-		first = cmp.Or(first, <-failed)
-	}
-	return first
+	return group.Wait()
 }

@@ -11,9 +11,7 @@ type AuthoredNode struct {
 // NodeID is the service's own id.
 func (n *AuthoredNode) NodeID() string { return n.ID }
 
-// NewAuthoredNodes puts nodes side by side.
-func NewAuthoredNodes(list []*store.AuthoredNode) []*AuthoredNode {
-	return NewSiblings(list, func(row *AuthoredNode, n *store.AuthoredNode, place Sibling[*AuthoredNode]) {
-		*row = AuthoredNode{n, place}
-	})
+// Seat implements Row.
+func (n *AuthoredNode) Seat(of *store.AuthoredNode, place Sibling[*AuthoredNode]) {
+	n.AuthoredNode, n.Sibling = of, place
 }

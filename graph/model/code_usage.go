@@ -12,6 +12,15 @@ type PromotionCodeUsage struct{ *store.CodeUsage }
 // NewPromotionCodeUsage dresses a usage.
 func NewPromotionCodeUsage(u *store.CodeUsage) *PromotionCodeUsage { return &PromotionCodeUsage{u} }
 
+// NewPromotionCodeUsages are several.
+func NewPromotionCodeUsages(list []*store.CodeUsage) []*PromotionCodeUsage {
+	usages := make([]*PromotionCodeUsage, len(list))
+	for i, u := range list {
+		usages[i] = NewPromotionCodeUsage(u)
+	}
+	return usages
+}
+
 // PromotionGlobalID is the promotion's id over all types; nil once that was
 // deleted.
 func (u *PromotionCodeUsage) PromotionGlobalID() *string {

@@ -69,16 +69,15 @@ func (p PageInfo) at(row int) *string {
 // TotalCount counts the list after filters; it may cost a statement.
 func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) { return c.total(ctx) }
 
-// NewConnection dresses the rows of a slice.
-func NewConnection[S, T any](slice *store.Slice[S], dress func(S) T) *Connection[T] {
-	c := &Connection[T]{
-		Nodes: make([]T, len(slice.Items)), Limit: slice.Limit, Offset: slice.Offset, cursor: slice.Cursor, total: slice.Total,
-		PageInfo: NewPageInfo(slice.HasNext, slice.HasPrevious, len(slice.Items), slice.Cursor),
+// NewConnection is the page that a slice is, with a row for each of its items.
+func NewConnection[S, T any](slice *store.Slice[S], rows []T) *Connection[T] {
+	if rows == nil {
+		rows = []T{} // an empty list, not null
 	}
-	for i, item := range slice.Items {
-		c.Nodes[i] = dress(item)
+	return &Connection[T]{
+		Nodes: rows, Limit: slice.Limit, Offset: slice.Offset, cursor: slice.Cursor, total: slice.Total,
+		PageInfo: NewPageInfo(slice.HasNext, slice.HasPrevious, len(rows), slice.Cursor),
 	}
-	return c
 }
 
 // The connections of the schema.

@@ -3,7 +3,6 @@ package model_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,12 +11,12 @@ import (
 	"portico/store"
 )
 
-func TestAConnectionDressesASlice(t *testing.T) {
+func TestAConnectionHasTheRowsOfASlice(t *testing.T) {
 	t.Parallel()
 	counted := 0
 	slice := &store.Slice[string]{Items: []string{"a", "b"}, Cursor: func(item int) string { return []string{"ca", "cb"}[item] }, Limit: 2, Offset: 4, HasNext: true, HasPrevious: true,
 		Total: func(context.Context) (int, error) { counted++; return 9, nil }}
-	c := model.NewConnection(slice, strings.ToUpper)
+	c := model.NewConnection(slice, []string{"A", "B"})
 	require.Equal(t, []string{"A", "B"}, c.Nodes)
 	edges := c.Edges()
 	require.Equal(t, []string{"ca", "A", "cb", "B"}, []string{edges[0].Cursor(), edges[0].Node, edges[1].Cursor(), edges[1].Node})
@@ -33,7 +32,7 @@ func TestAConnectionDressesASlice(t *testing.T) {
 func TestAnEmptyConnection(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("away")
-	c := model.NewConnection(&store.Slice[string]{Limit: 25, Total: func(context.Context) (int, error) { return 0, failure }}, strings.ToUpper)
+	c := model.NewConnection(&store.Slice[string]{Limit: 25, Total: func(context.Context) (int, error) { return 0, failure }}, []string(nil))
 	require.Equal(t, []string{}, c.Nodes, "an empty list, not null")
 	require.Empty(t, c.Edges())
 	require.NotNil(t, c.Edges())

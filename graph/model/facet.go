@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -43,10 +42,12 @@ type CountFacets func(ctx context.Context, nodeIDs []string, query store.FacetQu
 // NewProductConnections puts pages of products side by side, by the node they
 // are of, or "" for all products. filter and page are what all were asked by.
 func NewProductConnections(pages map[string]*Connection[*Product], filter *ProductFilter, page store.Page, count CountFacets) map[string]*ProductConnection {
+	lists := make([]facetedList, 0, len(pages))
+	for id := range pages {
+		lists = append(lists, facetedList{id, filter, page, count})
+	}
 	connections := make(map[string]*ProductConnection, len(pages))
-	for _, facets := range NewSiblings(slices.Collect(maps.Keys(pages)), func(row *ProductFacets, id string, place Sibling[*ProductFacets]) {
-		*row = ProductFacets{id, filter, page, count, place}
-	}) {
+	for _, facets := range Siblings[ProductFacets](lists) {
 		connections[facets.nodeID] = &ProductConnection{pages[facets.nodeID], facets}
 	}
 	return connections
@@ -54,11 +55,21 @@ func NewProductConnections(pages map[string]*Connection[*Product], filter *Produ
 
 // ProductFacets are the attributes of a list of products, counted when asked.
 type ProductFacets struct {
+	facetedList
+	Sibling[*ProductFacets]
+}
+
+// Seat implements Row.
+func (f *ProductFacets) Seat(of facetedList, place Sibling[*ProductFacets]) {
+	f.facetedList, f.Sibling = of, place
+}
+
+// facetedList is a node's list of products, as it was asked for.
+type facetedList struct {
 	nodeID string
 	filter *ProductFilter
 	page   store.Page
 	count  CountFacets
-	Sibling[*ProductFacets]
 }
 
 // FacetValue is a value with its number of products and the filters that

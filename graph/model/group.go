@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,16 +60,33 @@ type Sibling[T any] struct {
 	at    int
 }
 
-// NewSiblings makes rows side by side: make fills in the one that is to be
-// made of each source.
-func NewSiblings[S, T any](sources []S, fill func(row *T, source S, place Sibling[*T])) []*T {
+// Row is what can stand among siblings: it is made of a source, and has its
+// place.
+type Row[T, S any] interface {
+	*T
+	Seat(of S, place Sibling[*T])
+}
+
+// Siblings makes rows side by side, one of each source.
+func Siblings[T, S any, P Row[T, S]](sources []S) []*T {
 	rows := make([]T, len(sources))
 	group := &Group[*T]{members: make([]*T, len(sources))}
 	for i, source := range sources {
-		fill(&rows[i], source, Sibling[*T]{group, i})
+		P(&rows[i]).Seat(source, Sibling[*T]{group, i})
 		group.members[i] = &rows[i]
 	}
 	return group.members
+}
+
+// SiblingLists makes the rows of several lists, which all become siblings of
+// each other, whichever list they are in.
+func SiblingLists[T, S any, P Row[T, S]](lists [][]S) [][]*T {
+	rows, cut := Siblings[T, S, P](slices.Concat(lists...)), make([][]*T, len(lists))
+	for i, list := range lists {
+		n := len(list)
+		cut[i], rows = rows[:n:n], rows[n:]
+	}
+	return cut
 }
 
 // Load follows an edge from a row. batch is a method of what is given before

@@ -21,6 +21,9 @@ type row struct {
 	model.Sibling[*row]
 }
 
+// Seat implements model.Row.
+func (r *row) Seat(id string, place model.Sibling[*row]) { *r = row{id, place} }
+
 // rows are r000, r001 and so on, side by side.
 func rows(n int) []*row {
 	ids := make([]string, n)
@@ -31,7 +34,7 @@ func rows(n int) []*row {
 }
 
 func side(ids []string) []*row {
-	return model.NewSiblings(ids, func(r *row, id string, place model.Sibling[*row]) { *r = row{id, place} })
+	return model.Siblings[row](ids)
 }
 
 // inBoth runs a test as plans follow edges, one after the other, and as

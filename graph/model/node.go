@@ -18,11 +18,9 @@ func (n CatalogNode) GlobalID() string { return store.GlobalID(store.TypeCatalog
 // NodeID is the service's own id.
 func (n *CatalogNode) NodeID() string { return n.ID }
 
-// NewNodes puts nodes side by side.
-func NewNodes(list []*store.CatalogNode) []*CatalogNode {
-	return NewSiblings(list, func(row *CatalogNode, n *store.CatalogNode, place Sibling[*CatalogNode]) {
-		*row = CatalogNode{n, place}
-	})
+// Seat implements Row.
+func (n *CatalogNode) Seat(of *store.CatalogNode, place Sibling[*CatalogNode]) {
+	n.CatalogNode, n.Sibling = of, place
 }
 
 // Hierarchy is the root of a tree of nodes, among the siblings it came with.
@@ -34,7 +32,7 @@ type Hierarchy struct {
 // NodeID is the service's own id.
 func (h *Hierarchy) NodeID() string { return h.ID }
 
-// NewHierarchies puts hierarchies side by side.
-func NewHierarchies(list []*store.CatalogNode) []*Hierarchy {
-	return NewSiblings(list, func(row *Hierarchy, n *store.CatalogNode, place Sibling[*Hierarchy]) { *row = Hierarchy{n, place} })
+// Seat implements Row.
+func (h *Hierarchy) Seat(of *store.CatalogNode, place Sibling[*Hierarchy]) {
+	h.CatalogNode, h.Sibling = of, place
 }

@@ -15,10 +15,8 @@ type Product struct {
 // ProductID is the service's own id.
 func (p *Product) ProductID() string { return p.ID() }
 
-// NewProducts puts products side by side.
-func NewProducts(list []*store.Product) []*Product {
-	return NewSiblings(list, func(row *Product, p *store.Product, place Sibling[*Product]) { *row = Product{p, place} })
-}
+// Seat implements Row.
+func (p *Product) Seat(of *store.Product, place Sibling[*Product]) { p.Product, p.Sibling = of, place }
 
 // ProductFile is a file and when it was attached.
 type ProductFile struct {

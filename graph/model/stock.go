@@ -15,10 +15,8 @@ type Stock struct {
 // OfProduct is the product's id.
 func (s *Stock) OfProduct() string { return s.ProductID }
 
-// NewStocks puts stock records side by side.
-func NewStocks(list []*store.Stock) []*Stock {
-	return NewSiblings(list, func(row *Stock, s *store.Stock, place Sibling[*Stock]) { *row = Stock{s, place} })
-}
+// Seat implements Row.
+func (s *Stock) Seat(of *store.Stock, place Sibling[*Stock]) { s.Stock, s.Sibling = of, place }
 
 // StockTimestamps are the times of a whole list; nil while it is empty.
 type StockTimestamps struct{ CreatedAt, UpdatedAt *time.Time }
@@ -30,11 +28,9 @@ type StockTransaction struct {
 	Stock *Stock // the balance after the mutation that wrote it; nil when read from the ledger
 }
 
-// NewStockTransactions puts lines of the ledger side by side.
-func NewStockTransactions(list []*store.StockTransaction) []*StockTransaction {
-	return NewSiblings(list, func(row *StockTransaction, l *store.StockTransaction, place Sibling[*StockTransaction]) {
-		*row = StockTransaction{StockTransaction: l, Sibling: place}
-	})
+// Seat implements Row.
+func (t *StockTransaction) Seat(of *store.StockTransaction, place Sibling[*StockTransaction]) {
+	t.StockTransaction, t.Sibling = of, place
 }
 
 // ActorName tells who did it.

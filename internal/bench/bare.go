@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
+	"golang.org/x/sync/errgroup"
 	_ "modernc.org/sqlite"
 )
 
@@ -49,23 +49,22 @@ func serveBare(what, where string, in io.Reader, out io.Writer) error {
 			return err
 		}
 		var done atomic.Int64
-		var failed atomic.Value
-		var group sync.WaitGroup
+		group, failed := errgroup.WithContext(context.Background())
 		begin := time.Now()
 		for range bare.workers {
-			group.Go(func() {
-				for time.Since(begin) < d && failed.Load() == nil {
+			group.Go(func() error {
+				for time.Since(begin) < d && failed.Err() == nil {
 					requests, err := bare.write(db, &number)
 					if err != nil {
-						failed.Store(err)
+						return err
 					}
 					done.Add(int64(requests))
 				}
+				return nil
 			})
 		}
-		group.Wait()
-		if err := failed.Load(); err != nil {
-			return err.(error)
+		if err := group.Wait(); err != nil {
+			return err
 		}
 		fmt.Fprintln(out, done.Load(), time.Since(begin).Nanoseconds())
 	}

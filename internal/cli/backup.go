@@ -29,13 +29,8 @@ func (c *Backup) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	temporary := temporaryFor(c.File)
-	if err := s.Backup(ctx, temporary); err != nil {
+	if err := beside(c.File, os.Rename, func(temporary string) error { return s.Backup(ctx, temporary) }); err != nil {
 		return fmt.Errorf("back up: %w", err)
-	}
-	if err := os.Rename(temporary, c.File); err != nil {
-		_ = os.Remove(temporary) // err says more
-		return err
 	}
 	fmt.Fprintf(streams.Out, "backed up %s to %s\n", s.Describe(), c.File)
 	return nil
@@ -53,7 +48,7 @@ func (*Restore) Help() string {
 }
 
 // Run restores.
-func (c *Restore) Run(ctx context.Context, streams Streams) (err error) {
+func (c *Restore) Run(ctx context.Context, streams Streams) error {
 	path, embedded := store.SQLiteFile(c.DatabaseURL)
 	if !embedded {
 		return usage("PostgreSQL has tools of its own for this: pg_restore")
@@ -63,27 +58,31 @@ func (c *Restore) Run(ctx context.Context, streams Streams) (err error) {
 			return usage("%s is there; move it away first", name)
 		}
 	}
-	temporary := temporaryFor(path)
-	defer func() { _ = os.Remove(temporary) }() // unless it was renamed
-	if err := copyFile(c.File, temporary); err != nil {
-		return fmt.Errorf("restore: %w", err)
+	if err := beside(path, os.Rename, func(temporary string) error { return c.copyTo(ctx, streams, temporary) }); err != nil {
+		return fmt.Errorf("restore %s: %w", c.File, err)
+	}
+	fmt.Fprintf(streams.Out, "restored %s from %s\n", path, c.File)
+	return nil
+}
+
+// copyTo copies the backup, and opens the copy, which refuses what is no store
+// and brings an older one up to date.
+func (c *Restore) copyTo(ctx context.Context, streams Streams, path string) error {
+	if err := copyFile(c.File, path); err != nil {
+		return err
 	}
 	there := *c
-	there.DatabaseURL = "file:" + temporary
-	s, err := there.OpenExisting(ctx, c.Log(streams)) // which refuses what is no store, and brings an older one up to date
+	there.DatabaseURL = "file:" + path
+	s, err := there.OpenExisting(ctx, c.Log(streams))
 	if err != nil {
-		return fmt.Errorf("restore %s: %w", c.File, err)
+		return err
 	}
 	if err := s.Close(); err != nil {
 		return err
 	}
 	for _, rest := range []string{"-wal", "-shm", ".lock"} {
-		_ = os.Remove(temporary + rest) // closing has emptied them
+		_ = os.Remove(path + rest) // closing has emptied them
 	}
-	if err := os.Rename(temporary, path); err != nil {
-		return err
-	}
-	fmt.Fprintf(streams.Out, "restored %s from %s\n", path, c.File)
 	return nil
 }
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io"
 	"os"
@@ -56,7 +55,7 @@ func wrapExport(err error) error {
 
 // replace has a file written beside the wanted one, and takes its place when
 // it is whole and on the disk. A device or a pipe is written to as it is.
-func (c *Export) replace(write func(io.Writer) error) (err error) {
+func (c *Export) replace(write func(io.Writer) error) error {
 	path, err := filepath.EvalSymlinks(c.File)
 	if err != nil { // a new file
 		path = c.File
@@ -64,22 +63,9 @@ func (c *Export) replace(write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return c.writeInto(path, os.O_WRONLY, write)
 	}
-	temporary := temporaryFor(path)
-	defer func() {
-		if err != nil {
-			_ = os.Remove(temporary) // err says more
-		}
-	}()
-	if err := c.writeInto(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, write); err != nil {
-		return err
-	}
-	return os.Rename(temporary, path)
-}
-
-// temporaryFor names a file to write first, beside the one whose place it will
-// take.
-func temporaryFor(path string) string {
-	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()[:8]+".tmp")
+	return beside(path, os.Rename, func(temporary string) error {
+		return c.writeInto(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, write)
+	})
 }
 
 func (c *Export) writeInto(path string, how int, write func(io.Writer) error) error {

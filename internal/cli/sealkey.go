@@ -89,19 +89,17 @@ func newKey() []byte {
 // writeKeys writes a file of keys, readable by its owner only, and puts it in
 // its place at once.
 func writeKeys(path string, put func(from, to string) error, keys ...[]byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	for _, key := range keys {
-		_, writing := fmt.Fprintln(file, base64.StdEncoding.EncodeToString(key))
-		err = errors.Join(err, writing)
-	}
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return put(file.Name(), path)
+	return beside(path, put, func(temporary string) error {
+		file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			_, writing := fmt.Fprintln(file, base64.StdEncoding.EncodeToString(key))
+			err = errors.Join(err, writing)
+		}
+		return errors.Join(err, file.Sync(), file.Close())
+	})
 }
 
 func readKeys(path string, log *slog.Logger) ([][]byte, error) {

@@ -5,13 +5,13 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
-	"net/http"
+	"math"
 	"net/netip"
 	"strconv"
 	"sync"
 	"time"
 
-	"github.com/go-chi/httprate"
+	"golang.org/x/time/rate"
 
 	"portico/internal/incoming"
 	"portico/store"
@@ -25,59 +25,75 @@ const (
 	ratePlaces = 1 << 16
 )
 
+// The headers that tell a caller about a limit.
+const (
+	limitHeader     = "X-RateLimit-Limit"
+	remainingHeader = "X-RateLimit-Remaining"
+	resetHeader     = "X-RateLimit-Reset" // when nothing is used any more, in seconds since 1970
+	retryHeader     = "Retry-After"       // seconds
+)
+
+var rateHeaders = []string{limitHeader, remainingHeader, resetHeader, retryHeader}
+
 // Limit allows so many uses of something a minute to each client, and to each
-// address. It counts in this process, over the last minute.
+// address: as many at once, which come back evenly. It counts in this process.
 type Limit struct {
 	what               string
-	perClient, perFrom *httprate.RateLimiter // nil for no limit
-
-	mu sync.Mutex // an answer's header is written by one at a time
+	mu                 sync.Mutex // also for an answer's header, which is written by one at a time
+	perClient, perFrom *callers   // nil for no limit
 }
 
 // NewLimit limits what ("asking for tokens"); 0 is no limit.
 func NewLimit(what string, perClient, perAddress int) *Limit {
-	return &Limit{what: what, perClient: newRate(perClient), perFrom: newRate(perAddress)}
-}
-
-func newRate(limit int) *httprate.RateLimiter {
-	if limit == 0 {
-		return nil
-	}
-	return httprate.NewRateLimiter(limit, rateWindow, httprate.WithLimitCounter(&places{
-		LimitCounter: httprate.NewLocalLimitCounter(rateWindow), seed: maphash.MakeSeed(),
-	}))
+	return &Limit{what: what, perClient: newCallers(perClient), perFrom: newCallers(perAddress)}
 }
 
 // Use counts a use by a client, unless its id is empty, and by the address
 // that the request of ctx came from. RATE_LIMITED when either has had its
 // share; the answer then says by Retry-After when to come again.
 func (l *Limit) Use(ctx context.Context, clientID string) error {
-	from := cmp.Or(incoming.From(ctx), &incoming.Request{})
+	from, now := cmp.Or(incoming.From(ctx), &incoming.Request{}), time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	answer := discard{http.Header{}}
-	r := (&http.Request{}).WithContext(ctx)
-	over := ""
-	switch {
-	case l.perFrom != nil && from.Address.IsValid() && l.perFrom.OnLimit(answer, r, network(from.Address)):
-		over = "this address"
-	case l.perClient != nil && clientID != "" && l.perClient.OnLimit(answer, r, clientID):
-		over = "this client"
-	}
-	for _, name := range rateHeaders {
-		if value := answer.Header().Get(name); value != "" && from.Answer != nil {
-			from.Answer.Set(name, value)
+	if l.perFrom != nil && from.Address.IsValid() {
+		if err := l.use(l.perFrom, network(from.Address), "this address", from, now); err != nil {
+			return err
 		}
 	}
-	if over == "" {
-		return nil
+	if l.perClient != nil && clientID != "" {
+		return l.use(l.perClient, clientID, "this client", from, now)
 	}
-	return &store.Error{Code: store.RateLimited, Detail: fmt.Sprintf(
-		"There is too much %s from %s: at most %s a minute; try again in %s seconds.", l.what, over, answer.Header().Get("X-RateLimit-Limit"), answer.Header().Get("Retry-After"))}
+	return nil
 }
 
-// rateHeaders tell a caller about the limit that was looked at last.
-var rateHeaders = []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After"}
+// use counts a use by a caller, and tells in the answer's header how much is
+// left: of the limit that was looked at last.
+func (l *Limit) use(callers *callers, key, who string, from *incoming.Request, now time.Time) error {
+	bucket := callers.bucket(key, now)
+	allowed := bucket.AllowN(now, 1)
+	left := max(0, bucket.TokensAt(now))
+	after := func(tokens float64) time.Duration { // until there are so many
+		return time.Duration((tokens - left) / float64(bucket.Limit()) * float64(time.Second))
+	}
+	if from.Answer != nil {
+		from.Answer.Set(limitHeader, strconv.Itoa(callers.uses))
+		from.Answer.Set(remainingHeader, strconv.Itoa(int(left)))
+		from.Answer.Set(resetHeader, strconv.FormatInt(now.Add(after(float64(callers.uses))).Unix(), 10))
+	}
+	if allowed {
+		return nil
+	}
+	seconds := max(1, int(math.Ceil(after(1).Seconds())))
+	if from.Answer != nil {
+		from.Answer.Set(retryHeader, strconv.Itoa(seconds))
+	}
+	unit := "seconds"
+	if seconds == 1 {
+		unit = "second"
+	}
+	return &store.Error{Code: store.RateLimited, Detail: fmt.Sprintf(
+		"There is too much %s from %s: at most %d a minute; try again in %d %s.", l.what, who, callers.uses, seconds, unit)}
+}
 
 // network is what counts as one address: of IPv6 the /64, all of which one
 // host may have.
@@ -89,33 +105,36 @@ func network(at netip.Addr) string {
 	return prefix.String()
 }
 
-// places counts callers in a bounded number of places. Which of them share
-// one cannot be told from outside.
-type places struct {
-	httprate.LimitCounter
-	seed maphash.Seed
+// callers have a bucket of uses each, in a bounded number of places. Which of
+// them share one cannot be told from outside.
+type callers struct {
+	uses    int // a minute
+	seed    maphash.Seed
+	buckets map[uint64]*rate.Limiter
+	swept   time.Time
 }
 
-func (p *places) place(key string) string {
-	return strconv.FormatUint(maphash.String(p.seed, key)%ratePlaces, 36)
+func newCallers(uses int) *callers {
+	if uses == 0 {
+		return nil
+	}
+	return &callers{uses: uses, seed: maphash.MakeSeed(), buckets: map[uint64]*rate.Limiter{}}
 }
 
-// IncrementBy implements httprate.LimitCounter.
-func (p *places) IncrementBy(key string, window time.Time, amount int) error {
-	return p.LimitCounter.IncrementBy(p.place(key), window, amount)
+// bucket is a caller's. One that is full again is as good as none, and is not
+// kept.
+func (c *callers) bucket(key string, now time.Time) *rate.Limiter {
+	if now.Sub(c.swept) >= rateWindow {
+		for place, bucket := range c.buckets {
+			if bucket.TokensAt(now) >= float64(c.uses) {
+				delete(c.buckets, place)
+			}
+		}
+		c.swept = now
+	}
+	place := maphash.String(c.seed, key) % ratePlaces
+	if c.buckets[place] == nil {
+		c.buckets[place] = rate.NewLimiter(rate.Limit(float64(c.uses)/rateWindow.Seconds()), c.uses)
+	}
+	return c.buckets[place]
 }
-
-// Increment implements httprate.LimitCounter.
-func (p *places) Increment(key string, window time.Time) error { return p.IncrementBy(key, window, 1) }
-
-// Get implements httprate.LimitCounter.
-func (p *places) Get(key string, window, before time.Time) (current, previous int, err error) {
-	return p.LimitCounter.Get(p.place(key), window, before)
-}
-
-// discard takes the headers that httprate sets.
-type discard struct{ header http.Header }
-
-func (d discard) Header() http.Header       { return d.header }
-func (discard) Write(b []byte) (int, error) { return len(b), nil }
-func (discard) WriteHeader(int)             {}

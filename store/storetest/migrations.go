@@ -18,6 +18,7 @@ func Migrations(t *testing.T, e Engine) {
 	t.Run("opening again changes nothing", migrateAgain(e))
 	t.Run("an older binary refuses, says so, and changes nothing", migrateNewer(e))
 	t.Run("an older binary opens a newer schema that still allows it", migrateAllowed(e))
+	t.Run("a schema that does not say who may use it is refused", migrateUnsaid(e))
 }
 
 func migrateTogether(e Engine) func(*testing.T) {
@@ -87,6 +88,20 @@ func migrateNewer(e Engine) func(*testing.T) {
 			require.NotContains(t, err.Error(), "\n", "one message, for the one who reads it at night")
 		}
 		require.Equal(t, "99", value(t, db, minBinary))
+		require.Equal(t, before, value(t, db, migrated))
+	}
+}
+
+// What is there and cannot be read is no empty database.
+func migrateUnsaid(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		db := e.SQL(t)
+		before := value(t, db, migrated)
+		_, err := db.Exec(`DELETE FROM store_meta WHERE name = 'min_binary'`)
+		require.NoError(t, err)
+		_, err = store.Open(t.Context(), store.Config{URL: e.URL(t)})
+		require.ErrorContains(t, err, "read the schema's version")
+		require.ErrorIs(t, err, sql.ErrNoRows)
 		require.Equal(t, before, value(t, db, migrated))
 	}
 }
