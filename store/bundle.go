@@ -167,9 +167,9 @@ func (v *View) priceOf(choices []BundleChoice, options map[string]*Product) *pri
 	if first {
 		return p
 	}
-	p.price, p.display = (&offer{}).shown(&asked{Minor: total.Minor, IncludesTax: total.IncludesTax}, v.Currency, v.Locale)
+	p.price, p.display = (&offer{}).shown(&asked{Minor: total.Minor, IncludesTax: total.IncludesTax}, v.moneyFormat())
 	if onSale {
-		p.original, p.originalDisplay = (&offer{}).shown(&asked{Minor: before.Minor, IncludesTax: before.IncludesTax}, v.Currency, v.Locale)
+		p.original, p.originalDisplay = (&offer{}).shown(&asked{Minor: before.Minor, IncludesTax: before.IncludesTax}, v.moneyFormat())
 	}
 	return p
 }

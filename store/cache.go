@@ -36,6 +36,7 @@ const (
 	cachedCrumbs  = 'b' // text: breadcrumbs, by the id of their document
 	cachedFile    = 'f' // *File, by id
 	cachedPrices  = '$' // *currencyPrices by -1, *priceOrder by epoch; by currency
+	cachedMoney   = '#' // *Money, by language and currency, and minor units
 	cachedWords   = 'w' // wordChunk by chunk, wordDirectory by -1
 	cachedFacet   = 'v' // *facet, by attribute
 	cachedCounts  = 'n' // facetCounts of a filtered list, by attribute and list

@@ -180,7 +180,7 @@ func patiently(ctx context.Context, connect func(context.Context) error) error {
 }
 
 func (sqliteDialect) ddl(text string) string {
-	return strings.NewReplacer(` COLLATE "C"`, ``, `BYTEA`, `BLOB`, `strpos(`, `instr(`, `/* WITHOUT ROWID */`, `WITHOUT ROWID`).Replace(text)
+	return strings.NewReplacer(` COLLATE "C"`, ``, `BYTEA`, `BLOB`, `BIGINT /* ROWID */`, `INTEGER`, `strpos(`, `instr(`, `/* WITHOUT ROWID */`, `WITHOUT ROWID`).Replace(text)
 }
 
 func (sqliteDialect) hasTable() string {

@@ -26,6 +26,32 @@ func newMoney(minor int64, code string, locale language.Tag) *Money {
 	return m
 }
 
+func (m *Money) size() int { return 96 + len(m.Formatted) }
+
+// moneyFormat writes amounts of a view's currency the way its locale does: each
+// once, as long as that is kept, because prices are much the same and writing
+// one takes longer than reading a product.
+type moneyFormat struct {
+	currency string
+	locale   language.Tag
+	cache    *cache
+	key      cacheKey
+}
+
+func (v *View) moneyFormat() moneyFormat {
+	return moneyFormat{v.Currency, v.Locale, v.cache, cacheKey{kind: cachedMoney, name: v.name}}
+}
+
+func (f moneyFormat) of(minor int64) *Money {
+	f.key.number = int(minor)
+	if kept, ok := cached[*Money](f.cache, f.key); ok {
+		return kept
+	}
+	m := newMoney(minor, f.currency, f.locale)
+	f.cache.keep(f.key, m)
+	return m
+}
+
 func (m *Money) appendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, "null"...)

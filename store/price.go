@@ -2,14 +2,10 @@ package store
 
 import (
 	"cmp"
-	"database/sql"
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
 	"time"
-
-	"golang.org/x/text/language"
 )
 
 // Price is what a product costs in the view's currency.
@@ -129,8 +125,8 @@ func (o *offer) amountAt(at int64) (now *asked, until int64) {
 	return o.Base, until
 }
 
-// at works out what the product costs at a moment, written for a locale.
-func (o *offer) at(at int64, currency string, locale language.Tag) *pricing {
+// at works out what the product costs at a moment.
+func (o *offer) at(at int64, written moneyFormat) *pricing {
 	p := &pricing{}
 	var holding *sale
 	holding, p.from, p.until = o.saleAt(at)
@@ -138,13 +134,13 @@ func (o *offer) at(at int64, currency string, locale language.Tag) *pricing {
 	if holding != nil {
 		current = &holding.asked
 		p.saleID, p.saleExpires = holding.ID, holding.To
-		p.original, p.originalDisplay = o.shown(o.Base, currency, locale)
+		p.original, p.originalDisplay = o.shown(o.Base, written)
 	}
-	p.price, p.display = o.shown(current, currency, locale)
+	p.price, p.display = o.shown(current, written)
 	if current != nil {
 		for _, t := range o.tiers(holding) {
 			shown := PriceTier{Name: t.Name, MinimumQuantity: t.MinimumQuantity}
-			shown.Price, shown.DisplayPrice = o.shown(&asked{Minor: t.Minor, IncludesTax: current.IncludesTax}, currency, locale)
+			shown.Price, shown.DisplayPrice = o.shown(&asked{Minor: t.Minor, IncludesTax: current.IncludesTax}, written)
 			p.tiers = append(p.tiers, shown)
 		}
 	}
@@ -193,12 +189,12 @@ func (o *offer) tiers(holding *sale) []tier {
 }
 
 // shown is an amount as readers get it; nil for none.
-func (o *offer) shown(a *asked, currency string, locale language.Tag) (*Price, *DisplayPrice) {
+func (o *offer) shown(a *asked, written moneyFormat) (*Price, *DisplayPrice) {
 	if a == nil {
 		return nil, nil
 	}
-	price := &Price{Minor: a.Minor, Currency: currency, IncludesTax: a.IncludesTax, PricebookID: o.PricebookID}
-	money := newMoney(a.Minor, currency, locale)
+	price := &Price{Minor: a.Minor, Currency: written.currency, IncludesTax: a.IncludesTax, PricebookID: o.PricebookID}
+	money := written.of(a.Minor)
 	if a.IncludesTax {
 		return price, &DisplayPrice{WithTax: money}
 	}
@@ -296,37 +292,4 @@ func (p *pricing) expires() *time.Time {
 	}
 	at := fromMicros(p.saleExpires)
 	return &at
-}
-
-// keptOffer is an offer as a release keeps it: the base price a row of
-// release_price, the sales one of release_sale.
-type keptOffer struct {
-	pricebook, tiers, saleBook, sales sql.NullString
-	amount                            sql.NullInt64
-	includesTax                       sql.NullBool
-}
-
-// offer reads it; an empty one, where the release has none.
-func (k *keptOffer) offer() (*offer, error) {
-	o := &offer{PricebookID: cmp.Or(k.pricebook.String, k.saleBook.String)}
-	if k.amount.Valid {
-		o.Base = &asked{Minor: k.amount.Int64, IncludesTax: k.includesTax.Bool}
-		if k.tiers.String != "" {
-			if err := json.Unmarshal([]byte(k.tiers.String), &o.Base.Tiers); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if k.sales.Valid {
-		return o, json.Unmarshal([]byte(k.sales.String), &o.Sales)
-	}
-	return o, nil
-}
-
-// keptTiers is what release_price keeps of the tiers: empty for none.
-func (a *asked) keptTiers() string {
-	if len(a.Tiers) == 0 {
-		return ""
-	}
-	return string(encode(a.Tiers))
 }

@@ -51,52 +51,33 @@ var errReleaseGone = &Error{Code: CursorExpired, Detail: "The catalog was publis
 
 // readProducts reads rows, then the documents they name.
 func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint32]*released) error {
-	type row struct {
-		product          *released
-		document, crumbs int64
-	}
-	list, args := in(append(v.layers(), v.Currency), places)
-	rows, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (r row, err error) {
-		r.product = &released{release: v.Release}
-		var documents string
-		var kept keptOffer
-		if err := rows.Scan(&r.product.ordinal, &r.product.id, &documents, &r.crumbs,
-			&kept.pricebook, &kept.amount, &kept.includesTax, &kept.tiers, &kept.saleBook, &kept.sales); err != nil {
-			return r, err
-		}
-		offer, err := kept.offer()
-		if err != nil {
-			return r, err
-		}
-		r.product.pricing = offer.at(micros(v.now), v.Currency, v.Locale)
-		chosen, err := v.chooseDocument(documents)
-		r.document, r.product.language = chosen.document, chosen.language
-		return r, err
-	}, `
-		SELECT p.ordinal, p.product_id, p.documents, p.crumbs,
-		       price.pricebook_id, price.amount, price.includes_tax, price.tiers, sale.pricebook_id, sale.sales
-		FROM release_product p
-		LEFT JOIN release_price price
-		       ON price.release_id = p.release_id AND price.ordinal = p.ordinal AND price.currency = $3
-		LEFT JOIN release_sale sale
-		       ON sale.release_id = p.release_id AND sale.ordinal = p.ordinal AND sale.currency = $3
-		WHERE p.release_id IN ($1, $2) AND p.ordinal IN (`+list+`)`, args...)
+	rows, err := v.rows(ctx, places)
 	if err != nil {
 		return err
 	}
+	chosen := make(map[uint32]keptTranslation, len(rows))
 	var documents, crumbs []int64
-	for _, r := range rows {
-		documents, crumbs = append(documents, r.document), append(crumbs, r.crumbs)
+	for place, row := range rows {
+		if chosen[place], err = v.chooseDocument(row.documents); err != nil {
+			return err
+		}
+		documents, crumbs = append(documents, chosen[place].document), append(crumbs, row.crumbs)
 	}
 	bodies, shared, err := v.bodies(ctx, unique(documents), unique(crumbs))
 	if err != nil {
 		return err
 	}
-	for _, r := range rows {
-		if err := r.product.assemble(bodies[r.document], string(shared[r.crumbs]), v); err != nil {
+	for place, row := range rows {
+		offer, err := offerIn(row.offers, v.Currency)
+		if err != nil {
 			return err
 		}
-		into[r.product.ordinal] = r.product
+		product := &released{id: row.id, ordinal: place, release: v.Release, language: chosen[place].language,
+			pricing: offer.at(micros(v.now), v.moneyFormat())}
+		if err := product.assemble(bodies[chosen[place].document], string(shared[row.crumbs]), v); err != nil {
+			return err
+		}
+		into[place] = product
 	}
 	return nil
 }

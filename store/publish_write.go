@@ -241,7 +241,8 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *tx, products []*bui
 		return err
 	}
 	rows := make([][]any, len(products))
-	var prices, sales [][]any
+	shown := make([][]any, len(products))
+	var sales [][]any
 	for i, product := range products {
 		var documents strings.Builder
 		fmt.Fprint(&documents, ids[0])
@@ -253,11 +254,10 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *tx, products []*bui
 		product.crumbsID = crumbs
 		product.version = versionOf(documents.String(), crumbs, product.offers)
 		rows[i] = []any{w.release.ID, product.ordinal, product.source.ID, documents.String(), crumbs, product.version}
+		row := productRow{product.source.ID, documents.String(), crumbs, offerLines(product.offers)}
+		shown[i] = []any{rowID(w.release.ID, product.ordinal), row.text()}
 		for _, code := range slices.Sorted(maps.Keys(product.offers)) {
 			o := product.offers[code]
-			if o.Base != nil {
-				prices = append(prices, []any{w.release.ID, product.ordinal, code, o.PricebookID, o.Base.Minor, o.Base.IncludesTax, o.Base.keptTiers()})
-			}
 			if len(o.Sales) > 0 {
 				sales = append(sales, []any{w.release.ID, code, product.ordinal, o.PricebookID, string(encode(o.Sales))})
 			}
@@ -266,7 +266,7 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *tx, products []*bui
 	if err := t.insertRows(ctx, "release_product", []string{"release_id", "ordinal", "product_id", "documents", "crumbs", "version"}, rows); err != nil {
 		return err
 	}
-	if err := t.insertRows(ctx, "release_price", []string{"release_id", "ordinal", "currency", "pricebook_id", "amount", "includes_tax", "tiers"}, prices); err != nil {
+	if err := t.insertRows(ctx, "release_row", []string{"id", "body"}, shown); err != nil {
 		return err
 	}
 	return t.insertRows(ctx, "release_sale", []string{"release_id", "currency", "ordinal", "pricebook_id", "sales"}, sales)

@@ -303,7 +303,7 @@ func readPlans(e Engine, h *shelves) func(*testing.T) {
 // release where a few of its rows were asked for.
 func wasteful(plan []string) string {
 	keys := map[string]string{
-		"release_product": "ordinal", "release_place": "product_id", "release_price": "ordinal", "release_chunk": "chunk", "release_file": "file_id",
+		"release_product": "ordinal", "release_place": "product_id", "release_row": "id", "release_chunk": "chunk", "release_file": "file_id",
 		"release_list": "list", "release_index": "attribute", "release_facet": "attribute", "release_sale": "currency", "document": "id", "stock": "product_id",
 		"release_word": "release_id", // of a few dozen big rows PostgreSQL rather reads all
 	}

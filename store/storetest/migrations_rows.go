@@ -1,0 +1,61 @@
+package storetest
+
+import (
+	"database/sql"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// migrateRows has a release as it was kept when a base price was a row of its
+// own, and opens it.
+func migrateRows(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := e.Open(t), e.SQL(t)
+		imported(t, s, salesFile())
+		publish(t, s, "main")
+		require.NoError(t, s.Close())
+		want := productRows(t, db)
+		require.NotEmpty(t, want)
+		run := func(query string, args ...any) {
+			_, err := db.Exec(query, args...)
+			require.NoError(t, err, query)
+		}
+		run(`CREATE TABLE release_price (release_id BIGINT NOT NULL, ordinal BIGINT NOT NULL, currency TEXT NOT NULL, pricebook_id TEXT NOT NULL,
+			amount BIGINT NOT NULL, includes_tax BOOLEAN NOT NULL, tiers TEXT NOT NULL, PRIMARY KEY (release_id, ordinal, currency))`)
+		prices := 0
+		for id, lines := range want {
+			for _, line := range lines {
+				if line, is := strings.CutPrefix(line, "="); is {
+					fields := strings.SplitN(line, " ", 5)
+					run(`INSERT INTO release_price VALUES ($1, $2, $3, $4, CAST($5 AS BIGINT), $6, $7)`,
+						id>>32, id&(1<<32-1), fields[0], fields[1], fields[2], fields[3] == "1", fields[4])
+					prices++
+				}
+			}
+		}
+		require.Greater(t, prices, len(want)/2)
+		run(`DROP TABLE release_row`)
+		run(`DELETE FROM goose_db_version WHERE version_id >= 13`)
+		e.Open(t)
+		require.Equal(t, want, productRows(t, db))
+	}
+}
+
+// productRows are the lines of the rows of released products, in no order.
+func productRows(t *testing.T, db *sql.DB) map[int64][]string {
+	found := map[int64][]string{}
+	rows, err := db.Query(`SELECT id, body FROM release_row`)
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var body string
+		require.NoError(t, rows.Scan(&id, &body))
+		found[id] = slices.Sorted(strings.SplitSeq(body, "\n"))
+	}
+	require.NoError(t, rows.Err())
+	return found
+}
