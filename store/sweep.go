@@ -71,28 +71,23 @@ func (s *Store) dropRelease(ctx context.Context, actor Actor, release deadReleas
 	}); err != nil || dropped == 0 {
 		return err
 	}
-	for _, part := range []struct{ table, key string }{
-		{"release_product", "ordinal"}, {"release_place", "product_id"}, {"release_price", "ordinal, currency"}, {"release_sale", "currency, ordinal"}, {"release_node", "ordinal"},
-		{"release_file", "file_id"}, {"release_list", "list"}, {"release_chunk", "list, sort, chunk"},
-		{"release_index", "attribute, chunk"}, {"release_word", "chunk"}, {"release_facet", "attribute, chunk"}, {"release", "id"},
-	} {
-		owner := "release_id"
-		if part.table == "release" {
-			owner = "id"
-			if err := s.documentsDue(ctx, actor, release); err != nil {
-				return err
-			}
-		}
+	for _, table := range releaseTables {
 		text := fmt.Sprintf(`
-			DELETE FROM %[1]s WHERE %[2]s = $1 AND (%[3]s) IN (
-			    SELECT %[3]s FROM %[1]s WHERE %[2]s = $1 ORDER BY %[3]s LIMIT $2)`, part.table, owner, part.key)
+			DELETE FROM %[1]s WHERE release_id = $1 AND (%[2]s) IN (
+			    SELECT %[2]s FROM %[1]s WHERE release_id = $1 ORDER BY %[2]s LIMIT $2)`, table.name, table.key)
 		if err := s.inBatches(ctx, actor, func(ctx context.Context, t *tx, rows int) (int64, error) {
 			return t.exec(ctx, text, id, rows)
 		}); err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := s.documentsDue(ctx, actor, release); err != nil {
+		return err
+	}
+	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		_, err := t.exec(ctx, `DELETE FROM release WHERE id = $1`, id)
+		return err
+	})
 }
 
 // documentsDue has the next sweep look for documents, now that the release's
