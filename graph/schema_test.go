@@ -11,6 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/formatter"
 
 	"portico/graph/generated"
+	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
 )
@@ -136,6 +137,29 @@ func TestAFieldOfAnyRootThatHasNoScopeIsNamed(t *testing.T) {
 		extend type Mutation { reveal: String }`})
 	require.NoError(t, err)
 	require.Equal(t, []string{"Query.secret", "Mutation.reveal", "Subscription.stockChanged"}, withoutScope(grown))
+}
+
+// What products can be filtered by is asked for and answered by name.
+func TestEveryFilterAttributeHasItsMembers(t *testing.T) {
+	t.Parallel()
+	for _, attribute := range store.FilterAttributes() {
+		if attribute == "id" {
+			continue // and ids
+		}
+		name := camel(attribute)
+		for _, of := range []string{"ProductFilter", "ProductFilterValues"} {
+			require.NotNil(t, schema().Types[of].Fields.ForName(name), "%s of the schema has no member %s", of, name)
+		}
+		require.NotPanics(t, func() { (&model.ProductFilter{}).SetText(attribute, nil) }, "model.ProductFilter.text knows no %s", attribute)
+	}
+}
+
+func camel(name string) string {
+	words := strings.Split(name, "_")
+	for i, word := range words[1:] {
+		words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, "")
 }
 
 func TestEveryRootFieldHasAScope(t *testing.T) {

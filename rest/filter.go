@@ -195,23 +195,8 @@ func (c condition) productFilter() (*model.ProductFilter, error) {
 	if c.attribute == "id" {
 		return &model.ProductFilter{ID: &model.IDFilter{In: c.values}}, nil
 	}
-	text, filter := c.text(), &model.ProductFilter{}
-	switch c.attribute {
-	case "name":
-		filter.Name = text
-	case "sku":
-		filter.Sku = text
-	case "slug":
-		filter.Slug = text
-	case "manufacturer_part_num":
-		filter.ManufacturerPartNum = text
-	case "upc_ean":
-		filter.UpcEan = text
-	case "product_types":
-		filter.ProductTypes = text
-	case "tags":
-		filter.Tags = text
-	}
+	filter := &model.ProductFilter{}
+	filter.SetText(c.attribute, c.text())
 	return filter, nil
 }
 

@@ -136,3 +136,13 @@ func TestNoFilterIsNone(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, bounds)
 }
+
+func TestEveryFilterAttributeIsDocumented(t *testing.T) {
+	t.Parallel()
+	_, described, found := strings.Cut(string(openAPI), "`eq` and `in` on `name`, `sku`")
+	require.True(t, found)
+	described, _, _ = strings.Cut("`name`, `sku`"+described, "\n")
+	for _, attribute := range store.FilterAttributes() {
+		require.Contains(t, described, "`"+attribute+"`", "%s is not in the description of the parameter filter", attribute)
+	}
+}

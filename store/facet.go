@@ -8,9 +8,6 @@ import (
 	"slices"
 )
 
-// FacetAttributes are what the products of a list can be counted by.
-func FacetAttributes() []string { return []string{"tags", "product_types"} }
-
 // FacetQuery asks how many products of a list have each value of an
 // attribute. The list is a node's or, without one, all; the filter is what
 // the caller makes of it, mostly what was asked without the condition on the

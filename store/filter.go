@@ -9,13 +9,6 @@ import (
 	"strings"
 )
 
-// FilterAttributes are what the products of a catalog can be filtered by
-// (spec: Filtering operators). tags and product_types hold several values;
-// the texts are the base ones, compared byte by byte.
-func FilterAttributes() []string {
-	return []string{"id", "name", "sku", "slug", "manufacturer_part_num", "upc_ean", "product_types", "tags"}
-}
-
 // Term keeps products of which the attribute has one of the values.
 type Term struct {
 	Attribute string

@@ -11,7 +11,7 @@ import (
 // PromotionType is what a promotion does (spec: Promotion).
 type PromotionType string
 
-// The types; promotionSchema tells what each needs.
+// The types; promotionTypes tells what each needs.
 const (
 	FixedDiscount       PromotionType = "fixed_discount"        // an amount off the cart
 	PercentDiscount     PromotionType = "percent_discount"      // a part off the cart
@@ -24,8 +24,11 @@ const (
 )
 
 // PromotionTypes lists every type.
-func PromotionTypes() []PromotionType {
-	return []PromotionType{FixedDiscount, PercentDiscount, ItemFixedDiscount, ItemPercentDiscount, XForY, XForAmount, BundleFixedDiscount, BundleGift}
+func PromotionTypes() (types []PromotionType) {
+	for _, t := range promotionTypes {
+		types = append(types, t.name)
+	}
+	return types
 }
 
 func promotionTypeNames() (names []string) {

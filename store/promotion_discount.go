@@ -23,13 +23,11 @@ func (p *Promotion) Discount(minor int64, currency string) (discount int64, ok b
 			return 0, false // no cart of this currency is good enough
 		}
 	}
-	switch p.Type {
-	case FixedDiscount, ItemFixedDiscount, BundleFixedDiscount:
-		discount, ok = p.fixed(currency)
-	case PercentDiscount, ItemPercentDiscount:
-		discount, ok = p.part(minor, currency)
+	off := promotionTypeOf(p.Type).off
+	if off == nil {
+		return 0, false
 	}
-	if !ok {
+	if discount, ok = off(p, minor, currency); !ok {
 		return 0, false
 	}
 	if most, capped := amountIn(p.MaxDiscountValue, currency); capped {
@@ -38,7 +36,7 @@ func (p *Promotion) Discount(minor int64, currency string) (discount int64, ok b
 	return min(discount, minor), true
 }
 
-func (p *Promotion) fixed(currency string) (int64, bool) {
+func (p *Promotion) fixed(_ int64, currency string) (int64, bool) {
 	for _, c := range p.Currencies {
 		if c.Currency == currency && c.Minor != nil {
 			return *c.Minor, true

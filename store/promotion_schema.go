@@ -27,26 +27,6 @@ func decodePromotionSchema(raw json.RawMessage) (s promotionSchema) {
 	return s
 }
 
-// promotionNeeds are the members of schema that each type cannot do without
-// (DESIGN 5), besides the parts of a bundle.
-func promotionNeeds(t PromotionType) []string {
-	switch t {
-	case FixedDiscount, ItemFixedDiscount:
-		return []string{"currencies"}
-	case ItemPercentDiscount:
-		return []string{"percent"}
-	case XForY:
-		return []string{"x", "y", "targets"}
-	case XForAmount:
-		return []string{"x", "currencies", "targets"}
-	case BundleFixedDiscount:
-		return []string{"currencies"}
-	case BundleGift:
-		return []string{"gifts"}
-	}
-	return nil // percent_discount takes one of two
-}
-
 // promotionSchema finds what is wrong with a schema for a type.
 func (f *faults) promotionSchema(t PromotionType, raw json.RawMessage) {
 	var m map[string]json.RawMessage
@@ -58,7 +38,7 @@ func (f *faults) promotionSchema(t PromotionType, raw json.RawMessage) {
 			delete(m, name)
 		}
 	}
-	for _, name := range promotionNeeds(t) {
+	for _, name := range promotionTypeOf(t).needs {
 		switch {
 		case m[name] != nil:
 		case name == "targets":

@@ -102,8 +102,11 @@ func (s *Store) publish(ctx context.Context, actor Actor, catalogID string, serv
 // from old statistics it would guess that a release is a few rows, and read
 // all of it for a page.
 func (s *Store) analyzeReleases(ctx context.Context) error {
-	statement := s.dialect.analyze([]string{"document", "document_hash", "release_product", "release_place", "release_row", "release_sale",
-		"release_file", "release_list", "release_chunk", "release_index", "release_word", "release_facet"})
+	tables := []string{"document", "document_hash"}
+	for _, table := range releaseTables {
+		tables = append(tables, table.name)
+	}
+	statement := s.dialect.analyze(tables)
 	if statement == "" {
 		return nil
 	}

@@ -15,29 +15,26 @@ const shownFile = "file"
 
 // indexProduct notes what the product can be found by.
 func (w *releaseWriter) indexProduct(product *builtProduct) {
-	a := &product.source.Attributes
 	add := func(attribute string, values ...string) {
 		for _, value := range values {
-			if value != "" {
-				if w.index[attribute] == nil {
-					w.index[attribute] = &runs{name: attribute, width: indexEntry}
-				}
-				entry := newEntry(value, uint32(product.ordinal))
-				w.index[attribute].add(entry[:])
+			if w.index[attribute] == nil {
+				w.index[attribute] = &runs{name: attribute, width: indexEntry}
 			}
+			entry := newEntry(value, uint32(product.ordinal))
+			w.index[attribute].add(entry[:])
 		}
 	}
-	add("name", a.Name)
-	add("sku", a.SKU)
-	add("slug", a.Slug)
-	add("manufacturer_part_num", a.ManufacturerPartNum)
-	add("upc_ean", a.UPCEAN)
 	add(missingFile, product.missing...)
 	add(shownFile, slices.DeleteFunc(product.source.fileIDs(), func(id string) bool { return slices.Contains(product.missing, id) })...)
-	for attribute, values := range map[string][]string{"tags": a.Tags, "product_types": a.ProductTypes} {
-		values = slices.DeleteFunc(unique(values), func(value string) bool { return value == "" })
-		add(attribute, values...)
-		w.facetOf(attribute).add(values)
+	for _, attribute := range filterAttributes {
+		if attribute.values == nil {
+			continue
+		}
+		values := slices.DeleteFunc(attribute.values(&product.source.Attributes), func(value string) bool { return value == "" })
+		add(attribute.name, values...)
+		if attribute.counted {
+			w.facetOf(attribute.name).add(values)
+		}
 	}
 	w.words.add(uint32(product.ordinal), product.words)
 	w.naming.add(product.nameKey)

@@ -71,31 +71,24 @@ func (s *Store) dropRelease(ctx context.Context, actor Actor, release deadReleas
 	}); err != nil || dropped == 0 {
 		return err
 	}
-	for _, part := range []struct{ table, key string }{
-		{"release_product", "ordinal"}, {"release_row", "id"}, {"release_place", "product_id"}, {"release_sale", "currency, ordinal"}, {"release_node", "ordinal"},
-		{"release_file", "file_id"}, {"release_list", "list"}, {"release_chunk", "list, sort, chunk"},
-		{"release_index", "attribute, chunk"}, {"release_word", "chunk"}, {"release_facet", "attribute, chunk"}, {"release", "id"},
-	} {
-		owned := "release_id = $1"
-		if part.table == "release_row" {
-			owned = fmt.Sprintf("id >= $1 * %[1]d AND id < ($1 + 1) * %[1]d", rowID(1, 0))
-		}
-		if part.table == "release" {
-			owned = "id = $1"
-			if err := s.documentsDue(ctx, actor, release); err != nil {
-				return err
-			}
-		}
+	for _, table := range releaseTables {
+		owned := table.owned()
 		text := fmt.Sprintf(`
 			DELETE FROM %[1]s WHERE %[2]s AND (%[3]s) IN (
-			    SELECT %[3]s FROM %[1]s WHERE %[2]s ORDER BY %[3]s LIMIT $2)`, part.table, owned, part.key)
+			    SELECT %[3]s FROM %[1]s WHERE %[2]s ORDER BY %[3]s LIMIT $2)`, table.name, owned, table.key)
 		if err := s.inBatches(ctx, actor, func(ctx context.Context, t *tx, rows int) (int64, error) {
 			return t.exec(ctx, text, id, rows)
 		}); err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := s.documentsDue(ctx, actor, release); err != nil {
+		return err
+	}
+	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		_, err := t.exec(ctx, `DELETE FROM release WHERE id = $1`, id)
+		return err
+	})
 }
 
 // documentsDue has the next sweep look for documents, now that the release's

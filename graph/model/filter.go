@@ -196,11 +196,38 @@ func (f *ProductFilter) ids() []string {
 	return f.Ids
 }
 
+// text is the condition on one of the store's attributes, but for id; nil for
+// any other name.
+func (f *ProductFilter) text(attribute string) **TextFilter {
+	switch attribute {
+	case "name":
+		return &f.Name
+	case "sku":
+		return &f.Sku
+	case "slug":
+		return &f.Slug
+	case "manufacturer_part_num":
+		return &f.ManufacturerPartNum
+	case "upc_ean":
+		return &f.UpcEan
+	case "product_types":
+		return &f.ProductTypes
+	case "tags":
+		return &f.Tags
+	}
+	return nil
+}
+
+// SetText sets the condition on one of store.FilterAttributes but id.
+func (f *ProductFilter) SetText(attribute string, to *TextFilter) { *f.text(attribute) = to }
+
 // texts yields the text conditions by the attribute's name in the store.
 func (f *ProductFilter) texts(yield func(string, *TextFilter) bool) {
-	_ = yield("name", f.Name) && yield("sku", f.Sku) && yield("slug", f.Slug) &&
-		yield("manufacturer_part_num", f.ManufacturerPartNum) && yield("upc_ean", f.UpcEan) &&
-		yield("product_types", f.ProductTypes) && yield("tags", f.Tags)
+	for _, attribute := range store.FilterAttributes() {
+		if attribute != "id" && !yield(attribute, *f.text(attribute)) {
+			return
+		}
+	}
 }
 
 func addTerm(filter *store.ProductFilter, attribute, operator string, values []string) error {
