@@ -50,7 +50,7 @@ func (r *Run) Null(f *Field) bool {
 // have all run, as their errors are to be told.
 func (r *Run) Close(mark int, valid bool) bool {
 	if !valid {
-		r.answer = r.answer[:mark]
+		r.cut(mark)
 		return false
 	}
 	if len(r.answer) == mark {
@@ -58,6 +58,19 @@ func (r *Run) Close(mark int, valid bool) bool {
 	}
 	r.answer = append(r.answer, '}')
 	return true
+}
+
+// cut takes back what was written since a mark, and the holes in it.
+func (r *Run) cut(mark int) {
+	r.answer = r.answer[:mark]
+	if r.holes == nil {
+		return
+	}
+	left := len(r.holes.list)
+	for left > 0 && r.holes.list[left-1].at > mark {
+		left--
+	}
+	r.holes.list = r.holes.list[:left]
 }
 
 // Open begins a list.
@@ -82,7 +95,7 @@ func (r *Run) NullElement() { r.answer = append(r.answer, "null"...) }
 // can be none is null itself.
 func (r *Run) CloseList(mark int, valid bool) bool {
 	if !valid {
-		r.answer = r.answer[:mark]
+		r.cut(mark)
 		return false
 	}
 	r.answer = append(r.answer, ']')
