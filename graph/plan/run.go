@@ -18,6 +18,8 @@ type Run struct {
 	arguments map[*Field]map[string]any // that variables went into
 	variables map[string]any
 	holes     *Holes // nil where live fields are written like all others
+	faults    int    // errors told so far, by this run itself
+	runner    *Runner
 }
 
 // place is a step from the root: a field, or an element of its list.
@@ -144,6 +146,7 @@ func (r *Run) Marshal(value graphql.Marshaler) bool {
 func (r *Run) MarshalContext(ctx context.Context, value graphql.ContextMarshaler) bool {
 	var body bytes.Buffer
 	if err := value.MarshalGQLContext(ctx, &body); err != nil {
+		r.faults++
 		graphql.AddError(r.at(ctx), err)
 		return false
 	}
@@ -170,6 +173,7 @@ var _ io.StringWriter = (*tail)(nil)
 
 // Fail is false, for null, with the error of the field that the run is at.
 func (r *Run) Fail(ctx context.Context, err error) bool {
+	r.faults++
 	ctx = r.at(ctx)
 	graphql.GetOperationContext(ctx).Error(ctx, graphql.AddFieldLocationToError(ctx, err))
 	return false
@@ -177,6 +181,7 @@ func (r *Run) Fail(ctx context.Context, err error) bool {
 
 // Missing is false, for null, with an error that says that there can be none.
 func (r *Run) Missing(ctx context.Context) bool {
+	r.faults++
 	ctx = r.at(ctx)
 	if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 		graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -213,6 +218,7 @@ func (r *Run) Arguments(ctx context.Context, f *Field, read ReadArguments) (map[
 	at := r.at(ctx)
 	arguments, err := read(at, f.collected.ArgumentMap(r.variables))
 	if err != nil {
+		r.faults++
 		graphql.GetOperationContext(at).Error(at, err)
 		return nil, false
 	}
