@@ -114,7 +114,7 @@ type serve struct {
 	DocumentCost   int `placeholder:"N" default:"60000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
 
 	Executor         string `enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"What runs GraphQL queries: plan, which compiles each document once; or gqlgen, whose executor is slower and answers the same. Default: ${default}."`
-	AnswerCacheBytes int64  `placeholder:"BYTES" default:"-1" help:"Memory for finished answers about what is published, in bytes; 0 keeps none, so that each is made anew; -1 is an eighth of the memory that the process can have, at most 192 MiB. Default: ${default}."`
+	AnswerCacheBytes int64  `placeholder:"BYTES" default:"-1" help:"Memory for finished answers about what is published, and for fragments of them, in bytes; 0 keeps none, so that each is made anew; -1 is an eighth of the memory that the process can have, at most 192 MiB. Default: ${default}."`
 	StockCacheBytes  uint64 `placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, in bytes, some 90 a product, so that it is read without the database; 0 is none, and too little is as good as none. Default: ${default}, which is 96 MiB."`
 
 	web.Bounds
@@ -311,6 +311,10 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	a.metrics.Answers(func() (found, made, bytes uint64) {
 		stats := a.answers.Stats()
 		return stats.Hits, stats.Misses, stats.Bytes
+	})
+	a.metrics.Fragments(func() (found, made uint64) {
+		stats := a.answers.Stats()
+		return stats.FragmentsFound, stats.FragmentsMade
 	})
 	return a, nil
 }

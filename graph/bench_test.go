@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/internal/answers"
 	"portico/internal/madeup"
 	"portico/store"
 )
@@ -38,7 +39,8 @@ func BenchmarkExecutors(b *testing.B) {
 		{"page", storefrontPage, variables{"node": someNode(b, s)}},
 		{"stocks", `{ stocks(first: 25) { nodes { uuid available allocated total } } }`, nil},
 	} {
-		for name, options := range map[string][]graph.HandlerOption{"plan": nil, "gqlgen": {graph.WithoutPlans()}} {
+		for name, options := range map[string][]graph.HandlerOption{"plan": nil, "gqlgen": {graph.WithoutPlans()},
+			"fragments": {graph.KeepingFragments(answers.NewRoom(64 << 20))}, "kept": {graph.Keeping(answers.NewRoom(64 << 20))}} {
 			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), options...))
 			post := by(newPost(b, c.query, c.values), admin())
 			body, err := io.ReadAll(post.Body)
@@ -80,12 +82,13 @@ func benchShop(b *testing.B) *store.Store {
 		require.NoError(b, err)
 		products = n
 	}
-	s, err := store.Open(b.Context(), store.Config{URL: "file:" + b.TempDir() + "/bench.db"})
+	s, err := store.Open(b.Context(), store.Config{URL: "file:" + b.TempDir() + "/bench.db", StockBytes: 64 << 20})
 	require.NoError(b, err)
 	b.Cleanup(func() { s.Close() })
 	var shop strings.Builder
 	require.NoError(b, madeup.Shop(&shop, products, 1))
 	load(b, s, shop.String())
+	require.NoError(b, s.WarmStock(b.Context())) // as servers start
 	return s
 }
 

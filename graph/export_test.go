@@ -5,7 +5,14 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator/core"
+
+	"portico/internal/answers"
 )
+
+// KeepingFragments has fragments be kept, and no whole answers.
+func KeepingFragments(room *answers.Room) HandlerOption {
+	return func(h *handling) { h.parts = room }
+}
 
 // StepsOf counts what validation reads of a document that fits the bounds;
 // none of one that does not.

@@ -27,7 +27,8 @@ type handling struct {
 	count    func(ctx context.Context, field string)
 	executed func(executor string)
 	bounds   Bounds
-	room     *answers.Room
+	room     *answers.Room // of whole answers
+	parts    *answers.Room // of fragments
 	unplan   bool
 }
 
@@ -50,9 +51,12 @@ func CountExecutors(executed func(executor string)) HandlerOption {
 	return func(h *handling) { h.executed = executed }
 }
 
-// Keeping has answers about what is published be kept in a room; without it
-// each is made anew, and all else is the same.
-func Keeping(room *answers.Room) HandlerOption { return func(h *handling) { h.room = room } }
+// Keeping has answers about what is published be kept in a room, and the
+// fragments they are put together from; without it each is made anew, and all
+// else is the same.
+func Keeping(room *answers.Room) HandlerOption {
+	return func(h *handling) { h.room, h.parts = room, room }
+}
 
 // WithoutPlans has gqlgen's executor run everything.
 func WithoutPlans() HandlerOption { return func(h *handling) { h.unplan = true } }
@@ -80,6 +84,9 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	if !chosen.unplan {
 		desk.planned = &planned{desk: desk, handling: &chosen, resolver: r, runner: generated.NewPlanRunner(config),
 			schema: executable.Schema(), present: present, room: chosen.room}
+		if chosen.parts.Keeps() {
+			desk.planned.runner.Keep(fragments{chosen.parts, r})
+		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodOptions {

@@ -123,3 +123,14 @@ func TestManyAskTheSameAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// Stock that was left out of what became null, by an error beside it, is written
+// nowhere else.
+func TestNoStockIsFilledIntoWhatBecameNull(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		x := bothExecutors(t, open(t, e, handmade()))
+		const query = `{ none: product(id: "easel") { sku stock { available } childrenConnection(first: 1000) { totalCount } } some: product(id: "anvil") { description uuid name sku slug status stock { available } } }`
+		require.Positive(t, x.same(t, query, nil, func(r *http.Request) *http.Request { return by(r, admin()) }))
+	})
+}

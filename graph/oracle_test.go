@@ -23,19 +23,21 @@ import (
 	"portico/store/storetest"
 )
 
-// executors are the same service, run by plans, by plans that keep answers, and
-// by gqlgen's executor, and the operations that plans have left to that.
+// executors are the same service, run by plans, by plans that keep answers, by
+// plans that keep fragments alone, and by gqlgen's executor, and the operations
+// that plans have left to that.
 type executors struct {
-	planned, keeping, gqlgen *service
-	left                     map[string]int
+	planned, keeping, patching, gqlgen *service
+	fragments                          *answers.Room // of the one that keeps them alone
+	left                               map[string]int
 }
 
-func bothExecutors(t testing.TB, s *service) *executors {
+func bothExecutors(t testing.TB, s *service, all ...graph.HandlerOption) *executors {
 	t.Helper()
-	x := &executors{left: map[string]int{}}
+	x := &executors{fragments: answers.NewRoom(8 << 20), left: map[string]int{}}
 	handler := func(options ...graph.HandlerOption) *service {
 		resolver := graph.NewResolver(s.store, graph.WithTokens(minting(t, s.store)))
-		return &service{s.store, graph.Shopper(graph.NewHandler(resolver, slog.New(slog.NewTextHandler(s.log, nil)), options...)), s.log}
+		return &service{s.store, graph.Shopper(graph.NewHandler(resolver, slog.New(slog.NewTextHandler(s.log, nil)), append(options, all...)...)), s.log}
 	}
 	var mu sync.Mutex
 	x.planned = handler(graph.CountExecutors(func(executor string) {
@@ -44,6 +46,7 @@ func bothExecutors(t testing.TB, s *service) *executors {
 		x.left[executor]++
 	}))
 	x.keeping = handler(graph.Keeping(answers.NewRoom(8 << 20)))
+	x.patching = handler(graph.KeepingFragments(x.fragments))
 	x.gqlgen = handler(graph.WithoutPlans())
 	return x
 }
@@ -71,8 +74,8 @@ func (x *executors) same(t testing.TB, query string, values variables, by func(*
 		return by + ": " + query + "\n" + string(sent)
 	}
 	status, data, faults := ask(x.gqlgen)
-	for i, other := range []*service{x.planned, x.keeping, x.keeping} { // which is asked again, for what it has kept
-		by := []string{"a plan", "a plan that keeps its answer", "an answer that is kept"}[i]
+	for i, other := range []*service{x.planned, x.keeping, x.keeping, x.patching, x.patching} { // which are asked again, for what they have kept
+		by := []string{"a plan", "a plan that keeps its answer", "an answer that is kept", "a plan that keeps fragments", "fragments that are kept"}[i]
 		otherStatus, otherData, otherFaults := ask(other)
 		if status != otherStatus || data != otherData {
 			require.Equal(t, status, otherStatus, "%s", told(by))
@@ -121,6 +124,7 @@ func TestPlansAnswerAsTheExecutorDoes(t *testing.T) {
 				require.Less(t, failed, rounds*19/20, "and answers without")
 				require.Greater(t, x.left["plan"], rounds*2/3, "few are refused before they run")
 				require.Zero(t, x.left["gqlgen"], "plans know the whole schema")
+				require.Positive(t, x.fragments.Stats().FragmentsFound)
 			})
 		})
 	}

@@ -27,6 +27,7 @@ type released struct {
 	*pricing
 
 	body      []byte // the contract's shape, whole, for a product that is not curated
+	published int    // where published_at begins, which ends at insert
 	insert    int    // where curated_product goes
 	relations int    // where relationships begin
 	referred  refs
@@ -34,9 +35,15 @@ type released struct {
 	once     sync.Once
 	document productDocument // what the body says, once it was asked for
 	damage   error
+
+	shownAs  string // the languages looked for, how amounts are written, and the currency
+	named    sync.Once
+	identity [16]byte
+
+	vicinities Vicinities
 }
 
-func (r *released) size() int { return 3*len(r.body) + 400 }
+func (r *released) size() int { return 3*len(r.body) + 600 }
 
 // NamedProduct is a product of which nothing is known but its id, for what is
 // live and found by that, such as its stock.
@@ -77,6 +84,7 @@ func (r *released) assemble(document, crumbs string, v *View) error {
 	}
 	dst := make([]byte, 0, len(document)+len(crumbs)+640)
 	dst = append(dst, attributes...)
+	r.published, r.shownAs = len(dst), v.name
 	dst = appendMember(dst, "published_at", formatTimeBare(v.Release.PublishedAt))
 	r.insert = len(dst)
 	dst = append(r.pricing.appendAttributes(dst), '}')

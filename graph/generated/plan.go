@@ -15,12 +15,12 @@ import (
 func NewPlanRunner(cfg Config) *plan.Runner {
 	schema := &executableSchema{SchemaData: cfg.Schema, Resolvers: cfg.Resolvers, Directives: cfg.Directives, ComplexityRoot: cfg.Complexity}
 	ec := newExecutionContext(nil, schema, nil)
-	return plan.NewRunner(planQuery, func(ctx context.Context, r *plan.Run, fields *plan.Fields) bool {
+	return plan.NewRunner(planQuery, planObjects, func(ctx context.Context, r *plan.Run, fields *plan.Fields) bool {
 		x := planRun{r, cfg.Resolvers, ec}
 		return x.writeQuery(ctx, fields)
 	}, func(ctx context.Context, r *plan.Run, f *plan.Field, row any) bool {
 		x := planRun{r, cfg.Resolvers, ec}
-		return x.live(ctx, f, row)
+		return x.fieldOf(ctx, f, row)
 	})
 }
 
@@ -30,13 +30,92 @@ type planRun struct {
 	ec        *executionContext
 }
 
-// live writes a field that a kept answer has left out.
-func (x *planRun) live(ctx context.Context, f *plan.Field, row any) bool {
+// fieldOf writes a field of a row that a kept answer or a fragment has left out.
+func (x *planRun) fieldOf(ctx context.Context, f *plan.Field, row any) bool {
 	switch row := row.(type) {
 	case *model.Product:
 		return x.fieldProduct(ctx, f, row)
 	}
-	panic("a live field of a type without any")
+	panic("a field that was left out, of a type that leaves out none")
+}
+
+var planObjects = []*plan.Object{
+	planAuthoredHierarchy,
+	planAuthoredHierarchyConnection,
+	planAuthoredHierarchyEdge,
+	planAuthoredNode,
+	planAuthoredNodeConnection,
+	planAuthoredNodeEdge,
+	planBreadcrumb,
+	planBreadcrumbTrail,
+	planBundleConfiguration,
+	planCatalog,
+	planCatalogCandidate,
+	planCatalogConnection,
+	planCatalogEdge,
+	planCatalogNode,
+	planCatalogNodeConnection,
+	planCatalogNodeEdge,
+	planCatalogPricebook,
+	planCatalogRelease,
+	planCatalogResolution,
+	planCatalogRule,
+	planCatalogRuleConnection,
+	planCatalogRuleEdge,
+	planCatalogRuleSchedule,
+	planComponentOption,
+	planConfiguredProduct,
+	planCurrency,
+	planDisplayPrice,
+	planFacetValue,
+	planFile,
+	planFileConnection,
+	planFileEdge,
+	planGateway,
+	planHierarchy,
+	planHierarchyConnection,
+	planHierarchyEdge,
+	planJob,
+	planMoney,
+	planPageInfo,
+	planPrice,
+	planPriceModifier,
+	planPriceModifierAmount,
+	planPriceTier,
+	planProduct,
+	planProductComponent,
+	planProductConnection,
+	planProductEdge,
+	planProductFacets,
+	planProductFile,
+	planProductFilterValues,
+	planProductTranslation,
+	planPromotion,
+	planPromotionAmount,
+	planPromotionCode,
+	planPromotionCodeCheck,
+	planPromotionCodeConnection,
+	planPromotionCodeEdge,
+	planPromotionCodeRefusal,
+	planPromotionCodeUsage,
+	planPromotionCodeUsageConnection,
+	planPromotionCodeUsageEdge,
+	planPromotionConnection,
+	planPromotionCurrency,
+	planPromotionEdge,
+	planQuery,
+	planSettings,
+	planStock,
+	planStockConnection,
+	planStockEdge,
+	planStockLocation,
+	planStockTimestamps,
+	planStockTransaction,
+	planStockTransactionConnection,
+	planStockTransactionEdge,
+	planTextFilterValues,
+	planVariation,
+	planVariationOption,
 }
 
 var planAuthoredHierarchy = &plan.Object{
@@ -90,7 +169,7 @@ var planAuthoredHierarchyConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true},
+		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
 	},
 }
 
@@ -169,8 +248,8 @@ var planAuthoredNode = &plan.Object{
 		"slug":              {Number: 6, NonNull: true},
 		"description":       {Number: 7, NonNull: true},
 		"curatedProductIds": {Number: 8, NonNull: true},
-		"productCount":      {Number: 9, NonNull: true, Edge: true},
-		"productIds":        {Number: 10, NonNull: true, Edge: true},
+		"productCount":      {Number: 9, NonNull: true, Edge: true, Apart: true},
+		"productIds":        {Number: 10, NonNull: true, Edge: true, Apart: true},
 		"updatedAt":         {Number: 11, NonNull: true},
 	},
 }
@@ -235,7 +314,7 @@ var planAuthoredNodeConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true},
+		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
 	},
 }
 
@@ -523,7 +602,7 @@ var planCatalogConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true},
+		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
 	},
 }
 
@@ -600,15 +679,15 @@ var planCatalogNode = &plan.Object{
 		"slug":            {Number: 4, NonNull: true},
 		"description":     {Number: 5, NonNull: true},
 		"updatedAt":       {Number: 6, NonNull: true},
-		"publishedAt":     {Number: 7, NonNull: true},
+		"publishedAt":     {Number: 7, NonNull: true, Apart: true},
 		"language":        {Number: 8, NonNull: true},
 		"hasChildren":     {Number: 9, NonNull: true},
-		"hierarchy":       {Number: 10, NonNull: true, Edge: true},
-		"parent":          {Number: 11, Edge: true},
-		"breadcrumbs":     {Number: 12, NonNull: true, Edge: true},
-		"children":        {Number: 13, NonNull: true, Edge: true},
-		"curatedProducts": {Number: 14, NonNull: true, Edge: true},
-		"products":        {Number: 15, NonNull: true, Edge: true},
+		"hierarchy":       {Number: 10, NonNull: true, Edge: true, Apart: true},
+		"parent":          {Number: 11, Edge: true, Apart: true},
+		"breadcrumbs":     {Number: 12, NonNull: true, Edge: true, Apart: true},
+		"children":        {Number: 13, NonNull: true, Edge: true, Apart: true},
+		"curatedProducts": {Number: 14, NonNull: true, Edge: true, Apart: true},
+		"products":        {Number: 15, NonNull: true, Edge: true, Apart: true},
 	},
 }
 
@@ -700,7 +779,7 @@ var planCatalogNodeConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true},
+		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
 	},
 }
 
@@ -806,7 +885,7 @@ var planCatalogRelease = &plan.Object{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
 		"catalogId":   {Number: 3, NonNull: true},
-		"served":      {Number: 4, NonNull: true, Edge: true},
+		"served":      {Number: 4, NonNull: true, Edge: true, Apart: true},
 		"publishedAt": {Number: 5, NonNull: true},
 		"products":    {Number: 6, NonNull: true},
 		"locale":      {Number: 7, NonNull: true},
@@ -987,7 +1066,7 @@ var planCatalogRuleConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true},
+		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
 	},
 }
 
@@ -1125,7 +1204,7 @@ var planConfiguredProduct = &plan.Object{
 	Name:      "ConfiguredProduct",
 	Satisfies: []string{"ConfiguredProduct"},
 	Fields: map[string]*plan.Description{
-		"product":              {Number: 1, NonNull: true, Edge: true},
+		"product":              {Number: 1, NonNull: true, Edge: true, Apart: true},
 		"bundleConfiguration":  {Number: 2, NonNull: true},
 		"pricebookId":          {Number: 3},
 		"price":                {Number: 4},
@@ -1358,7 +1437,7 @@ var planFileConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true},
+		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
 	},
 }
 
@@ -1497,9 +1576,9 @@ var planHierarchy = &plan.Object{
 		"publishedAt": {Number: 7, NonNull: true},
 		"language":    {Number: 8, NonNull: true},
 		"hasChildren": {Number: 9, NonNull: true},
-		"children":    {Number: 10, NonNull: true, Edge: true},
-		"allNodes":    {Number: 11, NonNull: true, Edge: true},
-		"products":    {Number: 12, NonNull: true, Edge: true},
+		"children":    {Number: 10, NonNull: true, Edge: true, Apart: true},
+		"allNodes":    {Number: 11, NonNull: true, Edge: true, Apart: true},
+		"products":    {Number: 12, NonNull: true, Edge: true, Apart: true},
 	},
 }
 
@@ -1577,7 +1656,7 @@ var planHierarchyConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true},
+		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
 	},
 }
 
@@ -1659,7 +1738,7 @@ var planJob = &plan.Object{
 		"createdAt":  {Number: 9, NonNull: true},
 		"startedAt":  {Number: 10},
 		"finishedAt": {Number: 11},
-		"release":    {Number: 12, Edge: true},
+		"release":    {Number: 12, Edge: true, Apart: true},
 	},
 }
 
@@ -1949,9 +2028,9 @@ var planProduct = &plan.Object{
 		"baseProductId":               {Number: 17},
 		"createdAt":                   {Number: 18, NonNull: true},
 		"updatedAt":                   {Number: 19, NonNull: true},
-		"publishedAt":                 {Number: 20, NonNull: true},
+		"publishedAt":                 {Number: 20, NonNull: true, Apart: true},
 		"language":                    {Number: 21, NonNull: true},
-		"translations":                {Number: 22, NonNull: true, Edge: true},
+		"translations":                {Number: 22, NonNull: true, Edge: true, Apart: true},
 		"catalogId":                   {Number: 23, NonNull: true},
 		"catalogSource":               {Number: 24, NonNull: true},
 		"pricebookId":                 {Number: 25},
@@ -1971,21 +2050,24 @@ var planProduct = &plan.Object{
 		"childVariations":             {Number: 39, NonNull: true},
 		"variationMatrix":             {Number: 40, NonNull: true},
 		"childOptionIds":              {Number: 41, NonNull: true},
-		"childByOptions":              {Number: 42, Edge: true},
-		"parent":                      {Number: 43, Edge: true},
-		"children":                    {Number: 44, NonNull: true, Edge: true},
-		"childrenConnection":          {Number: 45, NonNull: true, Edge: true},
-		"files":                       {Number: 46, NonNull: true, Edge: true},
-		"mainImage":                   {Number: 47, Edge: true},
-		"componentProducts":           {Number: 48, NonNull: true, Edge: true},
-		"componentProductsConnection": {Number: 49, NonNull: true, Edge: true},
-		"nodes":                       {Number: 50, NonNull: true, Edge: true},
-		"breadcrumbs":                 {Number: 51, NonNull: true, Edge: true},
-		"stock":                       {Number: 52, Live: true, Edge: true},
+		"childByOptions":              {Number: 42, Edge: true, Apart: true},
+		"parent":                      {Number: 43, Edge: true, Apart: true},
+		"children":                    {Number: 44, NonNull: true, Edge: true, Apart: true},
+		"childrenConnection":          {Number: 45, NonNull: true, Edge: true, Apart: true},
+		"files":                       {Number: 46, NonNull: true, Edge: true, Apart: true, Kept: true},
+		"mainImage":                   {Number: 47, Edge: true, Apart: true, Kept: true},
+		"componentProducts":           {Number: 48, NonNull: true, Edge: true, Apart: true},
+		"componentProductsConnection": {Number: 49, NonNull: true, Edge: true, Apart: true},
+		"nodes":                       {Number: 50, NonNull: true, Edge: true, Apart: true},
+		"breadcrumbs":                 {Number: 51, NonNull: true, Edge: true, Apart: true, Kept: true},
+		"stock":                       {Number: 52, Live: true, Edge: true, Apart: true},
 	},
 }
 
 func (x *planRun) writeProduct(ctx context.Context, fields *plan.Fields, obj *model.Product) bool {
+	if x.Keeps(fields) {
+		return x.Object(ctx, fields, obj)
+	}
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2222,7 +2304,7 @@ var planProductConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true},
+		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
 		"facets":     {Number: 5, NonNull: true},
 	},
 }
@@ -2299,8 +2381,8 @@ var planProductFacets = &plan.Object{
 	Name:      "ProductFacets",
 	Satisfies: []string{"ProductFacets"},
 	Fields: map[string]*plan.Description{
-		"tags":         {Number: 1, NonNull: true, Edge: true},
-		"productTypes": {Number: 2, NonNull: true, Edge: true},
+		"tags":         {Number: 1, NonNull: true, Edge: true, Apart: true},
+		"productTypes": {Number: 2, NonNull: true, Edge: true, Apart: true},
 	},
 }
 
@@ -2388,8 +2470,8 @@ var planProductFilterValues = &plan.Object{
 		"upcEan":              {Number: 7},
 		"productTypes":        {Number: 8},
 		"tags":                {Number: 9},
-		"bounds":              {Number: 10, Edge: true},
-		"and":                 {Number: 11, Edge: true},
+		"bounds":              {Number: 10, Edge: true, Apart: true},
+		"and":                 {Number: 11, Edge: true, Apart: true},
 	},
 }
 
@@ -2699,7 +2781,7 @@ var planPromotionCodeConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true},
+		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
 	},
 }
 
@@ -2864,7 +2946,7 @@ var planPromotionCodeUsageConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true},
+		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
 	},
 }
 
@@ -2938,7 +3020,7 @@ var planPromotionConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true},
+		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
 	},
 }
 
@@ -3044,46 +3126,46 @@ var planQuery = &plan.Object{
 	Name:      "Query",
 	Satisfies: []string{"Query"},
 	Fields: map[string]*plan.Description{
-		"catalogNode":         {Number: 1, Edge: true},
-		"catalogNodes":        {Number: 2, Edge: true},
-		"hierarchy":           {Number: 3, Edge: true},
-		"hierarchies":         {Number: 4, Edge: true},
-		"product":             {Number: 5, Edge: true},
-		"products":            {Number: 6, Edge: true},
-		"productConfigured":   {Number: 7, Edge: true},
-		"file":                {Number: 8, Edge: true},
-		"files":               {Number: 9, Edge: true},
-		"currencies":          {Number: 10, Edge: true},
-		"currency":            {Number: 11, Edge: true},
-		"stock":               {Number: 12, Edge: true},
-		"stocks":              {Number: 13, Edge: true},
-		"stocksById":          {Number: 14, Edge: true},
-		"stockLocations":      {Number: 15, Edge: true},
-		"stockTransactions":   {Number: 16, Edge: true},
-		"stockTransaction":    {Number: 17, Edge: true},
-		"settings":            {Number: 18, Edge: true},
-		"gateway":             {Number: 19, Edge: true},
-		"gateways":            {Number: 20, Edge: true},
-		"catalogResolution":   {Number: 21, Edge: true},
-		"catalog":             {Number: 22, Edge: true},
-		"catalogs":            {Number: 23, Edge: true},
-		"catalogRule":         {Number: 24, Edge: true},
-		"promotion":           {Number: 25, Edge: true},
-		"promotions":          {Number: 26, Edge: true},
-		"promotionCode":       {Number: 27, Edge: true},
-		"promotionCodes":      {Number: 28, Edge: true},
-		"catalogRules":        {Number: 29, Edge: true},
-		"authoredHierarchy":   {Number: 30, Edge: true},
-		"authoredHierarchies": {Number: 31, Edge: true},
-		"authoredNode":        {Number: 32, Edge: true},
-		"authoredNodes":       {Number: 33, Edge: true},
-		"catalogReleases":     {Number: 34, Edge: true},
-		"job":                 {Number: 35, Edge: true},
-		"jobs":                {Number: 36, Edge: true},
-		"node":                {Number: 37, Edge: true},
-		"nodes":               {Number: 38, Edge: true},
-		"promotionCodeCheck":  {Number: 39, Edge: true},
-		"promotionCodeUsages": {Number: 40, Edge: true},
+		"catalogNode":         {Number: 1, Edge: true, Apart: true},
+		"catalogNodes":        {Number: 2, Edge: true, Apart: true},
+		"hierarchy":           {Number: 3, Edge: true, Apart: true},
+		"hierarchies":         {Number: 4, Edge: true, Apart: true},
+		"product":             {Number: 5, Edge: true, Apart: true},
+		"products":            {Number: 6, Edge: true, Apart: true},
+		"productConfigured":   {Number: 7, Edge: true, Apart: true},
+		"file":                {Number: 8, Edge: true, Apart: true},
+		"files":               {Number: 9, Edge: true, Apart: true},
+		"currencies":          {Number: 10, Edge: true, Apart: true},
+		"currency":            {Number: 11, Edge: true, Apart: true},
+		"stock":               {Number: 12, Edge: true, Apart: true},
+		"stocks":              {Number: 13, Edge: true, Apart: true},
+		"stocksById":          {Number: 14, Edge: true, Apart: true},
+		"stockLocations":      {Number: 15, Edge: true, Apart: true},
+		"stockTransactions":   {Number: 16, Edge: true, Apart: true},
+		"stockTransaction":    {Number: 17, Edge: true, Apart: true},
+		"settings":            {Number: 18, Edge: true, Apart: true},
+		"gateway":             {Number: 19, Edge: true, Apart: true},
+		"gateways":            {Number: 20, Edge: true, Apart: true},
+		"catalogResolution":   {Number: 21, Edge: true, Apart: true},
+		"catalog":             {Number: 22, Edge: true, Apart: true},
+		"catalogs":            {Number: 23, Edge: true, Apart: true},
+		"catalogRule":         {Number: 24, Edge: true, Apart: true},
+		"promotion":           {Number: 25, Edge: true, Apart: true},
+		"promotions":          {Number: 26, Edge: true, Apart: true},
+		"promotionCode":       {Number: 27, Edge: true, Apart: true},
+		"promotionCodes":      {Number: 28, Edge: true, Apart: true},
+		"catalogRules":        {Number: 29, Edge: true, Apart: true},
+		"authoredHierarchy":   {Number: 30, Edge: true, Apart: true},
+		"authoredHierarchies": {Number: 31, Edge: true, Apart: true},
+		"authoredNode":        {Number: 32, Edge: true, Apart: true},
+		"authoredNodes":       {Number: 33, Edge: true, Apart: true},
+		"catalogReleases":     {Number: 34, Edge: true, Apart: true},
+		"job":                 {Number: 35, Edge: true, Apart: true},
+		"jobs":                {Number: 36, Edge: true, Apart: true},
+		"node":                {Number: 37, Edge: true, Apart: true},
+		"nodes":               {Number: 38, Edge: true, Apart: true},
+		"promotionCodeCheck":  {Number: 39, Edge: true, Apart: true},
+		"promotionCodeUsages": {Number: 40, Edge: true, Apart: true},
 	},
 }
 
@@ -3544,8 +3626,8 @@ var planStock = &plan.Object{
 		"allocated":    {Number: 5, NonNull: true},
 		"createdAt":    {Number: 6, NonNull: true},
 		"updatedAt":    {Number: 7, NonNull: true},
-		"product":      {Number: 8, Edge: true},
-		"transactions": {Number: 9, Edge: true},
+		"product":      {Number: 8, Edge: true, Apart: true},
+		"transactions": {Number: 9, Edge: true, Apart: true},
 	},
 }
 
@@ -3605,8 +3687,8 @@ var planStockConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true},
-		"timestamps": {Number: 5, NonNull: true, Edge: true},
+		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
+		"timestamps": {Number: 5, NonNull: true, Edge: true, Apart: true},
 	},
 }
 
@@ -3766,7 +3848,7 @@ var planStockTransaction = &plan.Object{
 		"reference":      {Number: 8, NonNull: true},
 		"actor":          {Number: 9, NonNull: true},
 		"createdAt":      {Number: 10, NonNull: true},
-		"stock":          {Number: 11, Edge: true},
+		"stock":          {Number: 11, Edge: true, Apart: true},
 	},
 }
 
@@ -3822,7 +3904,7 @@ var planStockTransactionConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true},
+		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
 	},
 }
 

@@ -53,14 +53,14 @@ func (h *Holes) Size() int {
 // RunWithHoles is Run, but for the live fields, which are left out.
 func (n *Runner) RunWithHoles(ctx context.Context, p *Plan, dst []byte) (answer []byte, holes *Holes, err error) {
 	holes = &Holes{}
-	answer, err = n.run(ctx, &Run{answer: dst, holes: holes}, p)
+	answer, err = n.run(ctx, &Run{answer: dst, holes: holes, runner: n}, p)
 	return answer, holes, err
 }
 
 // Fill appends an answer to dst with its holes filled, for one operation: row
 // gives the row of each hole, side by side with the others.
 func (n *Runner) Fill(ctx context.Context, answer []byte, holes *Holes, row func(i int) any, dst []byte) (filled []byte, err error) {
-	r := &Run{answer: dst, variables: graphql.GetOperationContext(ctx).Variables}
+	r := &Run{answer: dst, variables: graphql.GetOperationContext(ctx).Variables, runner: n}
 	defer r.recoverInto(&filled, &err, len(dst))
 	ctx = Serial(ctx)
 	from := 0
@@ -69,7 +69,7 @@ func (n *Runner) Fill(ctx context.Context, answer []byte, holes *Holes, row func
 		r.answer = append(r.answer, answer[from:hole.at]...)
 		from = hole.at
 		r.places = append(r.steps[:0], hole.places...)
-		if !n.live(ctx, r, hole.field, row(i)) {
+		if !n.field(ctx, r, hole.field, row(i)) {
 			r.Null(hole.field)
 		}
 	}

@@ -34,6 +34,8 @@ type Description struct {
 	NonNull bool // a null in it makes its object null
 	Live    bool // it changes while all that surrounds it stays the same
 	Edge    bool // it is more than what its row holds: resolving it may fail, or cost
+	Apart   bool // it does not follow from what its row shows of itself
+	Kept    bool // though apart, it is kept in fragments of its row, with what they show below it
 }
 
 var typename = &Description{NonNull: true}
@@ -46,6 +48,7 @@ type Plan struct {
 	roots      []string
 	document   *ast.QueryDocument
 	conditions map[string]any
+	runner     *Runner
 }
 
 // Roots are the names of the fields that are asked of the query, each once for
@@ -55,7 +58,7 @@ func (p *Plan) Roots() []string { return p.roots }
 // compile makes the plan of a query for the values of its conditions; nil for
 // one that asks for the schema itself.
 func (n *Runner) compile(document *ast.QueryDocument, operation *ast.OperationDefinition, conditions map[string]any) *Plan {
-	p := &Plan{document: document, conditions: conditions}
+	p := &Plan{document: document, conditions: conditions, runner: n}
 	p.root = &Selection{plan: p, set: operation.SelectionSet}
 	fields := p.root.Of(n.query).List
 	for i := range fields {
@@ -95,9 +98,17 @@ func (s *Selection) collect(object *Object) *Fields {
 		}
 	}
 	collected := graphql.CollectFields(&graphql.OperationContext{Doc: s.plan.document, Variables: s.plan.conditions}, s.set, object.Satisfies)
-	fields := &Fields{object: object, List: make([]Field, len(collected)), next: s.known.Load()}
+	fields := &Fields{object: object, List: make([]Field, len(collected)), next: s.known.Load(), step: s.plan.runner.steps.Add(1)}
 	for i := range collected {
 		fields.List[i].describe(s.plan, object, collected[i], i == 0)
+		switch f := &fields.List[i]; {
+		case !f.kept:
+		case f.description.Kept:
+			fields.edges = append(fields.edges, f.collected.Name)
+			fields.own += leastOwn
+		default:
+			fields.own++
+		}
 	}
 	s.known.Store(fields)
 	return fields
@@ -109,6 +120,9 @@ type Fields struct {
 	List   []Field
 	object *Object
 	next   *Fields
+	step   uint64   // which no others have, in any plan of the runner
+	own    int      // how much of it fragments hold
+	edges  []string // that they hold
 }
 
 // Field is a field that is selected.
@@ -119,6 +133,7 @@ type Field struct {
 	description *Description
 	key         []byte // what stands before its value: `{"name":` or `,"name":`
 	collected   graphql.CollectedField
+	kept        bool                           // fragments of its row hold it
 	constant    bool                           // its arguments hold no variables
 	arguments   atomic.Pointer[map[string]any] // read already, where they are constant
 }
@@ -133,6 +148,7 @@ func (f *Field) describe(p *Plan, object *Object, collected graphql.CollectedFie
 		return
 	}
 	f.Number = f.description.Number
+	f.kept = (!f.description.Apart || f.description.Kept) && p.runner.shown(collected.Selections)
 	separator := byte(',')
 	if first {
 		separator = '{'

@@ -18,6 +18,8 @@ type Run struct {
 	arguments map[*Field]map[string]any // that variables went into
 	variables map[string]any
 	holes     *Holes // nil where live fields are written like all others
+	faults    int    // errors told so far, by this run itself
+	runner    *Runner
 }
 
 // place is a step from the root: a field, or an element of its list.
@@ -50,7 +52,7 @@ func (r *Run) Null(f *Field) bool {
 // have all run, as their errors are to be told.
 func (r *Run) Close(mark int, valid bool) bool {
 	if !valid {
-		r.answer = r.answer[:mark]
+		r.cut(mark)
 		return false
 	}
 	if len(r.answer) == mark {
@@ -58,6 +60,19 @@ func (r *Run) Close(mark int, valid bool) bool {
 	}
 	r.answer = append(r.answer, '}')
 	return true
+}
+
+// cut takes back what was written since a mark, and the holes in it.
+func (r *Run) cut(mark int) {
+	r.answer = r.answer[:mark]
+	if r.holes == nil {
+		return
+	}
+	left := len(r.holes.list)
+	for left > 0 && r.holes.list[left-1].at > mark {
+		left--
+	}
+	r.holes.list = r.holes.list[:left]
 }
 
 // Open begins a list.
@@ -82,7 +97,7 @@ func (r *Run) NullElement() { r.answer = append(r.answer, "null"...) }
 // can be none is null itself.
 func (r *Run) CloseList(mark int, valid bool) bool {
 	if !valid {
-		r.answer = r.answer[:mark]
+		r.cut(mark)
 		return false
 	}
 	r.answer = append(r.answer, ']')
@@ -131,6 +146,7 @@ func (r *Run) Marshal(value graphql.Marshaler) bool {
 func (r *Run) MarshalContext(ctx context.Context, value graphql.ContextMarshaler) bool {
 	var body bytes.Buffer
 	if err := value.MarshalGQLContext(ctx, &body); err != nil {
+		r.faults++
 		graphql.AddError(r.at(ctx), err)
 		return false
 	}
@@ -157,6 +173,7 @@ var _ io.StringWriter = (*tail)(nil)
 
 // Fail is false, for null, with the error of the field that the run is at.
 func (r *Run) Fail(ctx context.Context, err error) bool {
+	r.faults++
 	ctx = r.at(ctx)
 	graphql.GetOperationContext(ctx).Error(ctx, graphql.AddFieldLocationToError(ctx, err))
 	return false
@@ -164,6 +181,7 @@ func (r *Run) Fail(ctx context.Context, err error) bool {
 
 // Missing is false, for null, with an error that says that there can be none.
 func (r *Run) Missing(ctx context.Context) bool {
+	r.faults++
 	ctx = r.at(ctx)
 	if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 		graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -200,6 +218,7 @@ func (r *Run) Arguments(ctx context.Context, f *Field, read ReadArguments) (map[
 	at := r.at(ctx)
 	arguments, err := read(at, f.collected.ArgumentMap(r.variables))
 	if err != nil {
+		r.faults++
 		graphql.GetOperationContext(at).Error(at, err)
 		return nil, false
 	}

@@ -4,29 +4,41 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 )
 
 // Runner runs plans. One is generated for each schema.
 type Runner struct {
-	query *Object
-	root  func(context.Context, *Run, *Fields) bool
-	live  func(context.Context, *Run, *Field, any) bool
+	query     *Object
+	objects   map[string]*Object // by name
+	root      func(context.Context, *Run, *Fields) bool
+	field     func(context.Context, *Run, *Field, any) bool
+	fragments Fragments     // nil where none are kept
+	steps     atomic.Uint64 // of all plans
 }
 
-// NewRunner makes a runner of what is generated: root writes the query, live
-// a live field of a row.
-func NewRunner(query *Object, root func(context.Context, *Run, *Fields) bool, live func(context.Context, *Run, *Field, any) bool) *Runner {
-	return &Runner{query, root, live}
+// NewRunner makes a runner of what is generated: all objects that the query can
+// come to; root writes the query, field a field of a row, of a type whose
+// fragments are kept or that has live fields.
+func NewRunner(query *Object, objects []*Object, root func(context.Context, *Run, *Fields) bool, field func(context.Context, *Run, *Field, any) bool) *Runner {
+	n := &Runner{query: query, objects: make(map[string]*Object, len(objects)), root: root, field: field}
+	for _, object := range objects {
+		n.objects[object.Name] = object
+	}
+	return n
 }
+
+// Keep has the runner keep fragments from now on.
+func (n *Runner) Keep(fragments Fragments) { n.fragments = fragments }
 
 // Run appends what a plan answers: an object, or null. Errors are those of
 // the response in ctx, as with gqlgen's executor. An error of Run itself says
 // that a resolver panicked: nothing is appended then, and the operation is to
 // be run by gqlgen's executor, which finds the field whose error that is.
 func (n *Runner) Run(ctx context.Context, p *Plan, dst []byte) (answer []byte, err error) {
-	return n.run(ctx, &Run{answer: dst}, p)
+	return n.run(ctx, &Run{answer: dst, runner: n}, p)
 }
 
 func (n *Runner) run(ctx context.Context, r *Run, p *Plan) (answer []byte, err error) {

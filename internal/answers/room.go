@@ -5,7 +5,8 @@
 // nothing in it is anyone's. A key names everything that an answer follows
 // from but the clock: the identity of a release, which never changes, the
 // language, the currency, and what was asked. The clock is in the answer, as
-// the time it holds for. So nothing is ever taken out for being wrong, only
+// the time it holds for. A fragment of answers follows from content alone, and
+// its key is a hash of that. So nothing is ever taken out for being wrong, only
 // for want of room; and whoever asks must have been let in, and their release
 // chosen, before there is a key.
 package answers
@@ -23,12 +24,23 @@ import (
 // Room keeps answers within a budget of bytes. Its methods may be called from
 // many goroutines.
 type Room struct {
-	kept         *otter.Cache[string, *Answer] // nil where nothing is kept
+	kept         *otter.Cache[key, sized] // nil where nothing is kept
 	hits, misses atomic.Uint64
+	found, made  atomic.Uint64 // fragments
 
 	mu      sync.Mutex
 	flights map[string]*flight
 }
+
+// key is an answer's, or a fragment's.
+type key struct {
+	answer string
+	step   uint64
+	of     [16]byte
+}
+
+// sized tells its size in bytes.
+type sized interface{ size() int }
 
 // flight is an answer that is being made.
 type flight struct {
@@ -42,29 +54,56 @@ type flight struct {
 func NewRoom(budget uint64) *Room {
 	r := &Room{flights: map[string]*flight{}}
 	if budget > 0 {
-		r.kept = otter.Must(&otter.Options[string, *Answer]{
+		r.kept = otter.Must(&otter.Options[key, sized]{
 			MaximumWeight: budget,
-			Weigher:       func(key string, a *Answer) uint32 { return uint32(min(len(key)+a.size(), 1<<31)) },
+			Weigher:       func(k key, kept sized) uint32 { return uint32(min(keyBytes+len(k.answer)+kept.size(), 1<<31)) },
 		})
 	}
 	return r
 }
+
+// keyBytes is what a key takes, and its place, in bytes.
+const keyBytes = 160
 
 // Keeps tells whether anything is kept at all.
 func (r *Room) Keeps() bool { return r != nil && r.kept != nil }
 
 // Get returns the answer that is kept under a key and holds at a moment; nil
 // when there is none.
-func (r *Room) Get(key string, at time.Time) *Answer {
+func (r *Room) Get(name string, at time.Time) *Answer {
 	if !r.Keeps() {
 		return nil
 	}
-	if kept, ok := r.kept.GetIfPresent(key); ok && kept.Holds(at) {
+	if kept, ok := r.kept.GetIfPresent(key{answer: name}); ok && kept.(*Answer).Holds(at) {
 		r.hits.Add(1)
-		return kept
+		return kept.(*Answer)
 	}
 	return nil
 }
+
+// Fragment returns a part of answers that is kept; nil for none. step is how it
+// was written, of names the content that it was written of: what follows from
+// both alone holds for ever, and is nobody's.
+func (r *Room) Fragment(step uint64, of [16]byte) any {
+	if kept, ok := r.kept.GetIfPresent(key{step: step, of: of}); ok {
+		r.found.Add(1)
+		return kept.(fragment).value
+	}
+	return nil
+}
+
+// KeepFragment keeps one that had to be made, of a size in bytes.
+func (r *Room) KeepFragment(step uint64, of [16]byte, made any, size int) {
+	r.made.Add(1)
+	r.kept.Set(key{step: step, of: of}, fragment{made, size})
+}
+
+type fragment struct {
+	value any
+	bytes int
+}
+
+func (f fragment) size() int { return f.bytes }
 
 // Do returns the answer that is kept under a key and holds at a moment, else
 // what write makes, which is kept then. Those who ask for the same at the same
@@ -72,23 +111,23 @@ func (r *Room) Get(key string, at time.Time) *Answer {
 // was asked for is not kept, nor shared. An error is told to all of them and
 // kept for nobody; where it is that the maker's client has gone, or a panic,
 // each of the others makes their own.
-func (r *Room) Do(ctx context.Context, key string, at time.Time, write func() (*Answer, error)) (*Answer, error) {
+func (r *Room) Do(ctx context.Context, name string, at time.Time, write func() (*Answer, error)) (*Answer, error) {
 	if !r.Keeps() {
 		return write()
 	}
-	if kept := r.Get(key, at); kept != nil {
+	if kept := r.Get(name, at); kept != nil {
 		return kept, nil
 	}
 	r.misses.Add(1)
 	r.mu.Lock()
-	under, joined := r.flights[key]
+	under, joined := r.flights[name]
 	if !joined {
 		under = &flight{done: make(chan struct{})}
-		r.flights[key] = under
+		r.flights[name] = under
 	}
 	r.mu.Unlock()
 	if !joined {
-		return r.fly(key, at, under, write)
+		return r.fly(name, at, under, write)
 	}
 	select {
 	case <-under.done:
@@ -105,17 +144,17 @@ func (r *Room) Do(ctx context.Context, key string, at time.Time, write func() (*
 }
 
 // fly makes an answer for all who wait for it.
-func (r *Room) fly(key string, at time.Time, f *flight, write func() (*Answer, error)) (*Answer, error) {
+func (r *Room) fly(name string, at time.Time, f *flight, write func() (*Answer, error)) (*Answer, error) {
 	defer func() { // a panic passes by here
 		r.mu.Lock()
-		delete(r.flights, key)
+		delete(r.flights, name)
 		r.mu.Unlock()
 		close(f.done)
 	}()
 	answer, err := write()
 	f.answer, f.err = answer, err
 	if err == nil && answer.Holds(at) {
-		r.kept.Set(key, answer)
+		r.kept.Set(key{answer: name}, answer)
 	}
 	return answer, err
 }
@@ -126,12 +165,12 @@ func isAlone(err error) bool {
 }
 
 // Stats is what became of the room so far: answers found, answers that had to
-// be made, and the bytes it holds now.
-type Stats struct{ Hits, Misses, Bytes uint64 }
+// be made, fragments found and made, and the bytes it holds now.
+type Stats struct{ Hits, Misses, FragmentsFound, FragmentsMade, Bytes uint64 }
 
 // Stats returns them.
 func (r *Room) Stats() Stats {
-	s := Stats{Hits: r.hits.Load(), Misses: r.misses.Load()}
+	s := Stats{Hits: r.hits.Load(), Misses: r.misses.Load(), FragmentsFound: r.found.Load(), FragmentsMade: r.made.Load()}
 	if r.Keeps() {
 		r.kept.CleanUp() // what was added of late is weighed
 		s.Bytes = r.kept.WeightedSize()

@@ -181,10 +181,32 @@ func TestTheRoomHoldsToItsBudget(t *testing.T) {
 	require.LessOrEqual(t, held, uint64(budget))
 }
 
+// TestFragmentsShareTheBudget: with answers, and with each other by what they
+// were written of and how.
+func TestFragmentsShareTheBudget(t *testing.T) {
+	t.Parallel()
+	const budget = 1 << 20
+	room := answers.NewRoom(budget)
+	chair, table := [16]byte{1}, [16]byte{2}
+	room.KeepFragment(1, chair, "chair", 100)
+	require.Equal(t, "chair", room.Fragment(1, chair))
+	require.Nil(t, room.Fragment(2, chair))
+	require.Nil(t, room.Fragment(1, table))
+	require.Nil(t, room.Get("", noon), "a fragment is no answer")
+	for i := range 100 {
+		room.KeepFragment(uint64(i), table, "table", 64<<10)
+	}
+	stats := room.Stats()
+	require.LessOrEqual(t, stats.Bytes, uint64(budget))
+	require.EqualValues(t, 1, stats.FragmentsFound)
+	require.EqualValues(t, 101, stats.FragmentsMade)
+}
+
 // TestAHitIsCheap: one allocation at most, for a key.
 func TestAHitIsCheap(t *testing.T) {
 	room, m := answers.NewRoom(1<<20), &made{}
 	_, err := room.Do(t.Context(), "a", noon, m.write("A"))
 	require.NoError(t, err)
-	require.Zero(t, testing.AllocsPerRun(100, func() { room.Get("a", noon) }))
+	room.KeepFragment(1, [16]byte{1}, "chair", 100)
+	require.Zero(t, testing.AllocsPerRun(100, func() { room.Get("a", noon); room.Fragment(1, [16]byte{1}) }))
 }

@@ -84,8 +84,21 @@ func (m *Metrics) Parts(read func() (found, made, bytes uint64)) {
 	m.kept("portico_kept_parts", "Reads of products, lists and other parts of releases", "kept parts of releases", read)
 }
 
+// Fragments has the metrics tell the same of the fragments that answers are put
+// together from; what they take in memory counts with the answers.
+func (m *Metrics) Fragments(read func() (found, made uint64)) {
+	m.found("portico_kept_fragments", "Products written into answers that were made, as far as a fragment of them can be kept", read)
+}
+
 // kept is how often something was found in memory, and how much that takes.
 func (m *Metrics) kept(name, reads, what string, read func() (found, made, bytes uint64)) {
+	m.found(name, reads, func() (found, made uint64) { found, made, _ = read(); return found, made })
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name + "_bytes", Help: "Memory that " + what + " take."},
+		func() float64 { _, _, bytes := read(); return float64(bytes) }))
+}
+
+// found is how often something was found in memory, and how often not.
+func (m *Metrics) found(name, reads string, read func() (found, made uint64)) {
 	count := func(outcome string, value func() uint64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: name + "_total", Help: reads + ", by what became of them: found, or made.",
@@ -93,10 +106,8 @@ func (m *Metrics) kept(name, reads, what string, read func() (found, made, bytes
 		}, func() float64 { return float64(value()) })
 	}
 	m.registry.MustRegister(
-		count("found", func() uint64 { found, _, _ := read(); return found }),
-		count("made", func() uint64 { _, made, _ := read(); return made }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name + "_bytes", Help: "Memory that " + what + " take."},
-			func() float64 { _, _, bytes := read(); return float64(bytes) }))
+		count("found", func() uint64 { found, _ := read(); return found }),
+		count("made", func() uint64 { _, made := read(); return made }))
 }
 
 // Handler answers MetricsPath in the text format of Prometheus.

@@ -29,7 +29,7 @@ func (planner) Name() string { return "planner" }
 
 // GenerateCode implements plugin.CodeGenerator.
 func (planner) GenerateCode(data *codegen.Data) error {
-	b := &build{Data: data, live: liveFields}
+	b := &build{Data: data}
 	b.gather()
 	return templates.Render(templates.Options{
 		PackageName:     data.Config.Exec.Package,
@@ -46,10 +46,18 @@ func (planner) GenerateCode(data *codegen.Data) error {
 // kept answer leaves holes for them.
 var liveFields = []string{"Product.stock"}
 
+// keptTypes are the object types of whose rows fragments are kept, and keptEdges
+// what they have kept with them. What hangs at those edges is in the identity of
+// such a row too, but for the fields that a publication changes by itself.
+var (
+	keptTypes      = []string{"Product"}
+	keptEdges      = []string{"Product.breadcrumbs", "Product.files", "Product.mainImage"}
+	releasedFields = []string{"CatalogNode.publishedAt", "Product.publishedAt"}
+)
+
 // build is what the template is filled with.
 type build struct {
 	*codegen.Data
-	live  []string
 	Plans codegen.Objects         // object types that a query can come to
 	Kinds []*codegen.Interface    // interfaces, likewise
 	Refs  []*config.TypeReference // what fields answer, and the elements of it
@@ -103,9 +111,22 @@ func (b *build) gather() {
 	})
 }
 
+func coordinate(f *codegen.Field) string { return f.Object.Name + "." + f.Name }
+
 // Live tells whether a field is one of those that change by themselves.
 func (b *build) Live(f *codegen.Field) bool {
-	return slices.Contains(b.live, f.Object.Name+"."+f.Name)
+	return slices.Contains(liveFields, coordinate(f))
+}
+
+// Kept tells whether fragments are kept of the rows of an object type.
+func (b *build) Kept(o *codegen.Object) bool { return slices.Contains(keptTypes, o.Name) }
+
+// KeptEdge tells whether they hold what is found at an edge.
+func (b *build) KeptEdge(f *codegen.Field) bool { return slices.Contains(keptEdges, coordinate(f)) }
+
+// Apart tells whether a field is more than what its row shows of itself.
+func (b *build) Apart(f *codegen.Field) bool {
+	return b.Fails(f) || b.Live(f) || len(f.Args) > 0 || slices.Contains(releasedFields, coordinate(f))
 }
 
 // Writer is the function that writes a value.

@@ -1,0 +1,155 @@
+package plan
+
+import (
+	"context"
+	"slices"
+
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// Fragments keep what was written of rows, for the runs to come. What a row
+// shows of itself follows from its identity alone, so a fragment is never out
+// of date; what does not, it has left out, and each run writes it anew.
+type Fragments interface {
+	// Identity names all that a row's own fields follow from, and what is found
+	// at some edges, each named once or more; false where it is not known.
+	Identity(ctx context.Context, row any, edges []string) (identity Identity, known bool)
+
+	// Pay accounts for an edge that is not followed, as it is in the fragment;
+	// false where it must not be given.
+	Pay(ctx context.Context, row any, edge string) bool
+
+	// Find returns a fragment that was kept; nil for none.
+	Find(step uint64, of Identity) *Fragment
+
+	// Keep keeps a fragment for as long as there is room.
+	Keep(step uint64, of Identity, made *Fragment)
+}
+
+// Identity is a hash of content that no other content has.
+type Identity [16]byte
+
+// Fragment is an object as it was written for one step of a plan, without the
+// fields that do not follow from the identity of its row. It never changes, and
+// runs share it.
+type Fragment struct {
+	body []byte
+	gaps []gap
+}
+
+// gap is where a field is left out, or is to be paid for.
+type gap struct{ at, end, field int }
+
+// Size is what the fragment takes in memory, in bytes.
+func (f *Fragment) Size() int { return 96 + cap(f.body) + 24*cap(f.gaps) }
+
+// leastOwn is how many of its fields a row must show for a fragment of it to be
+// kept: fewer are written as fast as they are found. An edge is enough.
+const leastOwn = 4
+
+// shown tells whether all that is selected is what rows show of themselves.
+func (n *Runner) shown(set ast.SelectionSet) bool {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			if selection.Name == "__typename" {
+				continue
+			}
+			object := n.objects[selection.ObjectDefinition.Name]
+			if object == nil || object.Fields[selection.Name] == nil || object.Fields[selection.Name].Apart || !n.shown(selection.SelectionSet) {
+				return false
+			}
+		case *ast.InlineFragment:
+			if !n.shown(selection.SelectionSet) {
+				return false
+			}
+		case *ast.FragmentSpread:
+			if !n.shown(selection.Definition.SelectionSet) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Keeps tells whether fragments are kept of what is selected.
+func (r *Run) Keeps(fields *Fields) bool {
+	return r.runner.fragments != nil && fields.own >= leastOwn
+}
+
+// Object writes what is selected of a row, by the fragment that is kept of it,
+// or keeps one. False where it is null.
+func (r *Run) Object(ctx context.Context, fields *Fields, row any) bool {
+	of, known := r.runner.fragments.Identity(ctx, row, fields.edges)
+	if !known {
+		valid, mark := true, r.Mark()
+		for i := range fields.List {
+			valid = r.row(ctx, &fields.List[i], row) && valid
+		}
+		return r.Close(mark, valid)
+	}
+	if kept := r.runner.fragments.Find(fields.step, of); kept != nil {
+		return r.fill(ctx, fields, kept, row)
+	}
+	made, valid := r.draft(ctx, fields, row)
+	if made != nil {
+		r.runner.fragments.Keep(fields.step, of, made)
+	}
+	return valid
+}
+
+// row writes a field of a row; false where that makes the row null.
+func (r *Run) row(ctx context.Context, f *Field, row any) bool {
+	r.Begin(f)
+	valid := r.runner.field(ctx, r, f, row) || r.Null(f)
+	r.End()
+	return valid
+}
+
+// fill writes a fragment with the fields that it left out.
+func (r *Run) fill(ctx context.Context, fields *Fields, kept *Fragment, row any) bool {
+	mark, valid, from := r.Mark(), true, 0
+	for _, gap := range kept.gaps {
+		f := &fields.List[gap.field]
+		if f.kept && r.runner.fragments.Pay(ctx, row, f.collected.Name) {
+			continue
+		}
+		r.answer = append(r.answer, kept.body[from:gap.at]...)
+		from = gap.end
+		valid = r.row(ctx, f, row) && valid
+	}
+	r.answer = append(r.answer, kept.body[from:]...)
+	if !valid {
+		r.cut(mark)
+	}
+	return valid
+}
+
+// draft writes what is selected of a row, and makes a fragment of it; nil where
+// there were errors.
+func (r *Run) draft(ctx context.Context, fields *Fields, row any) (made *Fragment, valid bool) {
+	mark, sound := r.Mark(), true
+	made, valid = &Fragment{}, true
+	from := mark
+	for i := range fields.List {
+		f := &fields.List[i]
+		begins, faults := r.Mark(), r.faults
+		valid = r.row(ctx, f, row) && valid
+		if f.kept {
+			sound = sound && r.faults == faults
+			if f.description.Kept {
+				at := len(made.body) + begins - from
+				made.gaps = append(made.gaps, gap{at, at + r.Mark() - begins, i})
+			}
+			continue
+		}
+		made.body = append(made.body, r.answer[from:begins]...)
+		made.gaps = append(made.gaps, gap{len(made.body), len(made.body), i})
+		from = r.Mark()
+	}
+	if valid = r.Close(mark, valid); !valid || !sound {
+		return nil, valid
+	}
+	made.body = slices.Clip(append(made.body, r.answer[from:]...))
+	return made, true
+}
