@@ -60,7 +60,9 @@ type Store struct {
 	keys     *keyRoom
 	live     *liveStock // nil for none
 	lane     topic      // of this process's writes to stock
-	sales    stockQueue
+	sales    *stockQueue
+	redeems  *redeemQueue
+	creates  *createQueue
 	loads    sync.WaitGroup
 }
 
@@ -84,6 +86,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	s.cache, s.works, s.keys = newCache(config), s.jobWorks(), newKeyRoom(config)
 	s.lane = newStockLane()
 	s.live = newLiveStock(config, s.lane)
+	s.sales, s.redeems, s.creates = newStockQueue(s), newRedeemQueue(), newCreateQueue(s)
 	if s.read, s.write, s.closer, err = engine.open(ctx, config); err != nil {
 		return nil, err
 	}
