@@ -14,6 +14,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -52,6 +53,7 @@ type Store struct {
 
 	topics   topics
 	jobs     chan struct{} // wakes the worker of this process
+	asked    atomic.Uint64 // requests that jobs give way to
 	works    map[JobKind]jobWork
 	settings watched[*Settings]
 	routing  watched[*routing]
