@@ -361,6 +361,7 @@ func (a *app) handler() http.Handler {
 		web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping),
 	}, api.WriteError)
 	return web.Chain(web.Entrance(api.WriteError, graph.SentHeaders()...)(web.Route(mux)),
+		a.announce,
 		web.RequestID,
 		web.Address(proxies),
 		web.Recover(a.log, api.WriteError),
@@ -372,6 +373,14 @@ func (a *app) handler() http.Handler {
 		web.LimitBody(maxBody),
 		graph.Shopper,
 	)
+}
+
+// announce has the store's jobs know of requests, and give way to them.
+func (a *app) announce(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.store.Asked()
+		next.ServeHTTP(w, r)
+	})
 }
 
 // documentBounds are those of GraphQL documents and their variables.

@@ -113,6 +113,7 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 			return nil, err
 		}
 		state, likely = next, likely || next.Misses == 0
+		giveWay(ctx)
 	}
 	return state, nil
 }

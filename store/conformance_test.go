@@ -25,6 +25,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"statements", storetest.Statements},
 		{"text", storetest.Text},
 		{"writes", storetest.Writes},
+		{"writes together", storetest.WritesTogether},
 		{"idempotency", storetest.Idempotency},
 		{"code use", storetest.CodeUse},
 		{"code generation", storetest.CodeGeneration},

@@ -55,9 +55,9 @@ type dialect interface {
 	// snapshot is the isolation under which several reads see one state.
 	snapshot() *sql.TxOptions
 
-	// forUpdate ends a query whose rows nobody else may change before this
-	// transaction ends.
-	forUpdate() string
+	// forUpdate ends a query whose rows of a table nobody else may change before
+	// this transaction ends. They are locked in the order of the query.
+	forUpdate(table string) string
 
 	// explain makes a query tell its plan.
 	explain(query string) string
@@ -218,7 +218,7 @@ func (sqliteDialect) classify(err error) fault {
 func (sqliteDialect) oneWriter() bool             { return true }
 func (sqliteDialect) snapshot() *sql.TxOptions    { return nil }
 func (sqliteDialect) analyze([]string) string     { return "" }
-func (sqliteDialect) forUpdate() string           { return "" } // it has the whole database
+func (sqliteDialect) forUpdate(string) string     { return "" } // it has the whole database
 func (sqliteDialect) bulk() string                { return "" }
 func (sqliteDialect) explain(query string) string { return "EXPLAIN QUERY PLAN " + query }
 
@@ -341,7 +341,7 @@ func (postgresDialect) snapshot() *sql.TxOptions {
 func (postgresDialect) analyze(tables []string) string {
 	return "ANALYZE " + strings.Join(tables, ", ")
 }
-func (postgresDialect) forUpdate() string { return " FOR UPDATE" }
+func (postgresDialect) forUpdate(table string) string { return " FOR UPDATE OF " + table }
 
 // bulk has keys looked up in their index: a plan that was made while a table
 // was small reads all of it, and is kept while it grows.

@@ -263,7 +263,7 @@ func (s *Store) workOn(ctx context.Context, worker string, job *Job) {
 		if work == nil {
 			return fmt.Errorf("this version knows no job of the kind %q", job.Kind)
 		}
-		result, err = work(running, job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
+		result, err = work(s.courteous(running), job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
 		return err
 	})
 	canceled := errors.Is(context.Cause(running), errCanceled) || errors.Is(err, errCanceled)

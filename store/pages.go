@@ -53,6 +53,7 @@ func pagesOf[T any](ctx context.Context, in session, table string, kept []within
 		if err := do(items); err != nil {
 			return err
 		}
+		giveWay(ctx)
 		if len(rows) < exportPage {
 			return nil
 		}

@@ -110,10 +110,21 @@ func scanCode(rows *sql.Rows, p *Promotion) (*PromotionCode, error) {
 
 func scanAnyCode(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, nil) }
 
+// isCodeText tells whether a text could be a code's.
+func isCodeText(text string) bool { return cleanText(text) && len(text) <= maxCodeBytes }
+
+// created is when the code was made; zero for one that was imported without.
+func (c *PromotionCode) created() (at time.Time) {
+	if c.CreatedAt != nil {
+		at = *c.CreatedAt
+	}
+	return at
+}
+
 // findCode finds a code across promotions: the held one, else the newest; nil
 // when there is none.
 func findCode(ctx context.Context, in session, code string) (*PromotionCode, error) {
-	if !cleanText(code) || len(code) > maxCodeBytes {
+	if !isCodeText(code) {
 		return nil, nil
 	}
 	c, _, err := one(ctx, in, scanAnyCode, `

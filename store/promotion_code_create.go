@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 )
 
 // NewCode is a code to be made.
@@ -44,37 +45,43 @@ func (f *faults) consumeUnit(member string, unit ConsumeUnit) {
 // row is told, in their order, whatever is wrong with each, of very many the
 // first ones.
 func (s *Store) CreatePromotionCodes(ctx context.Context, actor Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *Promotion, made []*PromotionCode, err error) {
-	f := &faults{}
-	f.consumeUnit("consumeUnit", unit)
-	likely := true // that all is well
-	create := func(ctx context.Context, t *tx) error {
-		made = nil
-		if p, err = t.lockPromotion(ctx, "promotionId", promotionID); err != nil {
-			return err
-		}
-		if err := p.takesCodes(); err != nil {
-			return err
-		}
-		switch {
-		case len(codes) == 0:
-			return unprocessable([]string{"codes"}, "is required: name at least one code")
-		case len(codes) > MaxCodes:
-			return unprocessable([]string{"codes"}, "must be at most %d, not %d; send them in several requests", MaxCodes, len(codes))
-		}
-		made, err = t.addCodes(ctx, p, codes, unit, slices.Clone(f.list), likely)
-		return err
-	}
-	if err = s.update(ctx, actor, create, &p, &made); errors.Is(err, errTaken) {
-		likely = false
-		err = s.update(ctx, actor, create, &p, &made)
-	}
+	list, err := s.creates.ask(ctx, s, actor, newCodeList(promotionID, codes, unit))
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, c := range made {
-		c.Promotion = p // which is not kept with each of them
+	for _, c := range list.made {
+		c.Promotion = list.promotion // which is not kept with each of them
 	}
-	return p, made, nil
+	return list.promotion, list.made, nil
+}
+
+// createAlone makes the codes of one request in a write of its own, and tells
+// of each that is wrong.
+func (s *Store) createAlone(r *createRequest) {
+	f, asked, out := &faults{}, r.in, &r.out
+	f.consumeUnit("consumeUnit", asked.unit)
+	likely := true // that all is well
+	create := func(ctx context.Context, t *tx) (err error) {
+		out.made = nil
+		if out.promotion, err = t.lockPromotion(ctx, "promotionId", asked.promotionID); err != nil {
+			return err
+		}
+		if err := out.promotion.takesCodes(); err != nil {
+			return err
+		}
+		switch {
+		case len(asked.codes) == 0:
+			return unprocessable([]string{"codes"}, "is required: name at least one code")
+		case len(asked.codes) > MaxCodes:
+			return unprocessable([]string{"codes"}, "must be at most %d, not %d; send them in several requests", MaxCodes, len(asked.codes))
+		}
+		out.made, err = t.addCodes(ctx, out.promotion, asked.codes, asked.unit, slices.Clone(f.list), likely)
+		return err
+	}
+	if r.err = s.update(r.ctx, r.actor, create, &out.promotion, &out.made); errors.Is(r.err, errTaken) {
+		likely = false
+		r.err = s.update(r.ctx, r.actor, create, &out.promotion, &out.made)
+	}
 }
 
 // takesCodes tells why no codes can be added; nil when they can.
@@ -119,8 +126,7 @@ func (t *tx) addCodes(ctx context.Context, p *Promotion, codes []NewCode, unit C
 		return nil, err
 	}
 	_, err := t.insert(ctx, newCodeInsert, len(order), func(values []any, n int) []any {
-		c := made[first[order[n]]]
-		return append(values, p.number, p.epoch, c.Code, c.ID, c.MaxUses, 0, string(c.ConsumeUnit), c.User.stored(), micros(t.now))
+		return made[first[order[n]]].row(values, p, t.now)
 	})
 	return made, err
 }
@@ -152,6 +158,11 @@ func (c *NewCode) make(made *PromotionCode, id string, p *Promotion, unit Consum
 	}
 }
 
+// row appends the values of codeInsert of a code that is new.
+func (c *PromotionCode) row(values []any, p *Promotion, now time.Time) []any {
+	return append(values, p.number, p.epoch, c.Code, c.ID, c.MaxUses, 0, string(c.ConsumeUnit), c.User.stored(), micros(now))
+}
+
 // DeletePromotionCodes removes codes of a promotion, all or none, and tells
 // how many. NOT_FOUND for an unknown promotion and for each code it has not
 // got; UNPROCESSABLE for the code of an automatic promotion.
@@ -164,7 +175,7 @@ func (s *Store) DeletePromotionCodes(ctx context.Context, actor Actor, promotion
 		if err != nil {
 			return err
 		}
-		known, err := t.codesOf(ctx, p, codes)
+		known, err := t.lockCodes(ctx, p, codes)
 		if err != nil {
 			return err
 		}
@@ -187,14 +198,17 @@ func (s *Store) DeletePromotionCodes(ctx context.Context, actor Actor, promotion
 	return deleted, err
 }
 
-// codesOf tells which codes a promotion has.
-func (t *tx) codesOf(ctx context.Context, p *Promotion, codes []string) (map[string]bool, error) {
+// lockCodes tells which codes a promotion has. They are locked in order, or
+// this and another write deadlock (redemption.lock).
+func (t *tx) lockCodes(ctx context.Context, p *Promotion, codes []string) (map[string]bool, error) {
 	known := map[string]bool{}
 	codes = slices.DeleteFunc(unique(codes), func(code string) bool { return !cleanText(code) })
+	slices.Sort(codes)
 	err := chunked(codes, 512, func(codes []string) error {
 		list, args := in([]any{p.number, p.epoch}, codes)
 		found, err := collect(ctx, t.session, scalar[string],
-			`SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 AND code IN (`+list+`)`, args...)
+			`SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 AND code IN (`+list+`)
+			ORDER BY code`+t.engine.forUpdate("promotion_code"), args...)
 		for _, code := range found {
 			known[code] = true
 		}

@@ -238,13 +238,14 @@ func (t *tx) lockPromotion(ctx context.Context, member, id string) (*Promotion, 
 	return byID[id], err
 }
 
+// lockPromotions locks promotions in the order of their ids, or two writes
+// deadlock.
 func (t *tx) lockPromotions(ctx context.Context, ids []string) (map[string]*Promotion, error) {
 	byID := make(map[string]*Promotion, len(ids))
-	err := chunked(ids, 512, func(ids []string) error {
+	err := chunked(slices.Sorted(slices.Values(ids)), 512, func(ids []string) error {
 		list, args := in(nil, ids)
 		rows, err := collect(ctx, t.session, scanPromotion(t.now), `
-			UPDATE promotion SET epoch = epoch WHERE id IN (`+list+`)
-			RETURNING `+promotionColumns, args...)
+			SELECT `+promotionColumns+` FROM promotion WHERE id IN (`+list+`) ORDER BY id`+t.engine.forUpdate("promotion"), args...)
 		for _, p := range rows {
 			byID[p.ID] = p
 		}

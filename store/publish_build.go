@@ -60,6 +60,7 @@ func (p *plan) build(ctx context.Context, release *Release, start, end int) ([]*
 	}
 	built := make([]*builtProduct, len(order))
 	err = parallel(len(built), func(i int) error {
+		giveWay(ctx)
 		handle := order[i]
 		source := sources[handle]
 		if source == nil {

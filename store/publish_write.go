@@ -75,6 +75,7 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 			w.added.add(d.record())
 		}
 		w.fresh = w.fresh[:0]
+		giveWay(ctx)
 	}
 	return err
 }

@@ -29,7 +29,7 @@ func (w *stockWrite) lock(ctx context.Context, products []string) error {
 	w.found = make(map[string]*stockRow, len(products))
 	slices.Sort(products)
 	return chunked(slices.Compact(products), 512, func(ids []string) error {
-		rows, err := stockRows(ctx, w.session, ids, w.store.dialect.forUpdate())
+		rows, err := stockRows(ctx, w.session, ids, w.engine.forUpdate("stock"))
 		for i := range rows {
 			w.found[rows[i].ProductID] = &rows[i]
 		}

@@ -14,6 +14,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -52,6 +53,7 @@ type Store struct {
 
 	topics   topics
 	jobs     chan struct{} // wakes the worker of this process
+	asked    atomic.Uint64 // requests that jobs give way to
 	works    map[JobKind]jobWork
 	settings watched[*Settings]
 	routing  watched[*routing]
@@ -60,7 +62,9 @@ type Store struct {
 	keys     *keyRoom
 	live     *liveStock // nil for none
 	lane     topic      // of this process's writes to stock
-	sales    stockQueue
+	sales    *stockQueue
+	redeems  *redeemQueue
+	creates  *createQueue
 	loads    sync.WaitGroup
 }
 
@@ -84,6 +88,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	s.cache, s.works, s.keys = newCache(config), s.jobWorks(), newKeyRoom(config)
 	s.lane = newStockLane()
 	s.live = newLiveStock(config, s.lane)
+	s.sales, s.redeems, s.creates = newStockQueue(s), newRedeemQueue(), newCreateQueue(s)
 	if s.read, s.write, s.closer, err = engine.open(ctx, config); err != nil {
 		return nil, err
 	}

@@ -13,9 +13,10 @@ import (
 // another transaction, so side effects wait in afterCommit.
 type tx struct {
 	session
-	now   time.Time // fixed for the whole write, truncated to milliseconds
-	actor Actor
-	after []func()
+	engine dialect
+	now    time.Time // fixed for the whole write, truncated to milliseconds
+	actor  Actor
+	after  []func()
 }
 
 // afterCommit runs f once the write is durable.
@@ -108,7 +109,7 @@ func (s *Store) tryAlone(caller context.Context, actor Actor, fn func(context.Co
 	if err := caller.Err(); err != nil { // it went while the write waited for a connection
 		return err
 	}
-	t := &tx{session: session{on: transaction}, now: s.now(), actor: actor}
+	t := &tx{session: session{on: transaction}, engine: s.dialect, now: s.now(), actor: actor}
 	if err := guard(func() error { return fn(ctx, t) }); err != nil {
 		return err
 	}

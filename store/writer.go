@@ -214,7 +214,7 @@ func (w *connection) savepoint(j *queuedWrite) error {
 func (w *connection) try(j *queuedWrite) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), updateDeadline)
 	defer cancel()
-	j.tx = &tx{session: w.session, now: w.store.now(), actor: j.actor}
+	j.tx = &tx{session: w.session, engine: w.store.dialect, now: w.store.now(), actor: j.actor}
 	if j.err = guard(func() error { return j.fn(ctx, j.tx) }); j.err != nil {
 		j.tx = nil
 	}
