@@ -87,9 +87,13 @@ func (s *Store) dropRelease(ctx context.Context, actor Actor, release deadReleas
 				return err
 			}
 		}
+		// Up to a bound, not one of a list: PostgreSQL then reads no more than
+		// what it deletes, whatever it believes of the table.
+		last := strings.ReplaceAll(part.key, ",", " DESC,") + " DESC"
 		text := fmt.Sprintf(`
-			DELETE FROM %[1]s WHERE %[2]s = $1 AND (%[3]s) IN (
-			    SELECT %[3]s FROM %[1]s WHERE %[2]s = $1 ORDER BY %[3]s LIMIT $2)`, part.table, owner, part.key)
+			DELETE FROM %[1]s WHERE %[2]s = $1 AND (%[3]s) <= (
+			    SELECT %[3]s FROM (SELECT %[3]s FROM %[1]s WHERE %[2]s = $1 ORDER BY %[3]s LIMIT $2) AS batch
+			    ORDER BY %[4]s LIMIT 1)`, part.table, owner, part.key, last)
 		if err := s.inBatches(ctx, actor, func(ctx context.Context, t *tx, rows int) (int64, error) {
 			return t.exec(ctx, text, id, rows)
 		}); err != nil {
