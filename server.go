@@ -308,6 +308,10 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	}
 	a := &app{serve: c, store: s, tokens: tokens, metrics: web.NewMetrics(clientOf), answers: answers.NewRoom(cli.AnswerCacheBytes(c.AnswerCacheBytes)), log: log}
 	a.metrics.Parts(s.CacheStats)
+	a.metrics.Stock(func() (held, bytes, age, loads float64) {
+		stats := s.LiveStockStats()
+		return float64(stats.Held), float64(stats.Bytes), stats.Age.Seconds(), float64(stats.Loads)
+	})
 	a.metrics.Answers(func() (found, made, bytes uint64) {
 		stats := a.answers.Stats()
 		return stats.Hits, stats.Misses, stats.Bytes

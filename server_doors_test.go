@@ -8,9 +8,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
 )
 
 // dial opens a connection to a server, and says the beginning of something.
@@ -140,10 +141,10 @@ func TestHealthIsAnsweredWhateverIsHeld(t *testing.T) {
 	for _, conn := range held {
 		conn.Close()
 	}
-	require.Eventually(t, func() bool {
+	storetest.Soon(t, true, func() bool {
 		response, _ := s.send(t, "GET", "/v2/settings", "")
 		return response.StatusCode == http.StatusUnauthorized
-	}, time.Minute, 10*time.Millisecond, "there is room again")
+	}, "there is room again")
 }
 
 // Connections that wait for a request make room for one that brings one.

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
 )
 
 // certify writes a certificate of its own for this machine, and its key.
@@ -63,7 +65,7 @@ func TestTLS(t *testing.T) {
 	serial, _ = ask()
 	require.Equal(t, int64(1), serial, "what cannot be read changes nothing")
 	trusted.AddCert(certify(t, certFile, keyFile, 2))
-	require.Eventually(t, func() bool { serial, _ := ask(); return serial == 2 }, 30*time.Second, 100*time.Millisecond)
+	storetest.Soon(t, true, func() bool { serial, _ := ask(); return serial == 2 })
 	require.Zero(t, s.stop())
 
 	code, _, stderr := portico(t, append([]string{"serve", "--tls-cert", certFile}, flags...)...)

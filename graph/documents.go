@@ -41,7 +41,7 @@ func (p *prepared) budget() *budget { return &budget{allowance: p.allowed} }
 
 // prepare makes the request ready to run, its variables as the schema has
 // them, or tells why it cannot run.
-func (d *documents) prepare(ctx context.Context, params *graphql.RawParams) (*prepared, gqlerror.List) {
+func (d *documents) prepare(params *graphql.RawParams) (*prepared, gqlerror.List) {
 	kept := d.kept.find(params.Query)
 	if kept == nil {
 		document, faults := d.read(params.Query)
@@ -61,9 +61,6 @@ func (d *documents) prepare(ctx context.Context, params *graphql.RawParams) (*pr
 	}
 	params.Variables = variables
 	asked.allowed, fault = d.pricing.check(asked.operation, variables)
-	if op, ok := operationOf(ctx); ok {
-		op.budget = asked.budget()
-	}
 	return asked, listed(fault)
 }
 

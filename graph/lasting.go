@@ -72,7 +72,7 @@ func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body
 		return made.keep(ctx, view)
 	})
 	switch {
-	case made != nil: // by this request, which may tell errors
+	case made != nil && (err != nil || made.holes.Len() > 0): // by this request, which may tell errors
 		body, err = p.fill(ctx, made.body, &made.livePart, dst)
 		return body, nil, true, err
 	case errors.Is(err, errBroken), err != nil && ctx.Err() != nil:
@@ -80,7 +80,9 @@ func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body
 	case err != nil:
 		return dst, nil, false, err
 	}
-	p.countFields(ctx, q.lasting)
+	if made == nil {
+		p.countFields(ctx, q.lasting)
+	}
 	if live, ok := kept.Beside().(*livePart); ok {
 		body, err = p.fill(ctx, kept.Body, live, dst)
 		return body, nil, true, err

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -66,6 +67,52 @@ func TestAKeptAnswerIsCountedAndCostsNoStatement(t *testing.T) {
 		}
 		require.Equal(t, map[string]int{"Query.products": 4, "Query.hierarchies": 4}, counted)
 		require.Equal(t, answers.Stats{Hits: 3, Misses: 1, Bytes: room.Stats().Bytes}, room.Stats())
+	})
+}
+
+// What a release alone decides can be kept by caches that ask whether it still
+// holds; what is live, what is posted and what has errors cannot.
+func TestQueriesByGETHaveEntityTags(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		ask := func(handler http.Handler, method, query string, reader *auth.Principal, known string) *httptest.ResponseRecorder {
+			r := newPost(t, query, nil)
+			if method == http.MethodGet {
+				r = httptest.NewRequest(http.MethodGet, "/graphql?query="+url.QueryEscape(query), nil)
+			}
+			if known != "" {
+				r.Header.Set("If-None-Match", known)
+			}
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, by(r, reader))
+			return w
+		}
+		account := with("catalog:read")
+		account.AccountID = "acme"
+		const lasting, live, broken = `{ products(first: 3) { nodes { sku } } }`, `{ products(first: 3) { nodes { sku stock { available } } } }`, `{ products(first: 3, after: "!") { nodes { sku } } }`
+		for name, options := range map[string][]graph.HandlerOption{"kept": {graph.Keeping(answers.NewRoom(1 << 20))}, "not kept": nil} {
+			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), options...))
+			for range 3 { // made, found, found and known by its bytes
+				got := ask(handler, "GET", lasting, admin(), "")
+				tag := got.Header().Get("Etag")
+				require.NotEmpty(t, tag, name)
+				require.Equal(t, "public, no-cache", got.Header().Get("Cache-Control"))
+				require.Equal(t, "private, no-cache", ask(handler, "GET", lasting, account, "").Header().Get("Cache-Control"))
+				again := ask(handler, "GET", lasting, admin(), tag)
+				require.Equal(t, []any{304, 0, tag, "public, no-cache"}, []any{again.Code, again.Body.Len(), again.Header().Get("Etag"), again.Header().Get("Cache-Control")})
+				require.Equal(t, 200, ask(handler, "GET", lasting, admin(), `"other"`).Code)
+				for _, query := range []string{live, broken, `{ settings { currency } }`, `{ __schema { queryType { name } } }`} {
+					w := ask(handler, "GET", query, admin(), "*")
+					require.Equal(t, []any{200, "", "no-store"}, []any{w.Code, w.Header().Get("Etag"), w.Header().Get("Cache-Control")}, query)
+				}
+				for _, query := range []string{lasting, live} {
+					w := ask(handler, "POST", query, admin(), "*")
+					require.Equal(t, []any{200, "", ""}, []any{w.Code, w.Header().Get("Etag"), w.Header().Get("Cache-Control")}, query)
+				}
+				require.Equal(t, ask(handler, "POST", lasting, admin(), "").Body.String(), got.Body.String())
+			}
+		}
 	})
 }
 

@@ -85,7 +85,7 @@ func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
 	})
 	ctx = graphql.WithResponseContext(ctx, p.present, recovered)
 	buffer := buffers.Get().(*[]byte)
-	body, found, err := p.answer(ctx, q, (*buffer)[:0])
+	body, found, err := p.answer(ctx, q, cacheable(r), (*buffer)[:0])
 	if cap(body) > cap(*buffer) && cap(body) <= maxBuffer {
 		*buffer = body
 	}
@@ -104,6 +104,9 @@ func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
 			w.WriteHeader(http.StatusTooManyRequests)
 		}
 		p.write(w, &q.params, response)
+	case found != nil && cacheable(r):
+		w.Header()["Cache-Control"] = CacheControl(r)
+		found.ServeHTTP(w, r)
 	case found != nil:
 		found.Send(w, r)
 	default:
@@ -113,9 +116,10 @@ func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
 	return true
 }
 
-// answer makes an answer in dst, or finds one that is kept whole.
-func (p *planned) answer(ctx context.Context, q *ready, dst []byte) (body []byte, found *answers.Answer, err error) {
-	if q.lasting != nil && p.room.Keeps() {
+// answer makes an answer in dst, or finds one that is kept whole. Where it is
+// tagged, it is one that could be kept, whether or not there is room for any.
+func (p *planned) answer(ctx context.Context, q *ready, tagged bool, dst []byte) (body []byte, found *answers.Answer, err error) {
+	if q.lasting != nil && (tagged || p.room.Keeps()) {
 		body, found, ok, err := p.lastingAnswer(ctx, q, dst)
 		if ok || err != nil {
 			return body, found, err

@@ -187,6 +187,9 @@ func head(w http.ResponseWriter, r *http.Request) (modern bool) {
 		w.Header()["Content-Type"] = graphQLTypes
 	}
 	w.Header()["Vary"] = append(w.Header()["Vary"], varyAnswers...)
+	if cacheable(r) {
+		w.Header()["Cache-Control"] = ForNobody // unless it turns out that they may
+	}
 	return modern
 }
 
@@ -222,14 +225,14 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, params *graphql.R
 		return
 	}
 	operation := &graphql.OperationContext{}
-	asked, faults := d.documents.prepare(ctx, params)
+	asked, faults := d.documents.prepare(params)
 	if faults == nil {
 		if q := d.planned.ready(asked, params); q != nil && d.planned.run(w, r, q) {
 			d.documents.kept.keep(sent, q)
 			return
 		}
 		if op, ok := operationOf(r.Context()); ok {
-			op.budget = asked.budget() // of which a plan that failed has spent
+			op.budget = asked.budget() // anew: a plan that failed has spent of it
 		}
 	}
 	if faults == nil {

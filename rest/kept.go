@@ -5,7 +5,6 @@ import (
 
 	"portico/graph"
 	"portico/internal/answers"
-	"portico/internal/auth"
 	"portico/store"
 )
 
@@ -17,15 +16,8 @@ func Keeping(room *answers.Room) Option { return func(a *API) { a.room = room } 
 // asks twice for a filter with a thousand ids.
 const maxKeptTarget = 1 << 10
 
-// Header lines of released answers, made once. A cache may keep what no
-// account decided for whoever sends the same token, but asks here each time
-// whether it still holds: tokens end, sales end, and releases are replaced
-// without notice.
-var (
-	varyReleased = []string{graph.Vary + ", Accept-Encoding"}
-	forAnyone    = []string{"public, no-cache"}
-	forOne       = []string{"private, no-cache"}
-)
+// varyReleased is what released answers depend on, made once.
+var varyReleased = []string{graph.Vary + ", Accept-Encoding"}
 
 // released answers with what a release says, and with nothing that is live or
 // of one account: kept if it was asked for before, else as the route's handler
@@ -49,7 +41,7 @@ func (a *API) released(w http.ResponseWriter, r *http.Request, found route) erro
 	if err != nil {
 		return err
 	}
-	w.Header()["Cache-Control"] = cacheControl(r)
+	w.Header()["Cache-Control"] = graph.CacheControl(r)
 	answer.ServeHTTP(w, r)
 	return nil
 }
@@ -64,14 +56,6 @@ func keptKey(view *store.View, r *http.Request) string {
 	var room [512]byte
 	key := view.AppendKey(room[:0])
 	return string(append(append(append(key, path...), '?'), r.URL.RawQuery...))
-}
-
-// cacheControl tells caches on the way what they may do.
-func cacheControl(r *http.Request) []string {
-	if p := auth.From(r.Context()); p == nil || p.AccountID != "" || len(p.AccountTags) > 0 || p.CustomerID != "" || r.Header["Store-Catalog-Release"] != nil {
-		return forOne
-	}
-	return forAnyone
 }
 
 // draft makes a released answer by the route's handler.

@@ -164,6 +164,7 @@ func (a *API) methods(methods map[string]route) http.Handler {
 			w.Header().Add("Vary", graph.Vary)
 		case strings.HasPrefix(found.path, "/v2/inventories"):
 			w.Header().Add("Vary", multiLocationHeader)
+			w.Header()["Cache-Control"] = graph.ForNobody // stock is live
 		}
 		err := auth.Require(r.Context(), coordinates[found.method])
 		if err == nil {

@@ -85,7 +85,7 @@ func shows(s *surface, shopper *auth.Principal, name, amount string, headers ...
 func (b *two) require(t *testing.T, name, amount string, headers ...string) {
 	t.Helper()
 	require.True(t, shows(b.writer, admin(), name, amount, headers...), "the writer shows %s", b.writer.page(admin(), teaPage, headers...).Body)
-	require.Eventually(t, func() bool { return shows(b.other, admin(), name, amount, headers...) }, 20*time.Second, 10*time.Millisecond)
+	storetest.Soon(t, true, func() bool { return shows(b.other, admin(), name, amount, headers...) })
 }
 
 // TestNoAnswerIsStale: whatever changes an answer, nobody is answered from
@@ -138,7 +138,7 @@ func TestNoAnswerIsStale(t *testing.T) {
 		require.NoError(t, err)
 		both.require(t, "Tea", "1000")
 		require.Len(t, read(t, both.writer.page(admin(), teaPage)).ids(), 1)
-		require.Eventually(t, func() bool { return len(read(t, both.other.page(admin(), teaPage)).ids()) == 1 }, 20*time.Second, 10*time.Millisecond)
+		storetest.Soon(t, true, func() bool { return len(read(t, both.other.page(admin(), teaPage)).ids()) == 1 })
 	})
 }
 
@@ -158,7 +158,7 @@ func TestADatabaseIsRestoredUnderItsServers(t *testing.T) {
 		require.NoError(t, restored.Close())
 		storetest.Restore(t, e, another)
 		for _, s := range []*surface{both.writer, both.other} {
-			require.Eventually(t, func() bool { return shows(s, admin(), "Mate", "1000") }, 20*time.Second, 10*time.Millisecond)
+			storetest.Soon(t, true, func() bool { return shows(s, admin(), "Mate", "1000") })
 		}
 	})
 }

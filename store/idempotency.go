@@ -159,9 +159,11 @@ func (s *Store) sweepIdempotencyKeys(ctx context.Context) error {
 	return s.inBatches(ctx, "", func(ctx context.Context, t *tx, rows int) (int64, error) {
 		return t.exec(ctx, `
 			DELETE FROM idempotency_key
-			WHERE created_at <= $1 AND (client, operation, key) IN (
-			    SELECT client, operation, key FROM idempotency_key
-			    WHERE created_at <= $1 ORDER BY created_at, client, operation, key LIMIT $2)`,
+			WHERE (created_at, client, operation, key) <= (
+			    SELECT created_at, client, operation, key FROM (
+			        SELECT created_at, client, operation, key FROM idempotency_key
+			        WHERE created_at <= $1 ORDER BY created_at, client, operation, key LIMIT $2) AS batch
+			    ORDER BY created_at DESC, client DESC, operation DESC, key DESC LIMIT 1)`,
 			micros(t.now.Add(-idempotencyKept)), rows)
 	})
 }

@@ -111,9 +111,11 @@ func (s *Store) makeKeyRoom(ctx context.Context, client Actor) error {
 	return s.inBatches(ctx, "", func(ctx context.Context, t *tx, rows int) (int64, error) {
 		return t.exec(ctx, `
 			DELETE FROM idempotency_key
-			WHERE client = $1 AND created_at <= $2 AND (operation, key) IN (
-			    SELECT operation, key FROM idempotency_key
-			    WHERE client = $1 AND created_at <= $2 ORDER BY created_at, operation, key LIMIT $3)`,
+			WHERE client = $1 AND (created_at, operation, key) <= (
+			    SELECT created_at, operation, key FROM (
+			        SELECT created_at, operation, key FROM idempotency_key
+			        WHERE client = $1 AND created_at <= $2 ORDER BY created_at, operation, key LIMIT $3) AS batch
+			    ORDER BY created_at DESC, operation DESC, key DESC LIMIT 1)`,
 			string(client), keeps, rows)
 	})
 }

@@ -82,7 +82,7 @@ func TestWorkersSweepSigningKeys(t *testing.T) {
 		require.NoError(t, err)
 		clock.Advance(26 * time.Hour)
 		work(t, s)
-		require.Eventually(t, func() bool { return len(kids(t, s, sealer)) == 1 }, 30*time.Second, 10*time.Millisecond)
+		storetest.Soon(t, true, func() bool { return len(kids(t, s, sealer)) == 1 })
 		require.Equal(t, []string{second}, kids(t, s, sealer))
 	})
 }

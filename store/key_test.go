@@ -21,7 +21,7 @@ func TestSigningKeysCreatesTheFirst(t *testing.T) {
 		keys, err := s.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 		require.Len(t, keys, 1)
-		require.Eventually(t, func() bool { return s.SigningKeysVersion() != before }, 30*time.Second, time.Millisecond)
+		storetest.Soon(t, true, func() bool { return s.SigningKeysVersion() != before })
 		require.True(t, ed25519.Verify(keys[0].Public, []byte("m"), ed25519.Sign(keys[0].Private, []byte("m"))))
 
 		again, err := s.SigningKeys(t.Context(), sealer)

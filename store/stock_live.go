@@ -31,7 +31,8 @@ type liveStock struct {
 	missed  []stockRow // what this process wrote while they were loaded
 	spoilt  bool       // whether more was written meanwhile than missed tells
 
-	feed stockFeed
+	loads uint64 // how often they were read whole
+	feed  stockFeed
 }
 
 // stockAge bounds how old an answer from memory can be.
@@ -117,6 +118,29 @@ func (l *liveStock) drop() {
 	l.rest = time.Now().Add(stockAge)
 }
 
+// LiveStockStats is what is known of the stock in memory.
+type LiveStockStats struct {
+	Held  int           // records; 0 while the database is asked for them
+	Bytes uint64        // that they take
+	Age   time.Duration // since the database was last asked what others wrote; 0 while none are held
+	Loads uint64        // how often all were read, since the store was opened
+}
+
+// LiveStockStats tells what is known of the stock in memory.
+func (s *Store) LiveStockStats() (stats LiveStockStats) {
+	l := s.live
+	if l == nil {
+		return stats
+	}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	stats.Loads = l.loads
+	if l.cells != nil {
+		stats.Held, stats.Bytes, stats.Age = l.cells.count, uint64(l.cells.bytes()), time.Since(l.heard)
+	}
+	return stats
+}
+
 // WarmStock reads all stock into memory, where Config.StockBytes gives it
 // room; what is there already is read again. Servers do so by themselves.
 func (s *Store) WarmStock(ctx context.Context) error {
@@ -168,6 +192,7 @@ func (s *Store) loadStock(ctx context.Context) error {
 		return err
 	}
 	l.cells, l.heard = cells, begun
+	l.loads++
 	l.feed.follow(lanes)
 	l.put(l.missed)
 	l.missed = nil

@@ -72,10 +72,13 @@ func (s *Store) dropRelease(ctx context.Context, actor Actor, release deadReleas
 		return err
 	}
 	for _, table := range releaseTables {
-		owned := table.owned()
+		// Up to a bound, not one of a list: PostgreSQL then reads no more than
+		// what it deletes, whatever it believes of the table.
+		last := strings.ReplaceAll(table.key, ",", " DESC,") + " DESC"
 		text := fmt.Sprintf(`
-			DELETE FROM %[1]s WHERE %[2]s AND (%[3]s) IN (
-			    SELECT %[3]s FROM %[1]s WHERE %[2]s ORDER BY %[3]s LIMIT $2)`, table.name, owned, table.key)
+			DELETE FROM %[1]s WHERE %[2]s AND (%[3]s) <= (
+			    SELECT %[3]s FROM (SELECT %[3]s FROM %[1]s WHERE %[2]s ORDER BY %[3]s LIMIT $2) AS batch
+			    ORDER BY %[4]s LIMIT 1)`, table.name, table.owned(), table.key, last)
 		if err := s.inBatches(ctx, actor, func(ctx context.Context, t *tx, rows int) (int64, error) {
 			return t.exec(ctx, text, id, rows)
 		}); err != nil {

@@ -164,11 +164,15 @@ func (a *Answer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	a.Send(w, r)
+	a.write(w, r, 0)
 }
 
-// Send writes the answer, compressed to those who take that.
-func (a *Answer) Send(w http.ResponseWriter, r *http.Request) {
+// Send writes the answer to a request that no cache keeps an answer of: without
+// its Etag, compressed to those who take that.
+func (a *Answer) Send(w http.ResponseWriter, r *http.Request) { a.write(w, r, 1) }
+
+// write writes the answer with the header of its form from a line on.
+func (a *Answer) write(w http.ResponseWriter, r *http.Request, from int) {
 	header := w.Header()
 	chosen := &a.whole
 	if accepts(r.Header["Accept-Encoding"]) {
@@ -176,7 +180,7 @@ func (a *Answer) Send(w http.ResponseWriter, r *http.Request) {
 			chosen = small
 		}
 	}
-	for _, f := range chosen.own {
+	for _, f := range chosen.own[from:] {
 		header[f.name] = f.values
 	}
 	w.WriteHeader(http.StatusOK)

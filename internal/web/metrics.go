@@ -110,6 +110,24 @@ func (m *Metrics) found(name, reads string, read func() (found, made uint64)) {
 		count("made", func() uint64 { _, made := read(); return made }))
 }
 
+// Stock has the metrics tell of the stock that is in memory: how many records
+// that is, how many bytes they take, for how long the database was not asked
+// what others wrote, in seconds, and how often all of it was read.
+func (m *Metrics) Stock(read func() (held, bytes, age, loads float64)) {
+	gauge := func(name, help string, value func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
+	}
+	m.registry.MustRegister(
+		gauge("portico_live_stock_records", "Stock records held in memory; 0 while the database is asked for them.",
+			func() float64 { held, _, _, _ := read(); return held }),
+		gauge("portico_live_stock_bytes", "Memory that stock records take.",
+			func() float64 { _, bytes, _, _ := read(); return bytes }),
+		gauge("portico_live_stock_age_seconds", "Time since the database was last asked what other servers wrote of stock; beyond a second nothing is answered from memory.",
+			func() float64 { _, _, age, _ := read(); return age }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "portico_live_stock_loads_total", Help: "How often all stock was read into memory."},
+			func() float64 { _, _, _, loads := read(); return loads }))
+}
+
 // Handler answers MetricsPath in the text format of Prometheus.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})

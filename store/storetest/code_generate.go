@@ -48,7 +48,7 @@ func working(t *testing.T, s *store.Store) (stop func()) {
 
 func ended(t *testing.T, s *store.Store, id string) *store.Job {
 	t.Helper()
-	requireSoon(t, true, func() bool {
+	Soon(t, true, func() bool {
 		job, err := s.Job(t.Context(), id)
 		require.NoError(t, err)
 		return !job.FinishedAt.IsZero()
@@ -218,7 +218,7 @@ func generateResumed(e Engine) func(*testing.T) {
 		}
 		for _, enough := range []int{1, count / 3, count / 2} {
 			stop := working(t, s)
-			requireSoon(t, true, func() bool { return made() >= enough })
+			Soon(t, true, func() bool { return made() >= enough })
 			stop()
 			between, err := s.Job(t.Context(), job.ID)
 			require.NoError(t, err)
@@ -240,7 +240,7 @@ func generateCanceled(e Engine) func(*testing.T) {
 		s, _ := promoted(t, e, promotion("p", ``))
 		job := generate(t, s, store.CodeGeneration{PromotionID: "p", Count: 1_000_000})
 		working(t, s)
-		requireSoon(t, true, func() bool { return len(exportedCodes(t, s, "p")) > 0 })
+		Soon(t, true, func() bool { return len(exportedCodes(t, s, "p")) > 0 })
 		_, err := s.CancelJob(t.Context(), actor, job.ID)
 		require.NoError(t, err)
 		job = ended(t, s, job.ID)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -66,7 +65,7 @@ func liveStatements(e Engine) func(*testing.T) {
 			},
 			"times": func(ctx context.Context) error { _, _, err := s.StockTimes(ctx); return err },
 		} {
-			require.Eventually(t, func() bool { return statements(t, read) == 0 }, time.Minute, time.Millisecond, name)
+			Soon(t, true, func() bool { return statements(t, read) == 0 }, name)
 		}
 	}
 }
@@ -98,11 +97,11 @@ func liveOthers(e Engine) func(*testing.T) {
 			require.NoError(t, increment(t.Context(), s, "a"))
 			want := 2 * (i + 1)
 			require.Equal(t, want, available(t, s, "a"), "who wrote last knows all before")
-			requireSoon(t, want, func() int { return available(t, other, "a") })
+			Soon(t, want, func() int { return available(t, other, "a") })
 		}
 		_, err := other.CreateStock(t.Context(), actor, "b", 7)
 		require.NoError(t, err)
-		requireSoon(t, 7, func() int {
+		Soon(t, 7, func() int {
 			if stock, err := s.Stock(t.Context(), "b"); err == nil {
 				return stock.Available
 			}
@@ -119,8 +118,8 @@ func liveImport(e Engine) func(*testing.T) {
 {"type":"stock","id":"c","available":9,"allocated":0,"total":9}`), store.ImportOptions{})
 		require.NoError(t, err)
 		require.Equal(t, 1, available(t, other, "a"), "by the one who imported, at once")
-		requireSoon(t, 1, func() int { return available(t, s, "a") })
-		requireSoon(t, 9, func() int { return available(t, s, "c") })
+		Soon(t, 1, func() int { return available(t, s, "a") })
+		Soon(t, 9, func() int { return available(t, s, "c") })
 	}
 }
 
@@ -129,7 +128,7 @@ func liveGaps(e Engine) func(*testing.T) {
 		s, db := stocked(t, e, 0, "a"), e.SQL(t)
 		other := e.Open(t)
 		require.NoError(t, increment(t.Context(), other, "a"))
-		requireSoon(t, 1, func() int { return available(t, s, "a") })
+		Soon(t, 1, func() int { return available(t, s, "a") })
 		lanes := ` WHERE topic LIKE 'stock/%'`
 		for i, happens := range [][]string{
 			{`UPDATE change SET version = version + 1` + lanes}, // its line was swept
@@ -144,7 +143,7 @@ func liveGaps(e Engine) func(*testing.T) {
 					run(query)
 				}
 			})
-			requireSoon(t, 10+i, func() int { return available(t, s, "a") })
+			Soon(t, 10+i, func() int { return available(t, s, "a") })
 		}
 	}
 }

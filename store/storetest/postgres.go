@@ -280,7 +280,7 @@ func runServer(server, dir string, owner *credential) (stop func(), ended <-chan
 	command := exec.Command(server, "-D", filepath.Join(dir, "data"), "-k", dir,
 		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
 		"-c", "wal_level=minimal", "-c", "max_wal_senders=0", "-c", "wal_init_zero=off", "-c", "autovacuum=off",
-		"-c", "max_connections=400", "-c", "shared_buffers=64MB")
+		"-c", "jit=off", "-c", "max_connections=400", "-c", "shared_buffers=64MB")
 	command.Dir, command.SysProcAttr = dir, processAttributes(owner)
 	command.Stdout, command.Stderr = log, log
 	started, finished := make(chan error), make(chan struct{})

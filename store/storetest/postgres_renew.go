@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -53,7 +54,7 @@ var errChanged = errors.New("the schema is another one")
 // renew makes a database that a test has used as good as the template. Whoever
 // is still connected is thrown out. An error leaves it unfit for use.
 func (p *postgres) renew(name string) error {
-	if _, err := p.admin.Exec(`SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = $1`, name); err != nil {
+	if err := p.throwOut(name); err != nil {
 		return err
 	}
 	db, err := sql.Open("pgx", p.urlOf(name))
@@ -94,6 +95,19 @@ func (p *postgres) renew(name string) error {
 		orders = append(orders, `VACUUM (ANALYZE FALSE, INDEX_CLEANUP ON) `+quoted(table))
 	}
 	return inTurn(db, orders)
+}
+
+// throwOut ends all connections to a database, and returns when they are gone.
+// The server's own way to wait for that looks ten times a second.
+func (p *postgres) throwOut(name string) error {
+	for range 10_000 {
+		ended, err := texts(p.admin, `SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE datname = $1`, name)
+		if err != nil || len(ended) == 0 {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return errors.New("connections to " + name + " do not end")
 }
 
 // manyDead is the size in bytes from which on an emptied table is worth

@@ -69,7 +69,7 @@ func promotionWalk(d *desk) func(*testing.T) {
 		worker, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); s.Work(worker) }()
-		requireSoon(t, 0, func() int { return count(t, d.db, "promotion_purge") })
+		Soon(t, 0, func() int { return count(t, d.db, "promotion_purge") })
 		stop()
 		<-done
 		require.Equal(t, 1, count(t, d.db, "promotion_code"))

@@ -71,7 +71,7 @@ func releaseRolledBack(e Engine) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, ids[i], release.UUID())
 			require.Equal(t, want, seen(here), "at once")
-			requireSoon(t, want, func() string { return seen(there) })
+			Soon(t, want, func() string { return seen(there) })
 		}
 		// The oldest is served: it stays, however many come after it that are not.
 		clock.Advance(2 * time.Hour)

@@ -115,11 +115,11 @@ func rulesAtOnce(e Engine) func(*testing.T) {
 		made, err := here.CreateCatalogRule(t.Context(), actor, "", store.RuleChange{Name: &name, CatalogID: &outlet, Channels: []string{"kiosk"}})
 		require.NoError(t, err)
 		require.Equal(t, "outlet", seenBy(t, here, kiosk))
-		requireSoon(t, "outlet", func() string { return seenBy(t, there, kiosk) })
+		Soon(t, "outlet", func() string { return seenBy(t, there, kiosk) })
 		_, err = there.UpdateCatalogRule(t.Context(), actor, made.ID, store.RuleChange{Channels: []string{"stall"}})
 		require.NoError(t, err)
 		require.Equal(t, "main", seenBy(t, there, kiosk))
-		requireSoon(t, "outlet", func() string { return seenBy(t, here, store.ShopperContext{Channel: "stall"}) })
+		Soon(t, "outlet", func() string { return seenBy(t, here, store.ShopperContext{Channel: "stall"}) })
 		require.NoError(t, here.DeleteCatalogRule(t.Context(), actor, made.ID))
 		require.Equal(t, "main", seenBy(t, here, store.ShopperContext{Channel: "stall"}))
 	}
@@ -129,7 +129,7 @@ func rulesKept(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := published(t, e)
 		// What was just published is noticed once more, as another process's.
-		requireSoon(t, "[]", func() string {
+		Soon(t, "[]", func() string {
 			ctx, counter := store.CountStatements(t.Context())
 			for _, channel := range []string{"web", "mobile", ""} {
 				v, err := s.View(ctx, store.ShopperContext{Channel: channel})

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -112,7 +111,7 @@ func settingsElsewhere(e Engine) func(*testing.T) {
 			require.NoError(t, err)
 			_, err = here.UpdateSettings(t.Context(), actor, store.SettingsChange{PageLength: &length})
 			require.NoError(t, err)
-			requireSoon(t, length, pageLengthOf(t, there))
+			Soon(t, length, pageLengthOf(t, there))
 		}
 	}
 }
@@ -128,8 +127,8 @@ func settingsInTurns(e Engine) func(*testing.T) {
 			one, other = other, one
 		}
 		want := pageLengthOf(t, other)()
-		requireSoon(t, want, pageLengthOf(t, one))
-		requireSoon(t, want, pageLengthOf(t, other))
+		Soon(t, want, pageLengthOf(t, one))
+		Soon(t, want, pageLengthOf(t, other))
 	}
 }
 
@@ -152,16 +151,5 @@ func pageLengthOf(t *testing.T, s *store.Store) func() int {
 		settings, err := s.Settings(t.Context())
 		require.NoError(t, err)
 		return settings.PageLength
-	}
-}
-
-// requireSoon waits until got is what is wanted, as it is after a few polls;
-// the minutes are for machines under load.
-func requireSoon[T comparable](t *testing.T, want T, got func() T) {
-	t.Helper()
-	last := got()
-	for deadline := time.Now().Add(3 * time.Minute); last != want; last = got() {
-		require.True(t, time.Now().Before(deadline), "still %v, want %v", last, want)
-		time.Sleep(10 * time.Millisecond)
 	}
 }

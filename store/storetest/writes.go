@@ -65,7 +65,7 @@ func writeQueued(e Engine) func(*testing.T) {
 		first, queued := make(chan error, 1), make(chan error, 1)
 		go func() { first <- increment(context.Background(), s, "a") }()
 		if e.Name == "postgres" { // SQLite's queue is held as a whole
-			requireSoon(t, 1, func() (waiting int) {
+			Soon(t, 1, func() (waiting int) {
 				require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
 				return waiting
 			})
@@ -197,7 +197,7 @@ func writeClosing(e Engine) func(*testing.T) {
 						}
 					})
 				}
-				requireSoon(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > writers })
+				Soon(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > writers })
 				require.NoError(t, s.Close())
 				require.NoError(t, answered(t, func() error { group.Wait(); return nil }))
 				require.Equal(t, made, available(t, e.Open(t), "a"), "what was answered is what was written")
