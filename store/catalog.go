@@ -131,3 +131,11 @@ func (c *catalogSource) ranked() []pricebookRank {
 	slices.SortStableFunc(ranks, func(a, b pricebookRank) int { return cmp.Compare(b.Priority, a.Priority) })
 	return ranks
 }
+
+func catalogExists(ctx context.Context, in session, id string) error {
+	_, found, err := one(ctx, in, scalar[string], `SELECT id FROM catalog WHERE id = $1`, id)
+	if err == nil && !found {
+		return notFound([]string{"catalogId"}, "is no catalog: %q", short(id))
+	}
+	return err
+}

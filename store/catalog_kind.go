@@ -28,14 +28,6 @@ var ruleTable = sourceTable{
 	},
 }
 
-// createdAt is the time a source gives, else now.
-func createdAt(text string, t *tx) int64 {
-	if text == "" {
-		return micros(t.now)
-	}
-	return micros(checkedTime(text))
-}
-
 // dated writes sources in order, of which one that does not say when it was
 // made keeps the time of its first import.
 func (w *importWriter) dated(ctx context.Context, table sourceTable, sources []source, created func(source) string) (changed int, err error) {

@@ -41,3 +41,8 @@ func (s *Store) keepHouse(ctx context.Context) {
 		}
 	}
 }
+
+// jobWorks is what this version knows to do.
+func (s *Store) jobWorks() map[JobKind]jobWork {
+	return map[JobKind]jobWork{JobPublish: s.publishJob, JobGenerateCodes: s.generateJob}
+}

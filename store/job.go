@@ -67,14 +67,6 @@ func scanJob(rows *sql.Rows) (*Job, error) {
 	return j, err
 }
 
-// sinceMicros is fromMicros, but the zero time for none.
-func sinceMicros(us int64) time.Time {
-	if us == 0 {
-		return time.Time{}
-	}
-	return fromMicros(us)
-}
-
 // Job returns a job; NOT_FOUND for an unknown one. Finished jobs are kept for
 // jobKept.
 func (s *Store) Job(ctx context.Context, id string) (*Job, error) {
@@ -175,11 +167,6 @@ func (s *Store) wakeWorker() {
 // jobWork does a kind of job: progress tells how far it is, and the result is
 // kept with the job.
 type jobWork func(ctx context.Context, job *Job, progress func(done, total int)) (result any, err error)
-
-// jobWorks is what this version knows to do.
-func (s *Store) jobWorks() map[JobKind]jobWork {
-	return map[JobKind]jobWork{JobPublish: s.publishJob, JobGenerateCodes: s.generateJob}
-}
 
 const (
 	jobBeat  = time.Second      // how often a running job shows that it lives

@@ -62,3 +62,6 @@ func (m *Money) appendJSON(dst []byte) []byte {
 	dst = appendMember(dst, "formatted", m.Formatted)
 	return append(dst, '}')
 }
+
+// maxAmount keeps amounts exact in every client's numbers.
+const maxAmount = 1<<53 - 1

@@ -100,3 +100,13 @@ func checkLimit(member string, limit int) error {
 	}
 	return nil
 }
+
+// cursors yields the cursors of a page by their member.
+func (p Page) cursors(yield func(member string, text *string) bool) {
+	if p.After != nil && !yield("after", p.After) {
+		return
+	}
+	if p.Before != nil {
+		yield("before", p.Before)
+	}
+}

@@ -104,9 +104,6 @@ func (m *modifierSource) check(f *faults) {
 	f.amounts("attributes.currencies", m.Attributes.Currencies)
 }
 
-// maxAmount keeps amounts exact in every client's numbers.
-const maxAmount = 1<<53 - 1
-
 func (f *faults) amounts(member string, amounts map[string]amountPrice) {
 	for code, price := range amounts {
 		f.currency(member+"."+code, code)

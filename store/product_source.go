@@ -108,13 +108,6 @@ type FileLink struct {
 	CreatedAt string `json:"created_at,omitempty"`
 }
 
-// The bounds of texts, in bytes. Indexed ones stay well under what an index
-// page of either engine holds.
-const (
-	maxName        = 1024
-	maxDescription = 64 << 10
-)
-
 func (p *ProductSource) key() string { return p.ID }
 
 func (p *ProductSource) check(f *faults) {

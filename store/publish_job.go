@@ -25,14 +25,6 @@ func (s *Store) PublishLater(ctx context.Context, actor Actor, catalogID string,
 	})
 }
 
-func catalogExists(ctx context.Context, in session, id string) error {
-	_, found, err := one(ctx, in, scalar[string], `SELECT id FROM catalog WHERE id = $1`, id)
-	if err == nil && !found {
-		return notFound([]string{"catalogId"}, "is no catalog: %q", short(id))
-	}
-	return err
-}
-
 // publishJob does it. Done again, after a worker was gone, it makes another
 // release; what the first began is swept.
 func (s *Store) publishJob(ctx context.Context, job *Job, progress func(done, total int)) (any, error) {

@@ -33,6 +33,13 @@ func jsonKind(raw []byte) string {
 	return "the number " + string(raw[:min(len(raw), 24)])
 }
 
+// The bounds of texts, in bytes. Indexed ones stay well under what an index
+// page of either engine holds.
+const (
+	maxName        = 1024
+	maxDescription = 64 << 10
+)
+
 // faults collects what is wrong with a source. Members are named as the file
 // spells them, parts separated by dots.
 type faults struct {

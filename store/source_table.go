@@ -99,3 +99,11 @@ func textual(value any) any {
 	}
 	return value
 }
+
+// createdAt is the time a source gives, else now.
+func createdAt(text string, t *tx) int64 {
+	if text == "" {
+		return micros(t.now)
+	}
+	return micros(checkedTime(text))
+}

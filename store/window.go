@@ -102,13 +102,3 @@ func (v *View) follow(ctx context.Context, page Page) (*View, error) {
 	earlier.Release, earlier.memo = own, &treeMemo{}
 	return &earlier, nil
 }
-
-// cursors yields the cursors of a page by their member.
-func (p Page) cursors(yield func(member string, text *string) bool) {
-	if p.After != nil && !yield("after", p.After) {
-		return
-	}
-	if p.Before != nil {
-		yield("before", p.Before)
-	}
-}
