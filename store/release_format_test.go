@@ -23,7 +23,7 @@ import (
 // about.
 const (
 	formatOfSum = 4
-	formatSum   = "22e0c9a1fd27b66dc03adc752e5cd75176d1904f25bd2726a6e5305e49f1a765"
+	formatSum   = "998bb413fd24d9a4589447656b35d47986f08e8865d3f856cf208bc6995e0f1d"
 )
 
 func TestWhatReleasesAreMadeLikeHasItsFormat(t *testing.T) {
