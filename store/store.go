@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"portico/store/seal"
 )
 
 // Config says which database to open, and how.
@@ -28,7 +30,7 @@ type Config struct {
 	WholeReleases bool             // publish every release whole, none as a delta, for tests that compare
 	KeptKeys      int              // idempotency keys of a client; 0 means 100,000
 	KeptKeyBytes  int64            // of what they answer; 0 means 256 MiB
-	Sealer        *Sealer          // seals the gateways' secrets; nil for a process that has no use for them
+	Sealer        *seal.Sealer     // seals the gateways' secrets; nil for a process that has no use for them
 	Clock         func() time.Time // nil means time.Now
 	Log           *slog.Logger     // nil discards
 }
