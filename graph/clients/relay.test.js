@@ -1,12 +1,14 @@
+import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { test } from 'node:test'
 import { parse, print, visit } from 'graphql'
 import relay from 'relay-runtime'
 import { folder } from './made.js'
 import { environment } from './setup/relay.js'
 import { suite, taking } from './suite.js'
-import { document, operation, operations, token, url } from './shop.js'
+import { document, operation, plain, said, token, url } from './shop.js'
 
 const made = folder()
 
@@ -96,4 +98,28 @@ suite(() => {
     grown: async (name, variables) => grown[name].shown(fragment(name, variables)[grown[name].list]),
     mutate: () => new Promise((resolve, reject) => relay.commitMutation(shop, { mutation: artifact('ShopTakeMutation'), variables: {}, onCompleted: resolve, onError: reject }))
   }
+})
+
+// As useRefetchableFragment does: by the global id, with other variables.
+test('asks a list again in another order, beside the one it shows', async () => {
+  const shop = environment(url, token)
+  const ask = async (name, variables) => {
+    const asked = relay.createOperationDescriptor(artifact(name), variables)
+    shop.retain(asked)
+    await relay.fetchQuery(shop, artifact(name), variables).toPromise()
+    return shop.lookup(asked.fragment).data
+  }
+  const products = holder => shop.lookup(relay.getSelector(artifact('Shop_products'), holder)).data.products
+  const served = async variables => (await said(operation('ShopCategoryQuery').text, variables)).catalogNode
+  const first = { id: 'node-coffee', first: 3 }
+  const other = { ...first, orderBy: { field: 'PRICE', direction: 'DESC' }, filter: { tags: { eq: 'hot' } } }
+
+  const shown = await ask('ShopGrowingCategoryQuery', first)
+  const { id, products: before } = await served(first)
+  assert.deepEqual(plain(products(shown.catalogNode), before), before)
+  const again = await ask('ShopMoreProductsQuery', { ...other, id })
+  const { products: after } = await served(other)
+  assert.notDeepEqual(after, before)
+  assert.deepEqual(plain(products(again.node), after), after)
+  assert.deepEqual(plain(products(shown.catalogNode), before), before)
 })
