@@ -128,13 +128,19 @@ func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInpu
 			return err
 		}
 		if err := p.timed(func(rows int) (int, error) {
-			codes := pattern.draw(min(rows, input.Count-from.Made))
-			made, err := t.addDrawn(ctx, promotion, input, codes, likely)
+			want, drawn, made := min(rows, input.Count-from.Made), 0, 0
+			for drawn == 0 || made == 0 && drawn+want <= rows { // few are wanted, and none was free
+				codes := pattern.draw(want)
+				drawn += want
+				if made, err = t.addDrawn(ctx, promotion, input, codes, likely); err != nil {
+					return drawn, err
+				}
+			}
 			to = generateState{Made: from.Made + made}
 			if made == 0 {
-				to.Misses = from.Misses + len(codes)
+				to.Misses = from.Misses + drawn
 			}
-			return len(codes), err
+			return drawn, nil
 		}); err != nil {
 			return err
 		}

@@ -315,7 +315,7 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 func (postgresDialect) ddl(text string) string { return text }
 
 func (postgresDialect) hasTable() string {
-	return `SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = $1`
+	return `SELECT CAST(to_regclass($1) IS NOT NULL AS INT)`
 }
 
 func (postgresDialect) goose(Config) (goose.Dialect, []goose.ProviderOption, error) {

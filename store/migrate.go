@@ -23,16 +23,19 @@ func migrations() ([]string, error) { return fs.Glob(migrationFiles, "migrations
 // that a newer binary has taken out of this one's reach, and changes nothing
 // then. Several processes may call it at once: one migrates, the others wait.
 func (s *Store) migrate(ctx context.Context) error {
+	files, err := migrations()
+	if err != nil {
+		return err
+	}
+	if applied, err := s.refuseNewer(ctx, len(files)); err != nil || applied >= len(files) {
+		return err
+	}
 	unlock, err := s.dialect.lockMigrations(s.config)
 	if err != nil {
 		return fmt.Errorf("lock the database for its migration: %w", err)
 	}
 	defer unlock()
-	files, err := migrations()
-	if err != nil {
-		return err
-	}
-	if err := s.refuseNewer(ctx, len(files)); err != nil {
+	if _, err := s.refuseNewer(ctx, len(files)); err != nil { // another may have come first
 		return err
 	}
 	var list []*goose.Migration
@@ -55,7 +58,8 @@ func (s *Store) migrate(ctx context.Context) error {
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrate the database: %w", err)
 	}
-	return s.refuseNewer(ctx, len(files))
+	_, err = s.refuseNewer(ctx, len(files))
+	return err
 }
 
 // migration runs one file, statement by statement, in the engine's words.
@@ -73,23 +77,25 @@ func (s *Store) migration(text string) func(context.Context, *sql.Tx) error {
 	}
 }
 
-// refuseNewer reads the oldest binary that may use this schema. A database
-// without the table has no schema yet.
-func (s *Store) refuseNewer(ctx context.Context, version int) error {
+// refuseNewer reads the oldest binary that may use this schema, and how many
+// migrations have been applied. A database without the table has no schema yet.
+func (s *Store) refuseNewer(ctx context.Context, version int) (applied int, err error) {
 	var tables int
 	if err := s.write.QueryRowContext(ctx, s.dialect.hasTable(), "store_meta").Scan(&tables); err != nil {
-		return fmt.Errorf("look for the schema: %w", err)
+		return 0, fmt.Errorf("look for the schema: %w", err)
 	}
 	if tables == 0 {
-		return nil
+		return 0, nil
 	}
 	var text string
-	if err := s.write.QueryRowContext(ctx, `SELECT value FROM store_meta WHERE name = 'min_binary'`).Scan(&text); err != nil {
-		return fmt.Errorf("read the schema's version: %w", err)
+	if err := s.write.QueryRowContext(ctx, `
+		SELECT value, (SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version)
+		FROM store_meta WHERE name = 'min_binary'`).Scan(&text, &applied); err != nil {
+		return 0, fmt.Errorf("read the schema's version: %w", err)
 	}
 	least, err := strconv.Atoi(text)
 	if err != nil || least > version {
-		return fmt.Errorf("the database needs a newer portico: its schema asks for version %s, this binary knows %d; nothing was changed", text, version)
+		return 0, fmt.Errorf("the database needs a newer portico: its schema asks for version %s, this binary knows %d; nothing was changed", text, version)
 	}
-	return nil
+	return applied, nil
 }

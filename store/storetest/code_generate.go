@@ -209,7 +209,7 @@ func generateAround(e Engine) func(*testing.T) {
 // generateResumed stops workers in the middle, again and again.
 func generateResumed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		const count = 30_000
+		count := Pick(12_000, 30_000)
 		s, _ := promoted(t, e, promotion("p", ``))
 		job := generate(t, s, store.CodeGeneration{PromotionID: "p", Count: count})
 		made := func() (n int) {

@@ -70,11 +70,20 @@ func (p *postgres) renew(name string) error {
 	if schema != p.pristine.schema {
 		return errChanged
 	}
-	dirty, err := texts(db, p.pristine.differs())
-	if err != nil || len(dirty) == 0 {
+	written, err := texts(db, haveFiles, 0)
+	if err != nil {
 		return err
 	}
-	orders := []string{"BEGIN", "SET LOCAL session_replication_role = replica"} // no foreign keys meanwhile
+	dirty, err := texts(db, p.pristine.differs(true))
+	if err != nil {
+		return err
+	}
+	for _, table := range written { // whether there are rows would be dearer to ask
+		if p.pristine.rows[table] == "" {
+			dirty = append(dirty, table)
+		}
+	}
+	orders := []string{"SET LOCAL session_replication_role = replica"} // no foreign keys meanwhile
 	for _, table := range dirty {
 		// TRUNCATE would give each table and index a new file, which takes longer.
 		orders = append(orders, `DELETE FROM `+quoted(table))
@@ -83,10 +92,10 @@ func (p *postgres) renew(name string) error {
 				quoted(table), strings.ReplaceAll(rows, "'", "''")))
 		}
 	}
-	if err := inTurn(db, append(orders, "COMMIT")); err != nil {
+	if _, err := db.Exec(strings.Join(orders, ";\n")); err != nil { // which is one transaction
 		return err
 	}
-	grown, err := texts(db, `SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_relation_size(oid) > $1`, manyDead)
+	grown, err := texts(db, haveFiles, manyDead)
 	if err != nil {
 		return err
 	}
@@ -110,6 +119,12 @@ func (p *postgres) throwOut(name string) error {
 	return errors.New("connections to " + name + " do not end")
 }
 
+// haveFiles asks for the tables whose rows, living and dead, take more than
+// some bytes.
+const haveFiles = `
+	SELECT relname FROM pg_class
+	WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_relation_size(oid) > $1`
+
 // manyDead is the size in bytes from which on an emptied table is worth
 // clearing of its dead rows.
 const manyDead = 256 << 10
@@ -124,14 +139,14 @@ func inTurn(db *sql.DB, orders []string) error {
 }
 
 // differs is a statement for the names of the tables that do not hold what the
-// template's do.
-func (w pristine) differs() string {
+// template's do; of those only in which that one has rows, where filled is set.
+func (w pristine) differs(filled bool) string {
 	var parts []string
 	for _, table := range slices.Sorted(maps.Keys(w.rows)) {
 		name := "'" + strings.ReplaceAll(table, "'", "''") + "'"
 		if rows := w.rows[table]; rows != "" {
 			parts = append(parts, fmt.Sprintf(`SELECT %s WHERE (SELECT json_agg(t)::text FROM %s t) IS DISTINCT FROM '%s'`, name, quoted(table), strings.ReplaceAll(rows, "'", "''")))
-		} else {
+		} else if !filled {
 			parts = append(parts, fmt.Sprintf(`SELECT %s WHERE EXISTS (SELECT 1 FROM %s)`, name, quoted(table)))
 		}
 	}
