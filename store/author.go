@@ -12,9 +12,14 @@ import (
 // come one at a time in the whole database, imports included, because each of
 // them holds the row that hands out the order of creation: what one has read,
 // no other changes until it is done. So a rule never outlives its catalog and
-// a tree never gets a cycle, however many write. outcome is as in update.
-func (s *Store) author(ctx context.Context, actor Actor, fn func(context.Context, *importWriter) error, outcome ...any) error {
-	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+// a tree never gets a cycle, however many write.
+func (s *Store) author(ctx context.Context, actor Actor, fn func(context.Context, *importWriter) error) error {
+	return updateSilently(ctx, s, keyGiven(ctx), actor, s.authoring(fn))
+}
+
+// authoring is such a write within its transaction.
+func (s *Store) authoring(fn func(context.Context, *importWriter) error) func(context.Context, *tx) error {
+	return func(ctx context.Context, t *tx) error {
 		w := &importWriter{tx: t, store: s, revised: true}
 		if _, err := w.sequence(ctx, 1); err != nil {
 			return err
@@ -23,7 +28,7 @@ func (s *Store) author(ctx context.Context, actor Actor, fn func(context.Context
 			return err
 		}
 		return w.announce(ctx)
-	}, outcome...)
+	}
 }
 
 // authored returns one row of a list of what is authored; NOT_FOUND when
@@ -53,18 +58,16 @@ func authoredByID[T any](ctx context.Context, from session, l listing[T], ids []
 
 // authorRow runs an authoring write and returns the row as it left it.
 func authorRow[T any](ctx context.Context, s *Store, actor Actor, l listing[T], noun string, id *string, fn func(context.Context, *importWriter) error) (T, error) {
-	var row, none T
-	err := s.author(ctx, actor, func(ctx context.Context, w *importWriter) (err error) {
-		if err := fn(ctx, w); err != nil {
+	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (row T, err error) {
+		err = s.authoring(func(ctx context.Context, w *importWriter) (err error) {
+			if err := fn(ctx, w); err != nil {
+				return err
+			}
+			row, err = authored(ctx, w.session, l, noun, *id)
 			return err
-		}
-		row, err = authored(ctx, w.session, l, noun, *id)
-		return err
-	}, &row)
-	if err != nil {
-		return none, err
-	}
-	return row, nil
+		})(ctx, t)
+		return row, err
+	})
 }
 
 func unknown(noun, id string) error {

@@ -12,25 +12,20 @@ import (
 // once more. The answer is every usage of the reference, the oldest first.
 // NOT_FOUND when it redeemed nothing.
 func (s *Store) ReleaseCode(ctx context.Context, actor Actor, reference string, code *string) ([]*CodeUsage, error) {
-	var usages []*CodeUsage
 	unknown := notFound([]string{"reference"}, "redeemed no such code: %q", short(reference))
 	if !cleanText(reference) || code != nil && !cleanText(*code) {
 		return nil, unknown
 	}
-	err := s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {
+	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) ([]*CodeUsage, error) {
 		if err := t.release(ctx, reference, code); err != nil {
-			return err
+			return nil, err
 		}
-		usages, err = t.usages(ctx, reference, code)
+		usages, err := t.usages(ctx, reference, code)
 		if err == nil && len(usages) == 0 {
 			err = unknown
 		}
-		return err
-	}, &usages)
-	if err != nil {
-		return nil, err
-	}
-	return usages, nil
+		return usages, err
+	})
 }
 
 func (t *tx) release(ctx context.Context, reference string, code *string) error {

@@ -156,39 +156,34 @@ func (s *Store) UpdateGateway(ctx context.Context, actor Actor, slug string, cha
 	if faults := change.check(GatewaySlug(slug)); len(faults) > 0 {
 		return nil, faults
 	}
-	var after *Gateway
-	err := s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Gateway, error) {
 		key, err := currentKey(ctx, t, s.config.Sealer)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		// The row is made first, so that two changes of it come one by one.
 		if _, err := t.exec(ctx, `INSERT INTO gateway (slug, body) VALUES ($1, $2) ON CONFLICT (slug) DO UPDATE SET body = gateway.body`,
 			slug, string(encode(&gatewaySource{Type: "gateway", Slug: slug}))); err != nil {
-			return err
+			return nil, err
 		}
 		g, _, err := one(ctx, t.session, s.scanGateway, `SELECT `+gatewayColumns+` FROM gateway WHERE slug = $1`, slug)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := change.complete(g); err != nil {
-			return err
+			return nil, err
 		}
 		if change.Password != nil {
 			if _, err := t.exec(ctx, `UPDATE gateway SET sealed = $2 WHERE slug = $1`,
 				slug, key.Seal(g.Slug.passwordField(), []byte(change.Password.Reveal()))); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		after, _, err = one(ctx, t.session, s.scanGateway, `
+		after, _, err := one(ctx, t.session, s.scanGateway, `
 			UPDATE gateway SET body = $2, changed_at = $3, changed_by = $4 WHERE slug = $1
 			RETURNING `+gatewayColumns, slug, string(encode(change.applied(g))), micros(t.now), string(t.actor))
-		return err
-	}, &after)
-	if err != nil {
-		return nil, err
-	}
-	return after, nil
+		return after, err
+	})
 }
 
 // SecretMark tells one secret from another, and nothing else of it; empty for

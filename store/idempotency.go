@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"time"
 )
 
@@ -33,24 +32,77 @@ const idempotencyKept = 24 * time.Hour
 
 type idempotencyKeyKey struct{}
 
-// WithIdempotencyKey has the write that is made under the returned context be
-// made once. INVALID when the key is malformed, CONFLICT when it was used with
+// WithIdempotencyKey brings a key to the store's door: the write that is asked
+// for under the returned context is made once. INVALID when the key is malformed, CONFLICT when it was used with
 // another input, RATE_LIMITED when the client has used too many; all name
 // idempotencyKey.
 func WithIdempotencyKey(ctx context.Context, key *IdempotencyKey) context.Context {
 	return context.WithValue(ctx, idempotencyKeyKey{}, key)
 }
 
-// once makes fn keep the key that ctx carries, if any, in its own transaction,
-// so that there is never one without the other. outcome points to what fn
-// answers by; a replay sets it to what it was. It must survive JSON.
+// keyGiven is the key that was brought for the write that is asked for; nil
+// for none. It is read where a write begins, and nowhere below.
+func keyGiven(ctx context.Context) *IdempotencyKey {
+	key, _ := ctx.Value(idempotencyKeyKey{}).(*IdempotencyKey)
+	return key
+}
+
+// updateOnce is update for a write that is answered by what fn returns. Under a
+// key, which may be nil, fn runs for the first use only, and a later one is
+// answered by what it returned then, which must survive JSON. So what a write
+// looks up, it looks up in fn: a second use may come when it is no longer there.
+func updateOnce[T any](ctx context.Context, s *Store, key *IdempotencyKey, actor Actor, fn func(context.Context, *tx) (T, error)) (T, error) {
+	answer, err := updateKept(ctx, s, key, actor, func(ctx context.Context, t *tx) (kept [1]T, err error) {
+		kept[0], err = fn(ctx, t)
+		return kept, err
+	})
+	return answer[0], err
+}
+
+// updateSilently is updateOnce for a write that is answered by its success.
+func updateSilently(ctx context.Context, s *Store, key *IdempotencyKey, actor Actor, fn func(context.Context, *tx) error) error {
+	_, err := updateKept(ctx, s, key, actor, func(ctx context.Context, t *tx) (none [0]any, err error) {
+		return none, fn(ctx, t)
+	})
+	return err
+}
+
+// updateKept is updateOnce for an answer as it is kept, which is a list in
+// JSON. It is the zero value where there is an error.
+//
+// The form stands in rows of up to a day's age, which other versions wrote and
+// read.
+func updateKept[K any](ctx context.Context, s *Store, key *IdempotencyKey, actor Actor, fn func(context.Context, *tx) (K, error)) (K, error) {
+	var answer, none K
+	write := func(ctx context.Context, t *tx) (err error) {
+		answer, err = fn(ctx, t)
+		return err
+	}
+	if key != nil {
+		var err error
+		write, err = s.once(ctx, key, actor, write, func() string { return string(encode(answer)) }, func(kept string) error {
+			answer = none // an earlier try may have set it
+			return json.Unmarshal([]byte(kept), &answer)
+		})
+		if err != nil {
+			return none, err
+		}
+	}
+	if err := s.update(ctx, actor, write); err != nil {
+		return none, err
+	}
+	return answer, nil
+}
+
+// once makes fn keep the key in its own transaction, so that there is never
+// one without the other. kept is what fn came to, once it has run; replay takes
+// what it came to the first time.
 //
 // The key is claimed before anything else is done: of equal writes at once the
 // first goes on, and the others wait for what becomes of it.
-func (s *Store) once(ctx context.Context, actor Actor, fn func(context.Context, *tx) error, outcome []any) (func(context.Context, *tx) error, error) {
-	key, ok := ctx.Value(idempotencyKeyKey{}).(*IdempotencyKey)
-	if !ok {
-		return fn, nil
+func (s *Store) once(ctx context.Context, key *IdempotencyKey, actor Actor, fn func(context.Context, *tx) error, kept func() string, replay func(string) error) (func(context.Context, *tx) error, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	if err := key.check(); err != nil {
 		return nil, err
@@ -74,7 +126,7 @@ func (s *Store) once(ctx context.Context, actor Actor, fn func(context.Context, 
 			return err
 		}
 		if claimed == 0 {
-			return t.replay(ctx, key, hash, outcome)
+			return t.replay(ctx, key, hash, replay)
 		}
 		if err := s.keys.refused(t.actor, t.now); err != nil {
 			return err
@@ -82,7 +134,7 @@ func (s *Store) once(ctx context.Context, actor Actor, fn func(context.Context, 
 		if err := fn(ctx, t); err != nil {
 			return err
 		}
-		text := string(encode(outcome))
+		text := kept()
 		t.afterCommit(func() { s.keys.add(t.actor, len(text)) })
 		_, err = t.exec(ctx, `UPDATE idempotency_key SET outcome = $4 WHERE client = $1 AND operation = $2 AND key = $3`,
 			string(t.actor), key.Operation, key.Key, text)
@@ -91,7 +143,7 @@ func (s *Store) once(ctx context.Context, actor Actor, fn func(context.Context, 
 }
 
 // replay answers as the first use of the key did.
-func (t *tx) replay(ctx context.Context, key *IdempotencyKey, hash string, outcome []any) error {
+func (t *tx) replay(ctx context.Context, key *IdempotencyKey, hash string, replay func(string) error) error {
 	type first struct{ hash, outcome string }
 	was, found, err := one(ctx, t.session, func(rows *sql.Rows) (f first, err error) {
 		return f, rows.Scan(&f.hash, &f.outcome)
@@ -106,15 +158,8 @@ func (t *tx) replay(ctx context.Context, key *IdempotencyKey, hash string, outco
 		return &Error{Code: Conflict, Path: []string{"idempotencyKey"}, Detail: fmt.Sprintf(
 			"was used with another input: %q; take a new key for a new request, or send the first request unchanged", key.Key)}
 	}
-	var list []json.RawMessage
-	if err := json.Unmarshal([]byte(was.outcome), &list); err != nil {
+	if err := replay(was.outcome); err != nil {
 		return err
-	}
-	for i, raw := range list {
-		reflect.ValueOf(outcome[i]).Elem().SetZero() // an earlier try may have set it
-		if err := json.Unmarshal(raw, outcome[i]); err != nil {
-			return err
-		}
 	}
 	if key.Replayed != nil {
 		t.afterCommit(key.Replayed)

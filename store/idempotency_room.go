@@ -107,7 +107,6 @@ func (s *Store) makeKeyRoom(ctx context.Context, client Actor) error {
 		s.keys.refuse(client, now.Add(keysRefused))
 		keeps = safe
 	}
-	ctx = context.WithValue(ctx, idempotencyKeyKey{}, nil) // these writes are nobody's
 	return s.inBatches(ctx, "", func(ctx context.Context, t *tx, rows int) (int64, error) {
 		return t.exec(ctx, `
 			DELETE FROM idempotency_key

@@ -98,23 +98,21 @@ func (s *Store) Jobs(ctx context.Context, first int, kinds ...JobKind) ([]*Job, 
 // CancelJob ends a job that waits, and asks one that runs to end: a release it
 // makes is never served, codes it has made stay. A finished one stays as it is.
 // NOT_FOUND for an unknown one.
-func (s *Store) CancelJob(ctx context.Context, actor Actor, id string) (job *Job, err error) {
-	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+func (s *Store) CancelJob(ctx context.Context, actor Actor, id string) (*Job, error) {
+	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Job, error) {
 		if _, err := t.exec(ctx, `
 			UPDATE job SET canceled = TRUE,
 			       state = CASE WHEN state = $2 THEN $3 ELSE state END,
 			       finished_at = CASE WHEN state = $2 THEN CAST($4 AS BIGINT) ELSE finished_at END
 			WHERE id = $1 AND finished_at = 0`, id, string(JobQueued), string(JobCanceled), micros(t.now)); err != nil {
-			return err
+			return nil, err
 		}
-		var found bool
-		job, found, err = one(ctx, t.session, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
+		job, found, err := one(ctx, t.session, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
 		if err == nil && !found {
-			return notFound([]string{"id"}, "is no job: %q", short(id))
+			err = notFound([]string{"id"}, "is no job: %q", short(id))
 		}
-		return err
-	}, &job)
-	return job, err
+		return job, err
+	})
 }
 
 // jobKept is how long a finished job can be asked for.
@@ -123,25 +121,24 @@ const jobKept = 30 * 24 * time.Hour
 // enqueue adds a job of so many units, 0 where that is not known yet, unless one
 // that waits would do the same; then it is that one. ready tells whether it may
 // be asked for at all. RATE_LIMITED when too much waits already.
-func (s *Store) enqueue(ctx context.Context, actor Actor, kind JobKind, input any, total int, ready func(context.Context, *tx) error) (job *Job, err error) {
-	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+func (s *Store) enqueue(ctx context.Context, actor Actor, kind JobKind, input any, total int, ready func(context.Context, *tx) error) (*Job, error) {
+	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Job, error) {
 		if err := ready(ctx, t); err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := t.exec(ctx, `DELETE FROM job WHERE finished_at > 0 AND finished_at < $1`, micros(t.now.Add(-jobKept))); err != nil {
-			return err
+			return nil, err
 		}
 		text := string(encode(input))
-		var waits bool
-		job, waits, err = one(ctx, t.session, scanJob, `
+		job, waits, err := one(ctx, t.session, scanJob, `
 			SELECT `+jobColumns+` FROM job
 			WHERE finished_at = 0 AND state = $1 AND kind = $2 AND input = $3 ORDER BY created_at, id LIMIT 1`,
 			string(JobQueued), string(kind), text)
 		if err != nil || waits {
-			return err
+			return job, err
 		}
 		if err := t.jobRoom(ctx, kind, total); err != nil {
-			return err
+			return nil, err
 		}
 		job = &Job{ID: newID(), Kind: kind, State: JobQueued, Total: total, Actor: t.actor, CreatedAt: t.now}
 		_, err = t.exec(ctx, `
@@ -149,12 +146,8 @@ func (s *Store) enqueue(ctx context.Context, actor Actor, kind JobKind, input an
 			VALUES ($1, $2, $3, $4, '', '', 0, $7, FALSE, '', $5, $6, 0, 0, 0)`,
 			job.ID, string(kind), string(JobQueued), text, string(t.actor), micros(t.now), total)
 		t.afterCommit(s.wakeWorker)
-		return err
-	}, &job)
-	if err != nil {
-		return nil, err
-	}
-	return job, nil
+		return job, err
+	})
 }
 
 func (s *Store) wakeWorker() {

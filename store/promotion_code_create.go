@@ -58,29 +58,29 @@ func (s *Store) CreatePromotionCodes(ctx context.Context, actor Actor, promotion
 // createAlone makes the codes of one request in a write of its own, and tells
 // of each that is wrong.
 func (s *Store) createAlone(r *createRequest) {
-	f, asked, out := &faults{}, r.in, &r.out
+	f, asked := &faults{}, r.in
 	f.consumeUnit("consumeUnit", asked.unit)
 	likely := true // that all is well
-	create := func(ctx context.Context, t *tx) (err error) {
-		out.made = nil
+	create := func(ctx context.Context, t *tx) (out madeCodes, err error) {
 		if out.promotion, err = t.lockPromotion(ctx, "promotionId", asked.promotionID); err != nil {
-			return err
+			return out, err
 		}
 		if err := out.promotion.takesCodes(); err != nil {
-			return err
+			return out, err
 		}
 		switch {
 		case len(asked.codes) == 0:
-			return unprocessable([]string{"codes"}, "is required: name at least one code")
+			return out, unprocessable([]string{"codes"}, "is required: name at least one code")
 		case len(asked.codes) > MaxCodes:
-			return unprocessable([]string{"codes"}, "must be at most %d, not %d; send them in several requests", MaxCodes, len(asked.codes))
+			return out, unprocessable([]string{"codes"}, "must be at most %d, not %d; send them in several requests", MaxCodes, len(asked.codes))
 		}
 		out.made, err = t.addCodes(ctx, out.promotion, asked.codes, asked.unit, slices.Clone(f.list), likely)
-		return err
+		return out, err
 	}
-	if r.err = s.update(r.ctx, r.actor, create, &out.promotion, &out.made); errors.Is(r.err, errTaken) {
+	key := keyGiven(r.ctx)
+	if r.out, r.err = updateKept(r.ctx, s, key, r.actor, create); errors.Is(r.err, errTaken) {
 		likely = false
-		r.err = s.update(r.ctx, r.actor, create, &out.promotion, &out.made)
+		r.out, r.err = updateKept(r.ctx, s, key, r.actor, create)
 	}
 }
 
@@ -170,14 +170,14 @@ func (s *Store) DeletePromotionCodes(ctx context.Context, actor Actor, promotion
 	if len(codes) == 0 || len(codes) > MaxCodes {
 		return 0, unprocessable([]string{"codes"}, "must name between 1 and %d codes, not %d", MaxCodes, len(codes))
 	}
-	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (deleted int, err error) {
 		p, err := t.lockPromotion(ctx, "promotionId", promotionID)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		known, err := t.lockCodes(ctx, p, codes)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		var faulty Errors
 		for i, code := range codes {
@@ -190,12 +190,10 @@ func (s *Store) DeletePromotionCodes(ctx context.Context, actor Actor, promotion
 			}
 		}
 		if err := refusedRows(faulty); err != nil {
-			return err
+			return 0, err
 		}
-		deleted = len(known)
-		return t.dropCodes(ctx, p.number, p.epoch, unique(codes))
-	}, &deleted)
-	return deleted, err
+		return len(known), t.dropCodes(ctx, p.number, p.epoch, unique(codes))
+	})
 }
 
 // lockCodes tells which codes a promotion has. They are locked in order, or

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -39,6 +40,13 @@ func newCodeList(promotionID string, codes []NewCode, unit ConsumeUnit) newCodes
 type madeCodes struct {
 	promotion *Promotion
 	made      []*PromotionCode
+}
+
+// MarshalJSON is how an idempotency key keeps them: both in a list (updateKept).
+func (m madeCodes) MarshalJSON() ([]byte, error) { return encode([]any{m.promotion, m.made}), nil }
+
+func (m *madeCodes) UnmarshalJSON(kept []byte) error {
+	return json.Unmarshal(kept, &[]any{&m.promotion, &m.made})
 }
 
 type (

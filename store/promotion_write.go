@@ -98,27 +98,28 @@ func setMember(object json.RawMessage, name string, value json.RawMessage) json.
 // CreatePromotion makes a promotion; an empty id is a new one. INVALID and
 // UNPROCESSABLE name each member that is wrong.
 func (s *Store) CreatePromotion(ctx context.Context, actor Actor, id string, change PromotionChange) (*Promotion, error) {
-	var made *Promotion
-	err := s.authorPromotion(ctx, actor, func(ctx context.Context, w *importWriter, number int64) error {
+	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Promotion, error) {
+		w, number, err := s.beginPromotion(ctx, t)
+		if err != nil {
+			return nil, err
+		}
 		source := &promotionSource{Type: "promotion", ID: orNewID(&id), CreatedAt: formatTime(w.now), UpdatedAt: formatTime(w.now)}
 		change.apply(source)
 		if faults := promotionFaults(source); len(faults) > 0 {
-			return faults
+			return nil, faults
 		}
 		had, err := w.lockPromotions(ctx, []string{source.ID})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if had[source.ID] != nil {
-			return unprocessable([]string{"id"}, "is taken: %q; leave it out for a new one", source.ID)
+			return nil, unprocessable([]string{"id"}, "is taken: %q; leave it out for a new one", source.ID)
 		}
 		if _, err := w.putPromotion(ctx, nil, source, number); err != nil {
-			return err
+			return nil, err
 		}
-		made, err = w.readPromotion(ctx, source.ID)
-		return err
-	}, &made)
-	return made, err
+		return w.readPromotion(ctx, source.ID)
+	})
 }
 
 // PromotionUpdate is what an update came to.
@@ -133,50 +134,53 @@ type PromotionUpdate struct {
 // happen. NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a
 // new one.
 func (s *Store) UpdatePromotion(ctx context.Context, actor Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
-	var result *PromotionUpdate
-	err := s.authorPromotion(ctx, actor, func(ctx context.Context, w *importWriter, _ int64) error {
+	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*PromotionUpdate, error) {
+		w, _, err := s.beginPromotion(ctx, t)
+		if err != nil {
+			return nil, err
+		}
 		had, err := w.lockPromotion(ctx, "id", id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		source, stood := &promotionSource{}, &promotionSource{}
 		if err := errors.Join(json.Unmarshal(had.body, source), json.Unmarshal(had.body, stood)); err != nil {
-			return err
+			return nil, err
 		}
 		change.apply(source)
 		if faults := newFaults(promotionFaults(source), promotionFaults(stood)); len(faults) > 0 {
-			return faults
+			return nil, faults
 		}
 		gone, err := w.codesLost(ctx, had, source)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		result = &PromotionUpdate{CodesDeleted: gone}
+		result := &PromotionUpdate{CodesDeleted: gone}
 		if dryRun {
 			result.Promotion = newPromotion(source, w.now)
 			result.Promotion.CreatedAt, result.Promotion.UpdatedAt = had.CreatedAt, had.UpdatedAt
-			return nil
+			return result, nil
 		}
 		if !bytes.Equal(encode(source), had.body) {
 			source.UpdatedAt = formatTime(w.now)
 		}
 		if _, err := w.putPromotion(ctx, had, source, had.number); err != nil {
-			return err
+			return nil, err
 		}
 		result.Promotion, err = w.readPromotion(ctx, had.ID)
-		return err
-	}, &result)
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
+		return result, err
+	})
 }
 
 // DeletePromotion removes a promotion; its codes are gone with it, and the
 // next sweep takes their rows and the record of their use. NOT_FOUND when
 // there is none.
 func (s *Store) DeletePromotion(ctx context.Context, actor Actor, id string) error {
-	return s.authorPromotion(ctx, actor, func(ctx context.Context, w *importWriter, _ int64) error {
+	return updateSilently(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) error {
+		w, _, err := s.beginPromotion(ctx, t)
+		if err != nil {
+			return err
+		}
 		had, err := w.lockPromotion(ctx, "id", id)
 		if err != nil {
 			return err
@@ -189,16 +193,11 @@ func (s *Store) DeletePromotion(ctx context.Context, actor Actor, id string) err
 	})
 }
 
-// authorPromotion runs a write of a promotion, of which there is one at a
-// time, with the number for a new one. outcome is as in update.
-func (s *Store) authorPromotion(ctx context.Context, actor Actor, fn func(context.Context, *importWriter, int64) error, outcome ...any) error {
-	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
-		number, err := t.sequence(ctx, 1)
-		if err != nil {
-			return err
-		}
-		return fn(ctx, &importWriter{tx: t, store: s}, number)
-	}, outcome...)
+// beginPromotion begins a write of a promotion, of which there is one at a
+// time; number is for a new one.
+func (s *Store) beginPromotion(ctx context.Context, t *tx) (w *importWriter, number int64, err error) {
+	number, err = t.sequence(ctx, 1)
+	return &importWriter{tx: t, store: s}, number, err
 }
 
 // promotionFaults are what is wrong with a promotion, members named as the

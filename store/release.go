@@ -129,31 +129,27 @@ func (s *Store) ServeRelease(ctx context.Context, actor Actor, id string) (*Rele
 	if err != nil {
 		return nil, gone
 	}
-	var release *Release
-	err = s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {
+	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Release, error) {
 		// As finishRelease does, the catalog's row first. The release's own is
 		// what a sweep looks at.
 		if _, err := t.exec(ctx, `
 			UPDATE catalog SET release_id = $1
 			WHERE id = (SELECT catalog_id FROM release WHERE id = $1 AND state = $2)`, number, releasePublished); err != nil {
-			return err
+			return nil, err
 		}
 		kept, err := t.exec(ctx, `UPDATE release SET superseded_at = 0, preview = FALSE WHERE id = $1 AND state = $2`, number, releasePublished)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if kept == 0 {
-			return gone
+			return nil, gone
 		}
-		if release, err = keptRelease(ctx, t.session, number); err != nil {
-			return err
+		release, err := keptRelease(ctx, t.session, number)
+		if err != nil {
+			return nil, err
 		}
-		return s.supersede(ctx, t, release.CatalogID)
-	}, &release)
-	if err != nil {
-		return nil, err
-	}
-	return release, nil
+		return release, s.supersede(ctx, t, release.CatalogID)
+	})
 }
 
 // chunkSize is how many rows of a list, or of an attribute's index, are kept

@@ -53,23 +53,21 @@ func (s *Store) UpdateSettings(ctx context.Context, actor Actor, change Settings
 	if err := change.check(); err != nil {
 		return nil, err
 	}
-	var settings *Settings
-	err := s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Settings, error) {
 		if _, err := t.exec(ctx, `
 			UPDATE settings
 			SET page_length = COALESCE(CAST($1 AS BIGINT), page_length),
 			    currency = COALESCE(CAST($2 AS TEXT), currency),
 			    locale = COALESCE(CAST($3 AS TEXT), locale)
 			WHERE id = 1`, change.PageLength, change.Currency, change.Locale); err != nil {
-			return err
+			return nil, err
 		}
-		var err error
-		if settings, err = readSettings(ctx, t.session); err != nil {
-			return err
+		settings, err := readSettings(ctx, t.session)
+		if err != nil {
+			return nil, err
 		}
-		return s.changed(ctx, t, topicSettings)
-	}, &settings)
-	return settings, err
+		return settings, s.changed(ctx, t, topicSettings)
+	})
 }
 
 func (c SettingsChange) check() error {

@@ -51,16 +51,10 @@ func (s *Store) GrantShopperToken(ctx context.Context, actor Actor, wanted NewSh
 	if wanted.ExpiresIn != nil {
 		lifetime = time.Duration(*wanted.ExpiresIn) * time.Second
 	}
-	grant := &ShopperGrant{}
-	err := s.update(ctx, actor, func(_ context.Context, t *tx) error {
+	return updateOnce(ctx, s, keyGiven(ctx), actor, func(_ context.Context, t *tx) (*ShopperGrant, error) {
 		issued := t.now.Truncate(time.Second)
-		*grant = ShopperGrant{newID(), wanted.AccountID, wanted.AccountTags, wanted.CustomerID, issued, issued.Add(lifetime)}
-		return nil
-	}, grant)
-	if err != nil {
-		return nil, err
-	}
-	return grant, nil
+		return &ShopperGrant{newID(), wanted.AccountID, wanted.AccountTags, wanted.CustomerID, issued, issued.Add(lifetime)}, nil
+	})
 }
 
 func (w NewShopperToken) check() Errors {

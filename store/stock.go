@@ -135,32 +135,27 @@ func (s *Store) CreateStock(ctx context.Context, actor Actor, productID string, 
 	if ResourceName(productID) {
 		return nil, unprocessable([]string{"productId"}, "must be a product's id, not %q, which is the name of a resource", productID)
 	}
-	var made *Stock
-	err := s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Stock, error) {
 		w, err := s.beginStock(ctx, t)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		row := &stockRow{Stock: Stock{ProductID: productID, Available: available, CreatedAt: t.now, UpdatedAt: t.now}, revision: 1}
 		fresh, err := t.insert(ctx, stockRowInsert, 1, func(values []any, _ int) []any { return row.values(values) })
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if fresh == 0 {
-			return &Error{Code: Conflict, Path: []string{"productId"}, Detail: "has a stock record already: \"" + productID + "\"; change it by a transaction"}
+			return nil, &Error{Code: Conflict, Path: []string{"productId"}, Detail: "has a stock record already: \"" + productID + "\"; change it by a transaction"}
 		}
 		if _, err := t.exec(ctx, `UPDATE counter SET value = value + 1 WHERE name = 'stock'`); err != nil {
-			return err
+			return nil, err
 		}
-		made, w.rows = &row.Stock, []*stockRow{row}
+		w.rows = []*stockRow{row}
 		if available > 0 {
 			opening.Action = StockIncrement // from nothing
 			w.enter(actor, &opening, row.Stock, available, 0)
 		}
-		return w.finish(ctx)
-	}, &made)
-	if err != nil {
-		return nil, err
-	}
-	return made, nil
+		return &row.Stock, w.finish(ctx)
+	})
 }

@@ -42,16 +42,9 @@ const (
 // after: a statement cancelled half-way would roll back its neighbours too.
 // fn must not call update.
 //
-// outcome are pointers to what fn sets and the caller answers by. Under an
-// idempotency key they are kept, and fn runs for its first use only (once). So
-// what a write looks up, it looks up in fn: a second use may come when it is
-// no longer there.
-func (s *Store) update(ctx context.Context, actor Actor, fn func(context.Context, *tx) error, outcome ...any) error {
+// A write that is made once under an idempotency key is an updateOnce.
+func (s *Store) update(ctx context.Context, actor Actor, fn func(context.Context, *tx) error) error {
 	if err := ctx.Err(); err != nil {
-		return err
-	}
-	fn, err := s.once(ctx, actor, fn, outcome)
-	if err != nil {
 		return err
 	}
 	if isClosed(s.closing) {

@@ -67,7 +67,7 @@ func (q *writeQueue[In, Out]) ask(ctx context.Context, s *Store, actor Actor, in
 		return out, err
 	}
 	r := &queuedRequest[In, Out]{ctx: ctx, actor: actor, in: in, done: make(chan struct{}), lead: make(chan struct{})}
-	if ctx.Value(idempotencyKeyKey{}) != nil || q.size(in) > q.most {
+	if keyGiven(ctx) != nil || q.size(in) > q.most {
 		q.makeAlone(s, r)
 		return r.out, r.err
 	}
@@ -195,15 +195,12 @@ func (q *writeQueue[In, Out]) makeAlone(s *Store, r *queuedRequest[In, Out]) {
 		q.alone(r)
 		return
 	}
-	if r.err = s.update(r.ctx, r.actor, func(ctx context.Context, t *tx) error {
+	r.out, r.err = updateOnce(r.ctx, s, keyGiven(r.ctx), r.actor, func(ctx context.Context, t *tx) (Out, error) {
 		r.err = nil
 		err := q.write(ctx, t, []*queuedRequest[In, Out]{r})
 		if errors.Is(err, errUnchanged) {
 			err = r.err // which keeps no key
 		}
-		return err
-	}, &r.out); r.err != nil {
-		var none Out
-		r.out = none
-	}
+		return r.out, err
+	})
 }

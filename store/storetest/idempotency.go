@@ -19,6 +19,7 @@ import (
 // stand for all writes.
 func Idempotency(t *testing.T, e Engine) {
 	t.Run("a write under a key is made once, and answered as the first time", keyReplays(e))
+	t.Run("what is kept is a list of what a write came to, as other versions have it", keyKeeps(e))
 	t.Run("a key used with another input is refused", keyReused(e))
 	t.Run("each client has its own keys for each operation", keyScoped(e))
 	t.Run("a write that fails keeps no key", keyOfFailure(e))
@@ -126,6 +127,43 @@ func keyReplays(e Engine) func(*testing.T) {
 		require.EqualValues(t, 3, replayed.Load())
 		require.Equal(t, []int{0, 3}, []int{available(t, s, "a"), available(t, s, "b")})
 		requireLedger(t, e.SQL(t))
+	}
+}
+
+// keyKeeps holds the form of rows that live a day, while servers of several
+// versions come and go.
+func keyKeeps(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s := e.Open(t, at(clock))
+		var replayed atomic.Int64
+		under := func(key string) context.Context { return keyed(t.Context(), key, "o", nil, &replayed) }
+		write := func() (p *store.Promotion, codes []*store.PromotionCode) {
+			p, err := s.CreatePromotion(under("one"), actor, "", percentOff(clock.Now()))
+			require.NoError(t, err)
+			_, codes, err = s.CreatePromotionCodes(under("two"), actor, p.ID, []store.NewCode{{Code: "a"}}, "")
+			require.NoError(t, err)
+			return p, codes
+		}
+		p, codes := write()
+		again, same := write()
+		require.Equal(t, []any{p.ID, p.Name, p.Schema}, []any{again.ID, again.Name, again.Schema})
+		require.Equal(t, codes[0].ID, same[0].ID)
+		require.Equal(t, p.ID, same[0].Promotion.ID)
+		for range 2 {
+			require.NoError(t, s.DeletePromotion(under("none"), actor, p.ID), "which is gone the second time")
+		}
+		require.EqualValues(t, 3, replayed.Load())
+		for key, want := range map[string][]string{"one": {`"ID":"` + p.ID}, "two": {`"ID":"` + p.ID, `"Code":"a"`}, "none": {}} {
+			var text string
+			require.NoError(t, e.SQL(t).QueryRowContext(t.Context(), `SELECT outcome FROM idempotency_key WHERE key = $1`, key).Scan(&text))
+			var kept []json.RawMessage
+			require.NoError(t, json.Unmarshal([]byte(text), &kept))
+			require.Len(t, kept, len(want), text)
+			for i, part := range want {
+				require.Contains(t, string(kept[i]), part)
+			}
+		}
 	}
 }
 
