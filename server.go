@@ -9,7 +9,7 @@ package main
 //	                                   |      cli.Sealing     the key that seals secrets
 //	                                   |      auth.New        tokens, signed by keys in the store, or by an outside issuer
 //	                                   v
-//	request --> RequestID > Address > Recover > auth > AccessLog > Metrics > CORS > Crowd > LimitBody > Shopper > Entrance --> mux (app.handler)
+//	request --> RequestID > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Shopper > Entrance --> mux (app.handler)
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
 //	     /  /playground/...  /graphql  /schema.graphql  graph  <-------------------------+
@@ -113,6 +113,9 @@ type serve struct {
 	DocumentTokens int `placeholder:"N" default:"15000" help:"How many tokens a GraphQL document may have. Default: ${default}."`
 	DocumentDepth  int `placeholder:"N" default:"20" help:"How deep a GraphQL document may nest fields. Default: ${default}."`
 	DocumentCost   int `placeholder:"N" default:"60000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
+
+	TrustedDocuments     string `type:"path" placeholder:"FILE" help:"A manifest of GraphQL documents, which can be asked for by their ids: a JSON object of documents by id, as Relay and GraphQL Code Generator write it, or Apollo's. Default: none."`
+	TrustedDocumentsMode string `enum:"off,log,enforce" placeholder:"MODE" default:"enforce" help:"What becomes of documents that --trusted-documents does not have: off runs them; log runs them, and tells each in the log; enforce refuses them. Default: ${default}."`
 
 	Executor         string `enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"What runs GraphQL queries: plan, which compiles each document once; or gqlgen, whose executor is slower and answers the same. Default: ${default}."`
 	AnswerCacheBytes int64  `placeholder:"BYTES" default:"-1" help:"Memory for finished answers about what is published, and for fragments of them, in bytes; 0 keeps none, so that each is made anew; -1 is an eighth of the memory that the process can have, at most 192 MiB. Default: ${default}."`
@@ -288,6 +291,10 @@ func (c *serve) listen(flag, addr string) (net.Listener, error) {
 
 // open opens what the handlers work with.
 func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
+	trusted, err := c.trustedDocuments()
+	if err != nil {
+		return nil, err
+	}
 	sealer, err := c.Sealer(c.DatabaseURL, log)
 	if err != nil {
 		return nil, err
@@ -307,7 +314,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
-	a := &app{serve: c, store: s, tokens: tokens, metrics: web.NewMetrics(clientOf), answers: answers.NewRoom(cli.AnswerCacheBytes(c.AnswerCacheBytes)), log: log}
+	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: web.NewMetrics(clientOf), answers: answers.NewRoom(cli.AnswerCacheBytes(c.AnswerCacheBytes)), log: log}
 	a.metrics.Parts(s.CacheStats)
 	a.metrics.Stock(func() (held, bytes, age, loads float64) {
 		stats := s.LiveStockStats()
@@ -327,6 +334,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 // app is what a running server consists of.
 type app struct {
 	*serve
+	trusted *graph.Manifest // nil for none
 	store   *store.Store
 	tokens  *auth.Service
 	metrics *web.Metrics
@@ -341,7 +349,8 @@ type app struct {
 func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.documentBounds()), graph.Keeping(a.answers)}
+	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.documentBounds()), graph.Keeping(a.answers),
+		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.Document)}
 	if a.Executor == "gqlgen" {
 		options = append(options, graph.WithoutPlans())
 	}
@@ -374,6 +383,7 @@ func (a *app) handler() http.Handler {
 		web.AccessLog(a.log, web.WithClient(clientOf), web.WithLines(a.lines)),
 		a.metrics.Middleware,
 		web.CORS(a.CORSOrigins),
+		web.Compress,
 		web.Crowd(api.WriteError),
 		web.LimitBody(maxBody),
 		graph.Shopper,
@@ -395,6 +405,22 @@ func (c *serve) documentBounds() graph.Bounds {
 	bounds.Depth = cmp.Or(c.DocumentDepth, bounds.Depth)
 	bounds.Cost = cmp.Or(c.DocumentCost, bounds.Cost)
 	return bounds
+}
+
+// trustedDocuments reads the manifest; nil where there is none.
+func (c *serve) trustedDocuments() (*graph.Manifest, error) {
+	if c.TrustedDocuments == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(c.TrustedDocuments)
+	if err != nil {
+		return nil, fmt.Errorf("--trusted-documents: %w", err)
+	}
+	manifest, err := graph.ReadManifest(text, graph.Trust(c.TrustedDocumentsMode), c.documentBounds())
+	if err != nil {
+		return nil, fmt.Errorf("--trusted-documents %s: %w", c.TrustedDocuments, err)
+	}
+	return manifest, nil
 }
 
 // adminHandler is what only those who run the server see.

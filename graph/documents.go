@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -23,10 +24,14 @@ type documents struct {
 	schema  *ast.Schema
 	pricing *pricing
 	kept    *keptDocuments
+	trust   *Manifest            // nil for none
+	count   func(outcome string) // of what is named, or held against the manifest
+	log     *slog.Logger
 }
 
 func newDocuments(schema *ast.Schema, bounds Bounds) *documents {
-	return &documents{bounds, schema, newPricing(schema, bounds), newKeptDocuments(maxKeptBytes)}
+	return &documents{bounds: bounds, schema: schema, pricing: newPricing(schema, bounds), kept: newKeptDocuments(maxKeptBytes),
+		count: func(string) {}, log: slog.New(slog.DiscardHandler)}
 }
 
 // prepared is an operation that is ready to run.
@@ -34,27 +39,37 @@ type prepared struct {
 	*keptDocument
 	operation *ast.OperationDefinition // nil where the document has none of that name
 	allowed   allowance
+	outcome   string // of naming the document; empty where that is not counted
 }
 
 // budget is what one run of the operation may spend.
 func (p *prepared) budget() *budget { return &budget{allowance: p.allowed} }
 
-// prepare makes the request ready to run, its variables as the schema has
-// them, or tells why it cannot run.
+// prepare makes the request ready to run, its document and its variables as
+// the schema has them, or tells why it cannot run.
 func (d *documents) prepare(params *graphql.RawParams) (*prepared, gqlerror.List) {
+	outcome, hash, fault := d.name(params)
+	d.counted(outcome)
+	if fault != nil {
+		return nil, listed(fault)
+	}
 	kept := d.kept.find(params.Query)
 	if kept == nil {
 		document, faults := d.read(params.Query)
 		if len(faults) > 0 {
 			return nil, faults
 		}
-		kept = d.kept.add(params.Query, document)
+		if kept = d.kept.add(params.Query, document); outcome == documentUnknown {
+			d.log.Warn("a document is not in the manifest", "sha256", hashOf(params.Query), "operation", document.Operations[0].Name)
+		}
 	}
-	asked := &prepared{keptDocument: kept, operation: kept.document.Operations.ForName(params.OperationName)}
+	if hash != "" {
+		d.kept.name(kept, hash, params.Query)
+	}
+	asked := &prepared{keptDocument: kept, operation: kept.document.Operations.ForName(params.OperationName), outcome: outcome}
 	if asked.operation == nil {
 		return asked, nil // the executor says so
 	}
-	var fault *gqlerror.Error
 	variables, faults := d.variables(asked.operation, params.Variables)
 	if len(faults) > 0 {
 		return nil, faults
@@ -62,6 +77,13 @@ func (d *documents) prepare(params *graphql.RawParams) (*prepared, gqlerror.List
 	params.Variables = variables
 	asked.allowed, fault = d.pricing.check(asked.operation, variables)
 	return asked, listed(fault)
+}
+
+// counted counts what became of a request's document.
+func (d *documents) counted(outcome string) {
+	if outcome != "" {
+		d.count(outcome)
+	}
 }
 
 // read parses, measures and validates a document.
@@ -186,12 +208,14 @@ const (
 type keptDocuments struct {
 	mu        sync.Mutex // of both
 	documents *lru[*keptDocument]
-	requests  *lru[*ready] // by the bytes of the body, or of the query string behind a question mark
+	names     map[string]string // the documents that were sent with their hashes, by those
+	requests  *lru[*ready]      // by the bytes of the body, or of the query string behind a question mark
 }
 
 type keptDocument struct {
 	document *ast.QueryDocument
 	plans    plan.Document
+	hash     string              // that it was sent with; empty for none
 	gone     bool                // it has made room for others
 	requests map[string]struct{} // those that ask it, by their keys
 }
@@ -204,10 +228,11 @@ const (
 )
 
 func newKeptDocuments(budget int) *keptDocuments {
-	k := &keptDocuments{}
+	k := &keptDocuments{names: map[string]string{}}
 	k.requests = newLRU(maxRequestBytes, func(key string, request *ready) { delete(request.keptDocument.requests, key) })
 	k.documents = newLRU(budget, func(_ string, document *keptDocument) {
 		document.gone = true
+		delete(k.names, document.hash)
 		for key := range document.requests { // they hold it in memory
 			k.requests.remove(key)
 		}
@@ -229,6 +254,22 @@ func (k *keptDocuments) add(query string, document *ast.QueryDocument) *keptDocu
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.documents.add(query, &keptDocument{document: document, requests: map[string]struct{}{}}, keptOverhead+len(query)*parsedBytes)
+}
+
+// name keeps a document by its hash too, for as long as it is kept.
+func (k *keptDocuments) name(document *keptDocument, hash, query string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !document.gone {
+		document.hash, k.names[hash] = hash, query
+	}
+}
+
+// named returns the document that is kept by a hash; an empty one for none.
+func (k *keptDocuments) named(hash string) (query string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.names[hash]
 }
 
 // ready returns the request that is kept under these bytes; nil for none.

@@ -150,22 +150,6 @@ func TestDeferIsNoDirective(t *testing.T) {
 	require.JSONEq(t, `{"one":{"isOneOf":true},"other":{"isOneOf":false}}`, string(a.Data))
 }
 
-// Clients with automatic persisted queries begin with a hash, and fall back at
-// the one message they know.
-func TestAHashAloneIsAnsweredInTheWordsThatClientsKnow(t *testing.T) {
-	t.Parallel()
-	const extensions = `{"persistedQuery":{"version":1,"sha256Hash":"ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ec54a6b38"}}`
-	runExchanges(t, serve(nil), []exchange{
-		{name: "POST", body: `{"operationName":"a","variables":{},"extensions":` + extensions + `}`, code: store.Invalid, holds: []string{`"message":"PersistedQueryNotSupported"`}},
-		{name: "the modern media type", body: `{"extensions":` + extensions + `}`, accept: "application/graphql-response+json, application/json;q=0.9", code: store.Invalid, holds: []string{`"message":"PersistedQueryNotSupported"`}},
-		{name: "GET", method: "GET", target: get("operationName", "a", "extensions", extensions), code: store.Invalid, holds: []string{`"message":"PersistedQueryNotSupported"`}},
-		{name: "with the document", body: `{"query":"{ __typename }","extensions":` + extensions + `}`, data: `{"__typename":"Query"}`},
-		{name: "with the document, by GET", method: "GET", target: get("query", "{ __typename }", "extensions", extensions), data: `{"__typename":"Query"}`},
-		{name: "no document and no hash", body: `{"extensions":{"other":1}}`, code: store.Invalid, holds: []string{"no operation provided", "query"}},
-		{name: "nothing but space", body: `{"query":" # comment\n"}`, code: store.Invalid, holds: []string{"no operation provided"}},
-	})
-}
-
 // A body's member headers, which the library knows, are none of the request.
 func TestABodyBringsNoHeaders(t *testing.T) {
 	t.Parallel()

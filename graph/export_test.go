@@ -46,6 +46,14 @@ func (k *keptDocuments) KeepRequest(query, sent string) {
 	k.keep([]byte(sent), &ready{prepared: &prepared{keptDocument: document}})
 }
 
+// KeepNamed keeps a document by its hash too.
+func (k *keptDocuments) KeepNamed(query string) {
+	k.name(k.add(query, &ast.QueryDocument{}), hashOf(query), query)
+}
+
+// Names is how many documents are kept by their hashes.
+func (k *keptDocuments) Names() int { return len(k.names) }
+
 // HasRequest tells whether a request is kept.
 func (k *keptDocuments) HasRequest(sent string) bool { return k.ready([]byte(sent)) != nil }
 

@@ -30,6 +30,8 @@ type handling struct {
 	room     *answers.Room // of whole answers
 	parts    *answers.Room // of fragments
 	unplan   bool
+	trust    *Manifest
+	named    func(outcome string)
 }
 
 // OpenIntrospection lets anyone ask for the schema by introspection, with a
@@ -58,19 +60,31 @@ func Keeping(room *answers.Room) HandlerOption {
 	return func(h *handling) { h.room, h.parts = room, room }
 }
 
+// Trusting has the documents of a manifest be asked for by their ids, and does
+// with others what it says.
+func Trusting(manifest *Manifest) HandlerOption { return func(h *handling) { h.trust = manifest } }
+
+// CountDocuments calls named with what became of each document that was named
+// by a hash or an id, or was held against a manifest: found, missing, sent,
+// mismatched, trusted, untrusted or refused.
+func CountDocuments(named func(outcome string)) HandlerOption {
+	return func(h *handling) { h.named = named }
+}
+
 // WithoutPlans has gqlgen's executor run everything.
 func WithoutPlans() HandlerOption { return func(h *handling) { h.unplan = true } }
 
 // NewHandler serves GraphQL over HTTP: POST with a JSON body, and GET for
 // queries. Introspection needs a good token, of whatever scopes.
 func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Handler {
-	chosen := handling{bounds: DefaultBounds(), executed: func(string) {}}
+	chosen := handling{bounds: DefaultBounds(), executed: func(string) {}, named: func(string) {}}
 	for _, option := range options {
 		option(&chosen)
 	}
 	config := generated.Config{Resolvers: r, Schema: servedSchema()}
 	executable := generated.NewExecutableSchema(config)
 	desk := &desk{names: newSchemaNames(executable.Schema()), documents: newDocuments(executable.Schema(), chosen.bounds)}
+	desk.documents.trust, desk.documents.count, desk.documents.log = chosen.trust, chosen.named, log
 	exec, present := executor.New(executable), presenter(log)
 	exec.SetQueryCache(desk.documents.kept)
 	exec.SetParserTokenLimit(chosen.bounds.Tokens)

@@ -38,7 +38,7 @@ func nodesByID() []scenario {
 		{name: "unknown", query: `{ catalogNode(id: "nowhere") { uuid } }`, data: `{"catalogNode":null}`},
 		{name: "of another catalog", query: `{ catalogNode(id: "box") { uuid } }`, data: `{"catalogNode":null}`},
 		{name: "a product's id", query: `{ catalogNode(id: "anvil") { uuid } }`, data: `{"catalogNode":null}`},
-		{name: "no id", query: `{ catalogNode { uuid } }`, codes: invalid, data: "null"},
+		{name: "no id", query: `{ catalogNode { uuid } }`, codes: invalid, lacks: []string{`"data"`}},
 		{name: "a null id", query: `{ catalogNode(id: null) { uuid } }`, codes: invalid},
 		{name: "a variable without a value", query: `query($id: ID!) { catalogNode(id: $id) { uuid } }`, codes: invalid},
 		{name: "a bad page of products leaves the rest", query: `{ catalogNode(id: "tools") { products(first: 0) { totalCount } } settings { pageLength } }`,

@@ -81,7 +81,8 @@ func refuse(r *http.Request) *fault {
 	return &fault{http.StatusMethodNotAllowed, allowed, store.Invalid, "Send the operation by POST, or a query by GET."}
 }
 
-// post takes {"query", "operationName", "variables"}. Unlike the library's
+// post takes {"query", "operationName", "variables", "extensions",
+// "documentId"}. Unlike the library's
 // transport it bounds the body, never echoes it, and does not encode the
 // finished data again.
 func (d *desk) post(w http.ResponseWriter, r *http.Request) {
@@ -127,14 +128,22 @@ type request struct {
 	OperationName string         `json:"operationName"`
 	Variables     map[string]any `json:"variables"`
 	Extensions    map[string]any `json:"extensions"`
+	DocumentID    string         `json:"documentId"`
 }
 
 // params are the operation in the executor's words.
 func (q *request) params(r *http.Request) *graphql.RawParams {
+	if q.DocumentID != "" {
+		if q.Extensions == nil {
+			q.Extensions = map[string]any{}
+		}
+		q.Extensions[persistedQuery] = naming(q.DocumentID)
+	}
 	return &graphql.RawParams{Query: q.Query, OperationName: q.OperationName, Variables: q.Variables, Extensions: q.Extensions, Headers: r.Header}
 }
 
-// get takes a query as parameters: query, operationName, variables.
+// get takes a query as parameters: query, operationName, variables,
+// extensions, documentId.
 func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 	sent := []byte("?" + r.URL.RawQuery)
 	if d.again(w, r, sent) {
@@ -145,7 +154,7 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 		(&fault{http.StatusBadRequest, "", store.Invalid, "The query string is not URL-encoded: a % must be followed by two hexadecimal digits, and a ; be encoded."}).write(w)
 		return
 	}
-	request := request{Query: values.Get("query"), OperationName: values.Get("operationName")}
+	request := request{Query: values.Get("query"), OperationName: values.Get("operationName"), DocumentID: values.Get("documentId")}
 	for member, into := range map[string]*map[string]any{"variables": &request.Variables, "extensions": &request.Extensions} {
 		text := values.Get(member)
 		if text == "" {
@@ -210,6 +219,7 @@ func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 	before := w.Header()["Vary"]
 	head(w, r)
 	if d.planned.run(w, r, known) {
+		d.documents.counted(known.outcome)
 		return true
 	}
 	w.Header()["Vary"] = before
@@ -220,10 +230,6 @@ func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 // know it by when it comes again.
 func (d *desk) execute(w http.ResponseWriter, r *http.Request, params *graphql.RawParams, sent []byte) {
 	modern, ctx := head(w, r), graphql.StartOperationTrace(r.Context())
-	if isHashAlone(params) { // clients then send the document itself, if the status is no failure
-		writeResponse(w, d.exec.DispatchError(ctx, gqlerror.List{{Message: notPersisted}}))
-		return
-	}
 	operation := &graphql.OperationContext{}
 	asked, faults := d.documents.prepare(params)
 	if faults == nil {
@@ -239,9 +245,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, params *graphql.R
 		operation, faults = d.exec.CreateOperationContext(ctx, params)
 	}
 	if faults != nil {
-		if modern { // the older media type answers 200 to whatever is well-formed JSON
-			w.WriteHeader(http.StatusBadRequest)
-		}
+		w.WriteHeader(refusal(params, faults, modern))
 		d.write(w, params, d.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults))
 		return
 	}
@@ -270,14 +274,18 @@ func (d *desk) write(w io.Writer, params *graphql.RawParams, response *graphql.R
 	writeResponse(w, response)
 }
 
-// notPersisted is what clients with automatic persisted queries wait for,
-// word by word, to send documents and no hashes from then on.
-const notPersisted = "PersistedQueryNotSupported"
-
-// isHashAlone tells a request that names its document by a hash and does not
-// hold it.
-func isHashAlone(params *graphql.RawParams) bool {
-	return params.Query == "" && params.Extensions["persistedQuery"] != nil
+// refusal is the status of a request that did not come to run. The older media
+// type answers 200 to whatever has a document.
+func refusal(params *graphql.RawParams, faults gqlerror.List, modern bool) int {
+	switch {
+	case faults[0].Message == notPersisted: // clients send the document then, if the status is no failure
+		return http.StatusOK
+	case faults[0].Extensions["code"] == store.Forbidden:
+		return http.StatusForbidden
+	case modern, params.Query == "":
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
 }
 
 // refusedByLimit tells whether an answer holds nothing but that the caller
@@ -298,7 +306,8 @@ func isEmpty(data json.RawMessage) bool {
 	return !slices.ContainsFunc(slices.Collect(maps.Values(fields)), func(value any) bool { return value != nil })
 }
 
-// writeResponse writes the data as it is: it is JSON already.
+// writeResponse writes the data as it is: it is JSON already. Where nothing
+// came to run there is none.
 func writeResponse(w io.Writer, response *graphql.Response) {
 	var b bytes.Buffer
 	b.Grow(len(response.Data) + 256)
@@ -306,13 +315,16 @@ func writeResponse(w io.Writer, response *graphql.Response) {
 	if len(response.Errors) > 0 {
 		b.WriteString(`"errors":`)
 		encodeInto(&b, response.Errors)
-		b.WriteByte(',')
 	}
-	b.WriteString(`"data":`)
-	if len(response.Data) == 0 {
-		b.WriteString("null")
-	} else {
+	switch {
+	case len(response.Data) > 0:
+		if len(response.Errors) > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"data":`)
 		b.Write(response.Data)
+	case len(response.Errors) == 0:
+		b.WriteString(`"data":null`)
 	}
 	if len(response.Extensions) > 0 {
 		b.WriteString(`,"extensions":`)

@@ -73,14 +73,7 @@ func TestALongAnswerIsSentCompressed(t *testing.T) {
 		s := open(t, e, shop(), at(storetest.NewClock(noon)))
 		plain := s.send(t, "GET", productsOf("tools"), "")
 		require.Contains(t, plain.Header().Get("Vary"), "Accept-Encoding")
-		var small = plain
-		for range 2 { // the first who asks for it is sent it whole
-			small = s.send(t, "GET", productsOf("tools"), "", "Accept-Encoding", "gzip")
-		}
-		if keptBytes() == 0 {
-			require.Empty(t, small.Header().Get("Content-Encoding"))
-			return
-		}
+		small := s.send(t, "GET", productsOf("tools"), "", "Accept-Encoding", "gzip")
 		require.Equal(t, "gzip", small.Header().Get("Content-Encoding"))
 		reader, err := gzip.NewReader(small.Body)
 		require.NoError(t, err)

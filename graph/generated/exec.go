@@ -5987,7 +5987,7 @@ type UserError {
 input CatalogNodeFilter {
   "These nodes, by global id or the service's own, any number of them; a hierarchy's id serves too. They come by last update, newest first."
   ids: [ID!]
-  "The nodes right below this node or hierarchy."
+  "The nodes right below this node or hierarchy, by its global id or the service's own."
   parentId: ID
   "By name."
   name: TextFilter
@@ -8135,7 +8135,7 @@ input PromotionCreateInput {
   schema: JSON!
   "` + "`" + `currencies` + "`" + ` of the schema, where the schema has none."
   currencies: JSON
-  "` + "`" + `target_catalogs` + "`" + ` of the schema, where the schema has none."
+  "` + "`" + `target_catalogs` + "`" + ` of the schema, where the schema has none. By the catalogs' global ids, or the service's own."
   targetCatalogs: [ID!]
   "` + "`" + `conditions` + "`" + ` of the schema, where the schema has none."
   conditions: JSON
@@ -8181,7 +8181,7 @@ input PromotionUpdateInput {
   schema: JSON
   "` + "`" + `currencies` + "`" + ` of the schema, unless the schema is given with its own."
   currencies: JSON
-  "` + "`" + `target_catalogs` + "`" + ` of the schema, unless the schema is given with its own."
+  "` + "`" + `target_catalogs` + "`" + ` of the schema, unless the schema is given with its own. By the catalogs' global ids, or the service's own."
   targetCatalogs: [ID!]
   "` + "`" + `conditions` + "`" + ` of the schema, unless the schema is given with its own."
   conditions: JSON

@@ -599,7 +599,7 @@ type PromotionUpdateInput struct {
 	Schema json.RawMessage `json:"schema,omitempty"`
 	// `currencies` of the schema, unless the schema is given with its own.
 	Currencies json.RawMessage `json:"currencies,omitempty"`
-	// `target_catalogs` of the schema, unless the schema is given with its own.
+	// `target_catalogs` of the schema, unless the schema is given with its own. By the catalogs' global ids, or the service's own.
 	TargetCatalogs []string `json:"targetCatalogs,omitempty"`
 	// `conditions` of the schema, unless the schema is given with its own.
 	Conditions json.RawMessage `json:"conditions,omitempty"`

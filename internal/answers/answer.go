@@ -2,16 +2,16 @@ package answers
 
 import (
 	"bytes"
-	"compress/gzip"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"portico/internal/coding"
 )
 
 // Answer is a finished body with what is told of it. It never changes, and
@@ -22,15 +22,18 @@ type Answer struct {
 	From  time.Time // when it began to hold; zero is ever
 	Until time.Time // when it holds no longer; zero is never
 
-	beside   any     // what its maker has to know of it
-	weight   int     // of that, in bytes
-	about    []field // the header that belongs to the body
-	whole    form
-	smallTag string
+	beside any     // what its maker has to know of it
+	weight int     // of that, in bytes
+	about  []field // the header that belongs to the body
+	whole  form
+	small  [2]small // by gzip, and by zstd
+}
 
-	asked atomic.Bool // for the small form
-	once  sync.Once   // makes it
-	small form
+// small is a compressed form, which is made for the first who takes it.
+type small struct {
+	once sync.Once
+	tag  string
+	form
 }
 
 // form is the body as it is sent, plain or compressed.
@@ -56,9 +59,14 @@ func New(body []byte, header http.Header) *Answer {
 		a.about = append(a.about, line(name, slices.Clone(values)...))
 	}
 	a.whole = newForm(body, a.ETag)
-	a.smallTag = strings.TrimSuffix(a.ETag, `"`) + `.gz"`
+	for i, c := range codings {
+		a.small[i].tag = c.Tag(a.ETag)
+	}
 	return a
 }
+
+// codings are those of the small forms.
+var codings = [...]*coding.Coding{coding.Gzip, coding.Zstd}
 
 func newForm(body []byte, tag string, more ...field) form {
 	return form{body, append([]field{line("Etag", tag), line("Content-Length", strconv.Itoa(len(body)))}, more...)}
@@ -95,20 +103,15 @@ func entityTag(body []byte) string {
 	return string(append(text, '"'))
 }
 
-const (
-	// leastCompressed is the shortest body that is compressed, in bytes.
-	leastCompressed = 1 << 10
+// longBody is the shortest body of those that compress well, in bytes.
+const longBody = 16 << 10
 
-	// longBody is the shortest body of those that compress well, in bytes.
-	longBody = 16 << 10
-)
-
-// size is what the answer takes in memory, its compressed form included,
-// whether it has been made or not.
+// size is what the answer takes in memory, its compressed forms included,
+// whether they have been made or not.
 func (a *Answer) size() int {
 	n := 512 + len(a.Body) + a.weight
-	if len(a.Body) >= leastCompressed {
-		n += a.mostCompressed()
+	if len(a.Body) >= coding.Least {
+		n += len(codings) * a.mostCompressed()
 	}
 	for _, f := range a.about {
 		n += 64 + len(f.name)
@@ -119,33 +122,33 @@ func (a *Answer) size() int {
 	return n
 }
 
-// mostCompressed is how long the compressed form may be: there is room for it
+// mostCompressed is how long a compressed form may be: there is room for it
 // from the start, and less is sent. Pages come to a tenth.
 func (a *Answer) mostCompressed() int {
 	if len(a.Body) >= longBody {
-		return len(a.Body) / 4
+		return len(a.Body) / 5
 	}
 	return len(a.Body) / 2
 }
 
-// compressed is the answer's small form; without a body where that would not
-// pay. It is made for the second who asks for it: what is asked for once is
-// not worth it.
-func (a *Answer) compressed() *form {
-	if len(a.Body) < leastCompressed || !a.asked.Swap(true) {
+// compressed is the answer's small form of a coding; without a body where that
+// would not pay.
+func (a *Answer) compressed(c *coding.Coding) *form {
+	if len(a.Body) < coding.Least {
 		return &form{}
 	}
-	a.once.Do(func() {
+	packed := &a.small[slices.Index(codings[:], c)]
+	packed.once.Do(func() {
 		var text bytes.Buffer
-		text.Grow(a.mostCompressed())
-		w, _ := gzip.NewWriterLevel(&text, gzip.BestSpeed) // a level there is
-		_, _ = w.Write(a.Body)                             // a buffer takes everything
+		w := c.To(&text)
+		_, _ = w.Write(a.Body) // a buffer takes everything
 		_ = w.Close()
+		c.Done(w)
 		if text.Len() <= a.mostCompressed() {
-			a.small = newForm(bytes.Clone(text.Bytes()), a.smallTag, line("Content-Encoding", "gzip"))
+			packed.form = newForm(bytes.Clone(text.Bytes()), packed.tag, line("Content-Encoding", c.Name))
 		}
 	})
-	return &a.small
+	return &packed.form
 }
 
 // ServeHTTP writes the answer: compressed to those who take that, and nothing
@@ -175,8 +178,8 @@ func (a *Answer) Send(w http.ResponseWriter, r *http.Request) { a.write(w, r, 1)
 func (a *Answer) write(w http.ResponseWriter, r *http.Request, from int) {
 	header := w.Header()
 	chosen := &a.whole
-	if accepts(r.Header["Accept-Encoding"]) {
-		if small := a.compressed(); small.body != nil {
+	if c := coding.Chosen(r.Header["Accept-Encoding"]); c != nil {
+		if small := a.compressed(c); small.body != nil {
 			chosen = small
 		}
 	}
@@ -195,30 +198,11 @@ func (a *Answer) among(known []string) *field {
 			switch entry = strings.TrimPrefix(strings.TrimSpace(entry), "W/"); entry {
 			case "*", a.ETag:
 				return &a.whole.own[0]
-			case a.smallTag:
-				tag := line("Etag", a.smallTag)
+			case a.small[0].tag, a.small[1].tag:
+				tag := line("Etag", entry)
 				return &tag
 			}
 		}
 	}
 	return nil
-}
-
-// accepts tells whether an Accept-Encoding takes gzip.
-func accepts(encodings []string) bool {
-	taken := false
-	for _, list := range encodings {
-		for entry := range strings.SplitSeq(list, ",") {
-			name, weight, _ := strings.Cut(entry, ";")
-			_, q, _ := strings.Cut(weight, "=")
-			wanted := q == "" || strings.Trim(q, " 0.") != ""
-			switch name = strings.TrimSpace(name); {
-			case strings.EqualFold(name, "gzip"):
-				return wanted
-			case name == "*":
-				taken = wanted
-			}
-		}
-	}
-	return taken
 }

@@ -67,12 +67,11 @@ func TestWhoHasTheAnswerGetsNothing(t *testing.T) {
 	require.Equal(t, 304, ask(a, "If-None-Match", `"x"`, "If-None-Match", a.ETag).StatusCode)
 }
 
-// TestTheSecondWhoTakesItIsSentLess: compressed, with a tag of its own.
-func TestTheSecondWhoTakesItIsSentLess(t *testing.T) {
+// TestWhoTakesLessIsSentLess: compressed, with a tag of its own.
+func TestWhoTakesLessIsSentLess(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat(`{"name":"Chair"},`, 1000)
 	a := answer(text)
-	require.Empty(t, ask(a, "Accept-Encoding", "gzip").Header.Get("Content-Encoding"))
 	got := ask(a, "Accept-Encoding", "br, gzip;q=0.8")
 	require.Equal(t, "gzip", got.Header.Get("Content-Encoding"))
 	require.NotEqual(t, a.ETag, got.Header.Get("Etag"))
@@ -87,6 +86,12 @@ func TestTheSecondWhoTakesItIsSentLess(t *testing.T) {
 		require.Empty(t, ask(a, "Accept-Encoding", refused).Header.Get("Content-Encoding"), refused)
 	}
 	require.Equal(t, "gzip", ask(a, "Accept-Encoding", "*").Header.Get("Content-Encoding"))
+
+	small := ask(a, "Accept-Encoding", "gzip, zstd")
+	require.Equal(t, "zstd", small.Header.Get("Content-Encoding"))
+	require.Len(t, map[string]bool{a.ETag: true, got.Header.Get("Etag"): true, small.Header.Get("Etag"): true}, 3, "each form has its own tag")
+	require.Less(t, small.ContentLength, int64(len(text)/10))
+	require.Equal(t, 304, ask(a, "Accept-Encoding", "zstd", "If-None-Match", small.Header.Get("Etag")).StatusCode)
 }
 
 func TestWhatDoesNotCompressIsSentWhole(t *testing.T) {

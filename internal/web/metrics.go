@@ -39,6 +39,7 @@ type Metrics struct {
 	duration *prometheus.HistogramVec
 	fields   *prometheus.CounterVec
 	queries  *prometheus.CounterVec
+	named    *prometheus.CounterVec
 	registry *prometheus.Registry
 
 	mu      sync.RWMutex
@@ -64,11 +65,14 @@ func NewMetrics(client func(context.Context) string) *Metrics {
 		queries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portico_graphql_queries_total", Help: "GraphQL queries run, by executor: plan, or gqlgen for what plans leave to it.",
 		}, []string{"executor"}),
+		named: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "portico_graphql_documents_total", Help: "GraphQL documents named by hash or id, or held against the manifest of trusted ones, by outcome: found, missing, sent, mismatched, trusted, untrusted or refused.",
+		}, []string{"outcome"}),
 		registry: prometheus.NewRegistry(),
 		clients:  map[string]bool{},
 		series:   map[taken]*series{},
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.fields, m.queries,
+	m.registry.MustRegister(m.requests, m.duration, m.fields, m.queries, m.named,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -141,6 +145,9 @@ func (m *Metrics) Field(ctx context.Context, field string) {
 
 // Executor counts a GraphQL query by what runs it: plan or gqlgen.
 func (m *Metrics) Executor(name string) { m.queries.WithLabelValues(name).Inc() }
+
+// Document counts a GraphQL document by what became of its name.
+func (m *Metrics) Document(outcome string) { m.named.WithLabelValues(outcome).Inc() }
 
 // Middleware counts requests. It stands inside of what finds out who is
 // asking, and needs Route around the mux to learn their routes.

@@ -1,0 +1,100 @@
+package graph_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// What has an id is one thing, that node finds again by it; what is part of
+// something else has none. Caches of clients rely on that.
+func TestWhatHasAnIDIsANode(t *testing.T) {
+	t.Parallel()
+	for _, definition := range ownTypes() {
+		if definition.Kind != ast.Object {
+			continue
+		}
+		id := definition.Fields.ForName("id")
+		assert.Equal(t, id != nil, isOneThing(definition), "%s has an id, or is a Node, and not both", definition.Name)
+		if id != nil {
+			assert.Equal(t, "ID!", id.Type.String(), definition.Name)
+		}
+	}
+}
+
+func isOneThing(definition *ast.Definition) bool {
+	return slices.Contains(definition.Interfaces, "Node")
+}
+
+// Types and enum values are named as GraphQL's own are, and members like
+// variables.
+func TestNamesAreWrittenOneWay(t *testing.T) {
+	t.Parallel()
+	for _, definition := range ownTypes() {
+		assert.Regexp(t, `^[A-Z][A-Za-z0-9]*$`, definition.Name)
+		if definition.Kind == ast.InputObject {
+			assert.Regexp(t, `(Input|Filter|Order|Bounds)$`, definition.Name, "an input says so")
+		}
+		for _, value := range definition.EnumValues {
+			assert.Regexp(t, `^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`, value.Name, definition.Name)
+		}
+		for _, field := range definition.Fields {
+			if strings.HasPrefix(field.Name, "__") {
+				continue
+			}
+			assert.Regexp(t, `^[a-z][A-Za-z0-9]*$`, field.Name, definition.Name)
+			for _, argument := range field.Arguments {
+				assert.Regexp(t, `^[a-z][A-Za-z0-9]*$`, argument.Name, "%s.%s", definition.Name, field.Name)
+			}
+		}
+	}
+}
+
+// Edges and pages are as Relay has them.
+func TestEdgesAreRelays(t *testing.T) {
+	t.Parallel()
+	page := schema().Types["PageInfo"]
+	for name, kind := range map[string]string{"hasNextPage": "Boolean!", "hasPreviousPage": "Boolean!", "startCursor": "String", "endCursor": "String"} {
+		assert.Equal(t, kind, page.Fields.ForName(name).Type.String(), name)
+	}
+	for _, definition := range ownTypes() {
+		row, ok := strings.CutSuffix(definition.Name, "Edge")
+		if !ok || definition.Kind != ast.Object {
+			continue
+		}
+		assert.NotNil(t, schema().Types[row+"Connection"], definition.Name)
+		assert.Equal(t, row+"!", definition.Fields.ForName("node").Type.String(), definition.Name)
+		assert.Equal(t, "String!", definition.Fields.ForName("cursor").Type.String(), definition.Name)
+	}
+}
+
+// withoutGlobalID are ids that have one form alone: of accounts and customers,
+// which are other services'; of options, which are part of a variation; and what is
+// compared with an id, and need not be one.
+var withoutGlobalID = []string{"accountId", "accountIds", "accountTags", "accountTagIds", "customerId", "customerIds",
+	"optionIds", "gt", "ge", "lt", "le"}
+
+// An id is sent as it is answered, global or the service's own, and whoever
+// reads of one is told.
+func TestIDArgumentsSayThatTheyTakeBothForms(t *testing.T) {
+	t.Parallel()
+	says := func(coordinate, name, description string, of *ast.Type) {
+		if of.Name() == "ID" && !slices.Contains(withoutGlobalID, name) {
+			assert.Regexp(t, `(?i)\b(global|uuid|either form|both forms|own id)`, description, "%s takes an id, and does not say in which forms", coordinate)
+		}
+	}
+	for _, definition := range ownTypes() {
+		for _, field := range definition.Fields {
+			coordinate := definition.Name + "." + field.Name
+			if definition.Kind == ast.InputObject {
+				says(coordinate, field.Name, field.Description, field.Type)
+			}
+			for _, argument := range field.Arguments {
+				says(coordinate+"("+argument.Name+":)", argument.Name, argument.Description, argument.Type)
+			}
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package graph_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+	"portico/internal/answers"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// hashed is a request's extension that names a document by its hash.
+func hashed(query string) string {
+	sum := sha256.Sum256([]byte(query))
+	return named(hex.EncodeToString(sum[:]))
+}
+
+// named is the same by any id.
+func named(id string) string {
+	return fmt.Sprintf(`{"persistedQuery":{"version":1,"sha256Hash":%q}}`, id)
+}
+
+// outcomes counts what became of documents.
+type outcomes struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+func (o *outcomes) count(outcome string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.counts[outcome]++
+}
+
+// naming serves a store, and counts what becomes of documents.
+func naming(s *service, options ...graph.HandlerOption) (*service, *outcomes) {
+	counted := &outcomes{counts: map[string]int{}}
+	options = append(options, graph.CountDocuments(counted.count))
+	handler := graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(s.log, nil)), options...)
+	return &service{s.store, graph.Shopper(handler), s.log}, counted
+}
+
+// What Apollo's clients do: the hash, then the document with it, then the hash
+// for good, by POST or GET.
+func TestADocumentIsKeptByItsHash(t *testing.T) {
+	t.Parallel()
+	const query, other = `{ settings { pageLength } }`, `query b($sku: String) { product(sku: $sku) { uuid } }`
+	const missing = `"message":"PersistedQueryNotFound"`
+	modern := "application/graphql-response+json, application/json;q=0.9"
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s, counted := naming(open(t, e, handmade()), graph.Keeping(answers.NewRoom(1<<20)))
+		runExchanges(t, s, []exchange{
+			{name: "unknown", body: `{"extensions":` + hashed(query) + `}`, code: store.NotFound, holds: []string{missing}},
+			{name: "unknown, by GET", method: "GET", target: get("extensions", hashed(query)), code: store.NotFound, holds: []string{missing}, headers: map[string]string{"Cache-Control": "no-store"}},
+			{name: "unknown, the modern media type", body: `{"extensions":` + hashed(query) + `}`, accept: modern, code: store.NotFound, holds: []string{missing}},
+			{name: "another's hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, query, hashed(other)), code: store.Invalid, holds: []string{"is not the one that is named"}},
+			{name: "no hash", body: fmt.Sprintf(`{"query":%q,"extensions":{"persistedQuery":{"version":2,"sha256Hash":"x"}}}`, query), code: store.Invalid, holds: []string{`{\"version\": 1`}},
+			{name: "nothing was kept", body: `{"extensions":` + hashed(query) + `}`, code: store.NotFound, holds: []string{missing}},
+			{name: "what cannot run is not kept", body: fmt.Sprintf(`{"query":"{ nothing }","extensions":%s}`, hashed("{ nothing }")), code: store.Invalid},
+			{name: "nor is it found", body: `{"extensions":` + hashed("{ nothing }") + `}`, code: store.NotFound, holds: []string{missing}},
+			{name: "sent with its hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, query, hashed(query)), data: length},
+			{name: "known", body: `{"extensions":` + hashed(query) + `}`, data: length},
+			{name: "known, and the same bytes", body: `{"extensions":` + hashed(query) + `}`, data: length},
+			{name: "known, by GET", method: "GET", target: get("extensions", hashed(query)), data: length},
+			{name: "known, as the specification has it", method: "GET", target: get("documentId", "sha256:"+strings.Split(hashed(query), `"`)[7]), data: length},
+			{name: "the other, by GET", method: "GET", target: get("query", other, "variables", `{"sku":"ANVIL"}`, "extensions", hashed(other)), data: `{"product":{"uuid":"anvil"}}`},
+			{name: "with variables", method: "GET", target: get("variables", `{"sku":"ANVIL"}`, "extensions", hashed(other)), data: `{"product":{"uuid":"anvil"}}`, headers: map[string]string{"Cache-Control": "public, no-cache"}},
+			{name: "with others", method: "GET", target: get("variables", `{"sku":"NONE"}`, "extensions", hashed(other)), data: `{"product":null}`},
+		})
+		require.Equal(t, map[string]int{"missing": 5, "mismatched": 1, "sent": 3, "found": 6}, counted.counts)
+
+		r := exchange{method: "GET", target: get("variables", `{"sku":"ANVIL"}`, "extensions", hashed(other))}.request(t)
+		first := s.send(t, r)
+		tag := first.Header().Get("Etag")
+		require.NotEmpty(t, tag)
+		r.Header.Set("If-None-Match", tag)
+		again := httptest.NewRecorder()
+		s.handler.ServeHTTP(again, r)
+		require.Equal(t, http.StatusNotModified, again.Code)
+	})
+}
+
+func TestAMutationByItsHashIsOnlyPosted(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s, _ := naming(open(t, e, ""))
+		const mutation = `mutation { settingsUpdate(input: {pageLength: 3}) { settings { pageLength } } }`
+		runExchanges(t, s, []exchange{
+			{name: "sent", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, mutation, hashed(mutation)), data: `{"settingsUpdate":{"settings":{"pageLength":3}}}`},
+			{name: "GET", method: "GET", target: get("extensions", hashed(mutation)), status: 405, code: store.Invalid},
+			{name: "POST", body: `{"extensions":` + hashed(mutation) + `}`, data: `{"settingsUpdate":{"settings":{"pageLength":3}}}`},
+		})
+	})
+}
+
+// Names are kept within the budget of the documents, and go with them.
+func TestAHashGoesWithItsDocument(t *testing.T) {
+	t.Parallel()
+	kept := graph.KeptDocuments(1 << 20)
+	for i := range 1_000 {
+		kept.KeepNamed(fmt.Sprintf("%01000d", i))
+		n, _ := kept.Kept()
+		require.Equal(t, n, kept.Names())
+	}
+	require.Less(t, kept.Names(), 46)
+}
+
+// The formats that build tools write.
+var manifests = map[string]string{
+	"Relay":  `{"by-id": "{ settings { pageLength } }", "another": "mutation { settingsUpdate(input: {pageLength: 3}) { settings { pageLength } } }"}`,
+	"Apollo": `{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "by-id", "name": "a", "type": "query", "body": "{ settings { pageLength } }"}]}`,
+}
+
+func TestTrustedDocuments(t *testing.T) {
+	t.Parallel()
+	const query, other = `{ settings { pageLength } }`, `query other { settings { currency } }`
+	trusting := func(t *testing.T, s *service, format string, mode graph.Trust) (*service, *outcomes) {
+		manifest, err := graph.ReadManifest([]byte(manifests[format]), mode, graph.DefaultBounds())
+		require.NoError(t, err)
+		return naming(s, graph.Trusting(manifest))
+	}
+	always := []exchange{
+		{name: "by id", body: `{"extensions":` + named("by-id") + `}`, data: length},
+		{name: "by id, again", body: `{"extensions":` + named("by-id") + `}`, data: length},
+		{name: "by id, by GET", method: "GET", target: get("extensions", named("by-id")), data: length},
+		{name: "by id, as the specification has it", body: `{"documentId":"by-id"}`, data: length},
+		{name: "as it is written", body: fmt.Sprintf(`{"query":%q}`, query), data: length},
+		{name: "both", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, query, named("by-id")), data: length},
+		{name: "another's id", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, other, named("by-id")), code: store.Invalid},
+	}
+	ran := `{"settings":{"currency":"USD"}}`
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		base := open(t, e, "")
+		for format := range manifests {
+			s, counted := trusting(t, base, format, graph.TrustEnforce)
+			runExchanges(t, s, append(always, []exchange{
+				{name: "another", body: fmt.Sprintf(`{"query":%q}`, other), status: 403, code: store.Forbidden, holds: []string{"manifest"}},
+				{name: "another with its hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, other, hashed(other)), status: 403, code: store.Forbidden},
+				{name: "another's hash alone", body: `{"extensions":` + hashed(other) + `}`, status: 403, code: store.Forbidden},
+				{name: "introspection", body: `{"query":"{ __schema { description } }"}`, status: 403, code: store.Forbidden},
+				{name: "what would not even parse", body: `{"query":"{ } }"}`, status: 403, code: store.Forbidden},
+			}...))
+			require.Equal(t, map[string]int{"trusted": 6, "mismatched": 1, "refused": 5}, counted.counts)
+
+			s, counted = trusting(t, base, format, graph.TrustOff)
+			runExchanges(t, s, append(always, exchange{name: "another", body: fmt.Sprintf(`{"query":%q}`, other), data: ran}))
+			require.Equal(t, map[string]int{"trusted": 6, "mismatched": 1}, counted.counts)
+			require.NotContains(t, base.log.String(), "manifest")
+		}
+		s, counted := trusting(t, base, "Relay", graph.TrustLog)
+		runExchanges(t, s, append(always,
+			exchange{name: "another", body: fmt.Sprintf(`{"query":%q}`, other), data: ran},
+			exchange{name: "another with its hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, other, hashed(other)), data: ran},
+			exchange{name: "another's hash alone", body: `{"extensions":` + hashed(other) + `}`, data: ran}))
+		require.Equal(t, map[string]int{"trusted": 6, "mismatched": 1, "untrusted": 3}, counted.counts)
+		require.Equal(t, 1, strings.Count(base.log.String(), "is not in the manifest"), "told once")
+		require.Contains(t, base.log.String(), "operation=other")
+	})
+}
+
+func TestAManifestHoldsWhatCanRun(t *testing.T) {
+	t.Parallel()
+	for text, says := range map[string]string{
+		``:                     "it must be",
+		`[]`:                   "it must be",
+		`{}`:                   "it must be",
+		`{"a": 1}`:             "it must be",
+		`{"a": "{ nothing }"}`: `the document "a" cannot run`,
+		`{"a": "{ settings "}`: `the document "a" cannot run`,
+		`{"format": "apollo-persisted-query-manifest", "version": 2}`:                                                  "version 2",
+		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"body": "{ __typename }"}]}`:      "no id",
+		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "b", "body": "{ nope }"}]}`: `the document "b" cannot run`,
+	} {
+		_, err := graph.ReadManifest([]byte(text), graph.TrustEnforce, graph.DefaultBounds())
+		require.ErrorContains(t, err, says, text)
+	}
+}

@@ -1,0 +1,104 @@
+package graph
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"portico/store"
+)
+
+// Trust is what becomes of documents that a manifest does not have.
+type Trust string
+
+// They run; or run, and the log tells; or are refused before they are read.
+const (
+	TrustOff     Trust = "off"
+	TrustLog     Trust = "log"
+	TrustEnforce Trust = "enforce"
+)
+
+// Manifest is trusted documents by their ids. A nil one has none.
+type Manifest struct {
+	mode  Trust
+	byID  map[string]string
+	texts map[string]struct{}
+}
+
+// apolloFormat is how Apollo's manifests begin; all others are a map.
+const apolloFormat = "apollo-persisted-query-manifest"
+
+// ReadManifest reads trusted documents as build tools write them: a JSON
+// object of documents by their ids, as the compiler of Relay and GraphQL Code
+// Generator have it, or a manifest of Apollo's. Each document must be one that
+// would run: a manifest with others is no manifest.
+func ReadManifest(text []byte, mode Trust, bounds Bounds) (*Manifest, error) {
+	byID, err := manifestDocuments(text)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{mode: mode, byID: byID, texts: make(map[string]struct{}, len(byID))}
+	reader := newDocuments(servedSchema(), bounds)
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		if _, faults := reader.read(byID[id]); len(faults) > 0 {
+			return nil, fmt.Errorf("the document %q cannot run: %w", id, faults[0])
+		}
+		m.texts[byID[id]] = struct{}{}
+	}
+	return m, nil
+}
+
+func manifestDocuments(text []byte) (map[string]string, error) {
+	if err := store.CheckJSON(text); err != nil {
+		return nil, err
+	}
+	var apollo struct {
+		Format     json.RawMessage
+		Version    int
+		Operations []struct{ ID, Body string }
+	}
+	if json.Unmarshal(text, &apollo) != nil || string(apollo.Format) != `"`+apolloFormat+`"` {
+		var byID map[string]string
+		if json.Unmarshal(text, &byID) != nil || len(byID) == 0 {
+			return nil, errors.New(`it must be {"id": "document", …}, or a manifest of the format ` + apolloFormat)
+		}
+		return byID, nil
+	}
+	if apollo.Version != 1 {
+		return nil, fmt.Errorf("version %d of the format %s is not known here, 1 is", apollo.Version, apolloFormat)
+	}
+	byID := make(map[string]string, len(apollo.Operations))
+	for _, operation := range apollo.Operations {
+		if operation.ID == "" {
+			return nil, errors.New("an operation has no id")
+		}
+		byID[operation.ID] = operation.Body
+	}
+	return byID, nil
+}
+
+// find is the document of an id.
+func (m *Manifest) find(id string) (document string, ok bool) {
+	if m == nil {
+		return "", false
+	}
+	document, ok = m.byID[id]
+	return document, ok
+}
+
+// has tells whether a document is trusted, byte by byte.
+func (m *Manifest) has(document string) bool {
+	if m == nil {
+		return false
+	}
+	_, ok := m.texts[document]
+	return ok
+}
+
+// enforced tells whether nothing else runs.
+func (m *Manifest) enforced() bool { return m != nil && m.mode == TrustEnforce }
+
+// told tells whether the log tells what else runs.
+func (m *Manifest) told() bool { return m != nil && m.mode == TrustLog }

@@ -1,0 +1,168 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"portico/internal/coding"
+)
+
+// Compress compresses answers of more than 1 kB for those who take that: texts
+// that are not compressed already, and no streams: what is flushed before there
+// is 1 kB of it is sent as it is. It stands inside of what counts
+// bytes, and outside of the mux.
+func Compress(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p := packers.Get().(*packer)
+		*p = packer{ResponseWriter: w, chosen: coding.Chosen(r.Header["Accept-Encoding"]), part: r.Header["Range"] != nil, held: p.held[:0]}
+		next.ServeHTTP(p, r)
+		p.end() // a panic passes by here: nothing has begun then, or the connection is cut
+		p.ResponseWriter = nil
+		packers.Put(p)
+	})
+}
+
+var packers = sync.Pool{New: func() any { return &packer{held: make([]byte, 0, coding.Least)} }}
+
+// packer is an answer that may be compressed. Until that is decided its status
+// and its first bytes are held.
+type packer struct {
+	http.ResponseWriter
+	chosen  *coding.Coding // nil for none
+	part    bool           // a part of a body was asked for
+	status  int
+	held    []byte
+	decided bool
+	packing coding.Writer // nil for what is sent as it is
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (p *packer) WriteHeader(status int) {
+	switch {
+	case status < http.StatusOK && status != http.StatusSwitchingProtocols || p.decided:
+		p.ResponseWriter.WriteHeader(status)
+	case p.status != 0:
+	case bodiless(status):
+		p.status = status
+		p.decide(0)
+	default:
+		p.status = status
+	}
+}
+
+func bodiless(status int) bool {
+	return status == http.StatusSwitchingProtocols || status == http.StatusNoContent || status == http.StatusNotModified
+}
+
+// Write implements http.ResponseWriter.
+func (p *packer) Write(body []byte) (int, error) {
+	if !p.decided {
+		if length := p.length(len(body)); length < coding.Least && p.Header()["Content-Length"] == nil {
+			p.held = append(p.held, body...) // there may be more
+			return len(body), nil
+		} else if err := p.decide(length); err != nil {
+			return 0, err
+		}
+	}
+	if p.packing != nil {
+		return p.packing.Write(body)
+	}
+	return p.ResponseWriter.Write(body)
+}
+
+// length is how many bytes there are to be, as far as that is known when some
+// more come.
+func (p *packer) length(more int) int {
+	if said := p.Header()["Content-Length"]; len(said) == 1 {
+		length, _ := strconv.Atoi(said[0])
+		return length
+	}
+	return len(p.held) + more
+}
+
+// decide begins the answer, of at least so many bytes.
+func (p *packer) decide(length int) error {
+	p.decided = true
+	header := p.Header()
+	if header["Content-Encoding"] == nil && (length >= coding.Least || p.status == http.StatusNotModified) && isText(header) {
+		varyByEncoding(header)
+		if p.chosen != nil && length >= coding.Least && !p.part && p.status != http.StatusPartialContent {
+			p.pack(header)
+		}
+	}
+	if p.status != 0 {
+		p.ResponseWriter.WriteHeader(p.status)
+	}
+	held := p.held
+	p.held = held[:0]
+	if len(held) == 0 {
+		return nil
+	}
+	_, err := p.Write(held)
+	return err
+}
+
+// pack has the body be compressed from here on. Its entity tag is that of
+// another form, and good enough to ask whether the text is the same.
+func (p *packer) pack(header http.Header) {
+	header["Content-Encoding"] = []string{p.chosen.Name}
+	delete(header, "Content-Length")
+	delete(header, "Accept-Ranges")
+	if tag := header["Etag"]; len(tag) == 1 && !strings.HasPrefix(tag[0], "W/") {
+		header["Etag"] = []string{"W/" + tag[0]}
+	}
+	p.packing = p.chosen.To(p.ResponseWriter)
+}
+
+// isText tells whether a body is a text, of those that do not stream.
+func isText(header http.Header) bool {
+	of := header["Content-Type"]
+	if len(of) != 1 {
+		return false
+	}
+	kind, _, _ := strings.Cut(of[0], ";")
+	switch kind = strings.ToLower(strings.TrimSpace(kind)); kind {
+	case "application/json", "application/graphql-response+json", "application/yaml", "application/javascript", "image/svg+xml":
+		return true
+	case "text/event-stream":
+		return false
+	}
+	return strings.HasPrefix(kind, "text/")
+}
+
+// varyByEncoding has caches tell the forms apart.
+func varyByEncoding(header http.Header) {
+	for _, names := range header["Vary"] {
+		if strings.Contains(names, "Accept-Encoding") {
+			return
+		}
+	}
+	header["Vary"] = append(header["Vary"], "Accept-Encoding")
+}
+
+// Flush sends what was written so far.
+func (p *packer) Flush() {
+	if !p.decided {
+		p.chosen = nil
+		_ = p.decide(0) // the next write tells of a client that is gone
+	}
+	if p.packing == nil || p.packing.Flush() == nil {
+		_ = http.NewResponseController(p.ResponseWriter).Flush()
+	}
+}
+
+// Unwrap lets http.ResponseController find the connection.
+func (p *packer) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+// end sends the rest.
+func (p *packer) end() {
+	if !p.decided && (p.status != 0 || len(p.held) > 0) {
+		_ = p.decide(p.length(0)) // a caller that went away reads nothing
+	}
+	if p.packing != nil {
+		_ = p.packing.Close()
+		p.chosen.Done(p.packing)
+	}
+}
