@@ -30,6 +30,7 @@ type handling struct {
 	room     *answers.Room // of whole answers
 	parts    *answers.Room // of fragments
 	unplan   bool
+	live     Live
 }
 
 // OpenIntrospection lets anyone ask for the schema by introspection, with a
@@ -62,9 +63,9 @@ func Keeping(room *answers.Room) HandlerOption {
 func WithoutPlans() HandlerOption { return func(h *handling) { h.unplan = true } }
 
 // NewHandler serves GraphQL over HTTP: POST with a JSON body, and GET for
-// queries. Introspection needs a good token, of whatever scopes.
+// queries; subscriptions as events to either, or over a WebSocket. Introspection needs a good token, of whatever scopes.
 func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Handler {
-	chosen := handling{bounds: DefaultBounds(), executed: func(string) {}}
+	chosen := handling{bounds: DefaultBounds(), executed: func(string) {}, live: DefaultLive()}
 	for _, option := range options {
 		option(&chosen)
 	}
@@ -81,6 +82,7 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	exec.SetErrorPresenter(present)
 	exec.SetRecoverFunc(recovered)
 	desk.exec = exec
+	desk.live = &live{Live: chosen.live, desk: desk, handling: &chosen, resolver: r, lines: map[*line]struct{}{}, clients: map[string]int{}}
 	if !chosen.unplan {
 		desk.planned = &planned{desk: desk, handling: &chosen, resolver: r, runner: generated.NewPlanRunner(config),
 			schema: executable.Schema(), present: present, room: chosen.room}
@@ -98,9 +100,12 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 			fault.write(w)
 			return
 		}
-		if r.Method == http.MethodPost {
+		switch {
+		case r.Method == http.MethodPost:
 			desk.post(w, r)
-		} else {
+		case opensSocket(r):
+			desk.live.socket(w, r)
+		default:
 			desk.get(w, r)
 		}
 	})

@@ -95,7 +95,8 @@ func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 		WriteFault(w, refused.Status, store.Errors{refused.Err})
 		return
 	}
-	if d.again(w, r, body) {
+	_, streams := takesEvents(r)
+	if !streams && d.again(w, r, body) {
 		return
 	}
 	if err := store.CheckJSON(body); err != nil {
@@ -115,7 +116,11 @@ func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 		(&fault{http.StatusBadRequest, "", store.Invalid, `The body must be one JSON object: {"query": "…", "variables": {…}}.`}).write(w)
 		return
 	}
-	d.execute(w, r, request.params(r), body)
+	if streams {
+		d.live.events(w, r, &request)
+		return
+	}
+	d.execute(w, r, &request, body)
 }
 
 // bodies are for requests while they are read.
@@ -137,7 +142,8 @@ func (q *request) params(r *http.Request) *graphql.RawParams {
 // get takes a query as parameters: query, operationName, variables.
 func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 	sent := []byte("?" + r.URL.RawQuery)
-	if d.again(w, r, sent) {
+	_, streams := takesEvents(r)
+	if !streams && d.again(w, r, sent) {
 		return
 	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
@@ -168,7 +174,11 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	d.execute(w, r, request.params(r), sent)
+	if streams {
+		d.live.events(w, r, &request)
+		return
+	}
+	d.execute(w, r, &request, sent)
 }
 
 // desk is where both transports hand in their operations.
@@ -177,6 +187,7 @@ type desk struct {
 	documents *documents
 	exec      *executor.Executor // gqlgen's
 	planned   *planned           // nil where gqlgen's executor is to run everything
+	live      *live              // what lasts
 }
 
 // head writes what is told of every answer before it.
@@ -218,14 +229,18 @@ func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 
 // execute runs an operation and writes its answer. sent is the request, to
 // know it by when it comes again.
-func (d *desk) execute(w http.ResponseWriter, r *http.Request, params *graphql.RawParams, sent []byte) {
-	modern, ctx := head(w, r), graphql.StartOperationTrace(r.Context())
+func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request, sent []byte) {
+	params, modern, ctx := request.params(r), head(w, r), graphql.StartOperationTrace(r.Context())
 	if isHashAlone(params) { // clients then send the document itself, if the status is no failure
 		writeResponse(w, d.exec.DispatchError(ctx, gqlerror.List{{Message: notPersisted}}))
 		return
 	}
 	operation := &graphql.OperationContext{}
 	asked, faults := d.documents.prepare(params)
+	if faults == nil && asked.streams() {
+		d.stream(w, r, request)
+		return
+	}
 	if faults == nil {
 		if q := d.planned.ready(asked, params); q != nil && d.planned.run(w, r, q) {
 			d.documents.kept.keep(sent, q)
@@ -260,6 +275,15 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, params *graphql.R
 		w.WriteHeader(http.StatusTooManyRequests)
 	}
 	d.write(w, params, response)
+}
+
+// stream answers a subscription to who takes a stream.
+func (d *desk) stream(w http.ResponseWriter, r *http.Request, request *request) {
+	if may, _ := takesEvents(r); !may || r.Method == http.MethodHead {
+		noStream().write(w)
+		return
+	}
+	d.live.events(w, r, request)
 }
 
 // write writes an answer, with no more errors than are told, and nothing in
