@@ -121,6 +121,9 @@ type serve struct {
 	AnswerCacheBytes int64  `placeholder:"BYTES" default:"-1" help:"Memory for finished answers about what is published, and for fragments of them, in bytes; 0 keeps none, so that each is made anew; -1 is an eighth of the memory that the process can have, at most 192 MiB. Default: ${default}."`
 	StockCacheBytes  uint64 `placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, in bytes, some 90 a product, so that it is read without the database; 0 is none, and too little is as good as none. Default: ${default}, which is 96 MiB."`
 
+	SubscriptionsConnection int `placeholder:"N" default:"50" help:"How many GraphQL subscriptions a connection may have at once; 0 is any number. Default: ${default}."`
+	SubscriptionsClient     int `placeholder:"N" default:"5000" help:"How many GraphQL subscriptions a client may have at once, over all of its connections to this server; 0 is any number. Default: ${default}."`
+
 	web.Bounds
 
 	Linger time.Duration `placeholder:"DURATION" default:"0s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first; such as 5s. Default: ${default}."`
@@ -145,6 +148,9 @@ func (c *serve) Validate() error {
 	}
 	if min(c.DocumentTokens, c.DocumentDepth, c.DocumentCost) < 0 {
 		return &cli.Usage{Reason: "--document-tokens, --document-depth and --document-cost must be at least 1; 0 is the default"}
+	}
+	if min(c.SubscriptionsConnection, c.SubscriptionsClient) < 0 {
+		return &cli.Usage{Reason: "--subscriptions-connection and --subscriptions-client must be 0 or more"}
 	}
 	if err := c.Bounds.Check(); err != nil {
 		return &cli.Usage{Reason: err.Error()}
@@ -350,7 +356,7 @@ func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
 	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.documentBounds()), graph.Keeping(a.answers),
-		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.Document)}
+		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.Document), graph.WithLive(a.streams())}
 	if a.Executor == "gqlgen" {
 		options = append(options, graph.WithoutPlans())
 	}
@@ -396,6 +402,14 @@ func (a *app) announce(next http.Handler) http.Handler {
 		a.store.Asked()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// streams is what subscriptions are given.
+func (a *app) streams() graph.Live {
+	return graph.Live{
+		Connection: a.SubscriptionsConnection, Client: a.SubscriptionsClient, Within: a.AnswerTime,
+		Origin: web.Allowed(a.CORSOrigins), Draining: web.Draining, Count: a.metrics.Subscriptions,
+	}
 }
 
 // documentBounds are those of GraphQL documents and their variables.

@@ -98,6 +98,10 @@ func rootFields() map[string]string {
 		"Mutation.stockCreate":        `mutation { stockCreate(input: {productId: "glue", quantity: 7}) { stock { total } userErrors { message } } }`,
 		"Mutation.shopperTokenCreate": `mutation { shopperTokenCreate(input: {accountId: "a1", accountTags: ["gold"], customerId: "u1", expiresIn: 60}) { token expiresAt scopes userErrors { message } } }`,
 
+		"Subscription.stockChanged":     `subscription { stockChanged(productIds: ["anvil"]) { total } }`,
+		"Subscription.jobProgress":      `subscription { jobProgress(id: "job-1") { uuid state } }`,
+		"Subscription.catalogPublished": `subscription { catalogPublished { uuid served } }`,
+
 		"Mutation.stockTransact":  `mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 7}]}) { transactions { uuid } userErrors { message } } }`,
 		"Mutation.settingsUpdate": `mutation { settingsUpdate(input: {pageLength: 25}) { settings { pageLength } userErrors { message } } }`,
 	}

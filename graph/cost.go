@@ -168,7 +168,7 @@ func (b *bill) field(field *ast.Field) float64 {
 	if field.SelectionSet == nil {
 		return cost
 	}
-	if len(field.Definition.Arguments) > 0 || field.ObjectDefinition == b.schema.Query || field.ObjectDefinition == b.schema.Mutation {
+	if len(field.Definition.Arguments) > 0 || field.ObjectDefinition == b.schema.Query || field.ObjectDefinition == b.schema.Mutation || field.ObjectDefinition == b.schema.Subscription {
 		cost += edgeCost
 	}
 	below := b.selections(field.SelectionSet)
@@ -191,6 +191,8 @@ func (b *bill) rows(field *ast.Field) float64 {
 		return b.heft[b.schema.Query.Name]
 	case "mutationType":
 		return b.heft[b.schema.Mutation.Name]
+	case "subscriptionType":
+		return b.heft[b.schema.Subscription.Name]
 	}
 	if listed, ok := b.listed[field.ObjectDefinition.Name+"."+field.Name]; ok {
 		return listed

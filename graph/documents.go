@@ -42,6 +42,11 @@ type prepared struct {
 	outcome   string // of naming the document; empty where that is not counted
 }
 
+// streams tells whether the operation is a subscription.
+func (p *prepared) streams() bool {
+	return p.operation != nil && p.operation.Operation == ast.Subscription
+}
+
 // budget is what one run of the operation may spend.
 func (p *prepared) budget() *budget { return &budget{allowance: p.allowed} }
 

@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -123,6 +124,9 @@ func newPost(t testing.TB, query string, values variables) *http.Request {
 	require.NoError(t, err)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
+	if strings.HasPrefix(query, "subscription") {
+		r.Header.Set("Accept", "text/event-stream")
+	}
 	return r
 }
 
@@ -157,13 +161,40 @@ type fault struct {
 func (s *service) send(t testing.TB, r *http.Request) *answer {
 	t.Helper()
 	a := &answer{ResponseRecorder: httptest.NewRecorder()}
-	s.handler.ServeHTTP(a, r)
+	if r.Header.Get("Accept") == "text/event-stream" {
+		s.first(a, r)
+	} else {
+		s.handler.ServeHTTP(a, r)
+	}
 	require.NoError(t, json.Unmarshal(a.Body.Bytes(), &a), "%s", a.Body)
 	for _, e := range a.Errors {
 		require.Contains(t, store.Codes(), e.Extensions.Code, "extensions.code of %q", e.Message)
 		require.NotEmpty(t, e.Message)
 	}
 	return a
+}
+
+// first is a stream's first event, as an answer.
+func (s *service) first(a *answer, r *http.Request) {
+	ctx, end := context.WithCancel(r.Context())
+	defer end()
+	stream := &oneEvent{httptest.NewRecorder(), end}
+	s.handler.ServeHTTP(stream, r.WithContext(ctx))
+	_, data, _ := strings.Cut(stream.Body.String(), "event: next\ndata: ")
+	data, _, _ = strings.Cut(data, "\n")
+	a.Body.WriteString(data)
+}
+
+// oneEvent records a stream, and goes away once it has an event.
+type oneEvent struct {
+	*httptest.ResponseRecorder
+	end func()
+}
+
+func (e *oneEvent) Flush() {
+	if strings.Contains(e.Body.String(), "event: next") {
+		e.end()
+	}
 }
 
 // codes are the errors in a word each.

@@ -32,6 +32,7 @@ type handling struct {
 	unplan   bool
 	trust    *Manifest
 	named    func(outcome string)
+	live     Live
 }
 
 // OpenIntrospection lets anyone ask for the schema by introspection, with a
@@ -75,9 +76,9 @@ func CountDocuments(named func(outcome string)) HandlerOption {
 func WithoutPlans() HandlerOption { return func(h *handling) { h.unplan = true } }
 
 // NewHandler serves GraphQL over HTTP: POST with a JSON body, and GET for
-// queries. Introspection needs a good token, of whatever scopes.
+// queries; subscriptions as events to either, or over a WebSocket. Introspection needs a good token, of whatever scopes.
 func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Handler {
-	chosen := handling{bounds: DefaultBounds(), executed: func(string) {}, named: func(string) {}}
+	chosen := handling{bounds: DefaultBounds(), executed: func(string) {}, named: func(string) {}, live: DefaultLive()}
 	for _, option := range options {
 		option(&chosen)
 	}
@@ -95,6 +96,7 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	exec.SetErrorPresenter(present)
 	exec.SetRecoverFunc(recovered)
 	desk.exec = exec
+	desk.live = &live{Live: chosen.live, desk: desk, handling: &chosen, resolver: r, lines: map[*line]struct{}{}, clients: map[string]int{}}
 	if !chosen.unplan {
 		desk.planned = &planned{desk: desk, handling: &chosen, resolver: r, runner: generated.NewPlanRunner(config),
 			schema: executable.Schema(), present: present, room: chosen.room}
@@ -112,9 +114,12 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 			fault.write(w)
 			return
 		}
-		if r.Method == http.MethodPost {
+		switch {
+		case r.Method == http.MethodPost:
 			desk.post(w, r)
-		} else {
+		case opensSocket(r):
+			desk.live.socket(w, r)
+		default:
 			desk.get(w, r)
 		}
 	})

@@ -39,16 +39,17 @@ func NewResolver(s *store.Store, options ...Option) *Resolver {
 }
 
 type (
-	queryResolver       struct{ *Resolver }
-	mutationResolver    struct{ *Resolver }
-	productResolver     struct{ *Resolver }
-	configuredResolver  struct{ *Resolver }
-	catalogNodeResolver struct{ *Resolver }
-	hierarchyResolver   struct{ *Resolver }
-	stockResolver       struct{ *Resolver }
-	transactionResolver struct{ *Resolver }
-	releaseResolver     struct{ *Resolver }
-	jobResolver         struct{ *Resolver }
+	queryResolver        struct{ *Resolver }
+	mutationResolver     struct{ *Resolver }
+	subscriptionResolver struct{ *Resolver }
+	productResolver      struct{ *Resolver }
+	configuredResolver   struct{ *Resolver }
+	catalogNodeResolver  struct{ *Resolver }
+	hierarchyResolver    struct{ *Resolver }
+	stockResolver        struct{ *Resolver }
+	transactionResolver  struct{ *Resolver }
+	releaseResolver      struct{ *Resolver }
+	jobResolver          struct{ *Resolver }
 
 	authoredNodeResolver struct{ *Resolver }
 )
@@ -58,6 +59,9 @@ func (r *Resolver) Query() generated.QueryResolver { return queryResolver{r} }
 
 // Mutation implements generated.ResolverRoot.
 func (r *Resolver) Mutation() generated.MutationResolver { return mutationResolver{r} }
+
+// Subscription implements generated.ResolverRoot.
+func (r *Resolver) Subscription() generated.SubscriptionResolver { return subscriptionResolver{r} }
 
 // Product implements generated.ResolverRoot.
 func (r *Resolver) Product() generated.ProductResolver { return productResolver{r} }

@@ -96,7 +96,8 @@ func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 		WriteFault(w, refused.Status, store.Errors{refused.Err})
 		return
 	}
-	if d.again(w, r, body) {
+	_, streams := takesEvents(r)
+	if !streams && d.again(w, r, body) {
 		return
 	}
 	if err := store.CheckJSON(body); err != nil {
@@ -116,7 +117,11 @@ func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 		(&fault{http.StatusBadRequest, "", store.Invalid, `The body must be one JSON object: {"query": "…", "variables": {…}}.`}).write(w)
 		return
 	}
-	d.execute(w, r, request.params(r), body)
+	if streams {
+		d.live.events(w, r, &request)
+		return
+	}
+	d.execute(w, r, &request, body)
 }
 
 // bodies are for requests while they are read.
@@ -146,7 +151,8 @@ func (q *request) params(r *http.Request) *graphql.RawParams {
 // extensions, documentId.
 func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 	sent := []byte("?" + r.URL.RawQuery)
-	if d.again(w, r, sent) {
+	_, streams := takesEvents(r)
+	if !streams && d.again(w, r, sent) {
 		return
 	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
@@ -177,7 +183,11 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	d.execute(w, r, request.params(r), sent)
+	if streams {
+		d.live.events(w, r, &request)
+		return
+	}
+	d.execute(w, r, &request, sent)
 }
 
 // desk is where both transports hand in their operations.
@@ -186,6 +196,7 @@ type desk struct {
 	documents *documents
 	exec      *executor.Executor // gqlgen's
 	planned   *planned           // nil where gqlgen's executor is to run everything
+	live      *live              // what lasts
 }
 
 // head writes what is told of every answer before it.
@@ -228,10 +239,14 @@ func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 
 // execute runs an operation and writes its answer. sent is the request, to
 // know it by when it comes again.
-func (d *desk) execute(w http.ResponseWriter, r *http.Request, params *graphql.RawParams, sent []byte) {
-	modern, ctx := head(w, r), graphql.StartOperationTrace(r.Context())
+func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request, sent []byte) {
+	params, modern, ctx := request.params(r), head(w, r), graphql.StartOperationTrace(r.Context())
 	operation := &graphql.OperationContext{}
 	asked, faults := d.documents.prepare(params)
+	if faults == nil && asked.streams() {
+		d.stream(w, r, request)
+		return
+	}
 	if faults == nil {
 		if q := d.planned.ready(asked, params); q != nil && d.planned.run(w, r, q) {
 			d.documents.kept.keep(sent, q)
@@ -264,6 +279,15 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, params *graphql.R
 		w.WriteHeader(http.StatusTooManyRequests)
 	}
 	d.write(w, params, response)
+}
+
+// stream answers a subscription to who takes a stream.
+func (d *desk) stream(w http.ResponseWriter, r *http.Request, request *request) {
+	if may, _ := takesEvents(r); !may || r.Method == http.MethodHead {
+		noStream().write(w)
+		return
+	}
+	d.live.events(w, r, request)
 }
 
 // write writes an answer, with no more errors than are told, and nothing in

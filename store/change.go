@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -93,14 +94,19 @@ func (s *Store) refresh(ctx context.Context) error {
 			lanes[c.name] = c.version
 		} else if s.topics.seen[c.name] != c.version {
 			s.topics.seen[c.name] = c.version
-			s.topics.version(c.name).Add(1)
+			s.noticed(c.name)
 		}
 	}
 	s.topics.mu.Unlock()
-	if s.live == nil {
-		return nil
+	return errors.Join(s.followStock(ctx, lanes, asked), s.followJobs(ctx))
+}
+
+// noticed counts a change of a topic, and wakes those who follow it.
+func (s *Store) noticed(name topic) {
+	s.topics.version(name).Add(1)
+	if name == topicCatalog {
+		s.catalogWatch.wake()
 	}
-	return s.followStock(ctx, lanes, asked)
 }
 
 // changed bumps a topic and has this process see it as soon as it is durable.
@@ -108,7 +114,7 @@ func (s *Store) changed(ctx context.Context, t *tx, name topic) error {
 	if err := t.bump(ctx, name); err != nil {
 		return err
 	}
-	t.afterCommit(func() { s.topics.version(name).Add(1) })
+	t.afterCommit(func() { s.noticed(name) })
 	return nil
 }
 

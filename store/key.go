@@ -47,6 +47,13 @@ func (s *Store) SigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*Signin
 // changed, which takes pollEvery at most. It reads no database.
 func (s *Store) SigningKeysVersion() int64 { return s.topics.version(topicKeys).Load() }
 
+// TokensVersion is another number once this server knows that keys or clients
+// changed, which takes pollEvery at most: a token that was good may be so no
+// longer. It reads no database.
+func (s *Store) TokensVersion() int64 {
+	return s.SigningKeysVersion() + s.topics.version(topicClients).Load()
+}
+
 // createFirstSigningKey adds a key unless there is one by now.
 func (s *Store) createFirstSigningKey(ctx context.Context, sealer *seal.Sealer) error {
 	return s.update(ctx, keyActor, func(ctx context.Context, t *tx) error {

@@ -47,6 +47,9 @@ type releaseIdentity struct {
 
 func (r *Release) identity() releaseIdentity { return releaseIdentity{r.ID, micros(r.PublishedAt)} }
 
+// Same tells whether two releases are one; none is nobody's.
+func (r *Release) Same(other *Release) bool { return other != nil && r.identity() == other.identity() }
+
 // identityOf is that of the release itself, or of its base.
 func (r *Release) identityOf(number int64) releaseIdentity {
 	if number == r.ID {

@@ -101,7 +101,7 @@ func (s *Store) followStock(ctx context.Context, lanes map[topic]int64, asked ti
 	l := s.live
 	if !l.loaded() {
 		s.warmStockSoon()
-		return nil
+		return s.unfollowedStock(ctx, lanes)
 	}
 	var products []string
 	for lane, version := range lanes {
@@ -111,7 +111,7 @@ func (s *Store) followStock(ctx context.Context, lanes map[topic]int64, asked ti
 		}
 		if products = append(products, changed...); !told || len(products) > followedProducts {
 			l.drop()
-			return nil
+			return s.unfollowedStock(ctx, lanes)
 		}
 	}
 	var rows []stockRow
@@ -123,7 +123,7 @@ func (s *Store) followStock(ctx context.Context, lanes map[topic]int64, asked ti
 		return err
 	}
 	l.follow(rows, lanes, asked)
-	return nil
+	return s.followedStock(ctx, lanes, rows)
 }
 
 // stockChanges reads whose stock changed on a lane after one version and up to

@@ -70,6 +70,9 @@ func (l *liveStock) look(see func(*stockCells)) bool {
 }
 
 func (l *liveStock) loaded() bool {
+	if l == nil {
+		return false
+	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.cells != nil
@@ -202,6 +205,9 @@ func (s *Store) loadStock(ctx context.Context) error {
 // warmStockSoon loads the cells beside the poll, where they are wanted.
 func (s *Store) warmStockSoon() {
 	l := s.live
+	if l == nil {
+		return
+	}
 	l.mu.RLock()
 	due := l.cells == nil && !l.full && time.Now().After(l.rest)
 	l.mu.RUnlock()

@@ -149,6 +149,9 @@ func (w *stockWrite) finish(ctx context.Context) error {
 	for i, row := range w.rows {
 		products[i], states[i] = row.ProductID, *row
 	}
-	w.afterCommit(func() { w.store.live.take(states, w.version) })
+	w.afterCommit(func() {
+		w.store.live.take(states, w.version)
+		w.store.stockWatch.tellAll(states)
+	})
 	return w.tellStocks(ctx, w.store.lane, w.version, products)
 }

@@ -50,21 +50,24 @@ type Store struct {
 	closeOnce       sync.Once
 	written, polled chan struct{} // closed when the writer and the poll have ended
 
-	topics   topics
-	jobs     chan struct{} // wakes the worker of this process
-	asked    atomic.Uint64 // requests that jobs give way to
-	works    map[JobKind]jobWork
-	settings watched[*Settings]
-	routing  watched[*routing]
-	revoked  watched[map[string]bool] // API clients, by id
-	cache    *cache
-	keys     *keyRoom
-	live     *liveStock // nil for none
-	lane     topic      // of this process's writes to stock
-	sales    *stockQueue
-	redeems  *redeemQueue
-	creates  *createQueue
-	loads    sync.WaitGroup
+	topics       topics
+	jobs         chan struct{} // wakes the worker of this process
+	asked        atomic.Uint64 // requests that jobs give way to
+	works        map[JobKind]jobWork
+	settings     watched[*Settings]
+	routing      watched[*routing]
+	revoked      watched[map[string]bool] // API clients, by id
+	cache        *cache
+	keys         *keyRoom
+	live         *liveStock // nil for none
+	lane         topic      // of this process's writes to stock
+	sales        *stockQueue
+	stockWatch   *stockWatch
+	jobWatch     *watch[*Job]
+	catalogWatch catalogWatch
+	redeems      *redeemQueue
+	creates      *createQueue
+	loads        sync.WaitGroup
 }
 
 // Open connects, migrates the schema and starts the writer. Close ends it.
@@ -87,6 +90,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	s.cache, s.works, s.keys = newCache(config), s.jobWorks(), newKeyRoom(config)
 	s.lane = newStockLane()
 	s.live = newLiveStock(config, s.lane)
+	s.stockWatch, s.jobWatch = newStockWatch(), newJobWatch()
 	s.sales, s.redeems, s.creates = newStockQueue(s), newRedeemQueue(), newCreateQueue(s)
 	if s.pools, err = engine.open(ctx, config); err != nil {
 		return nil, err

@@ -42,6 +42,7 @@ type ResolverRoot interface {
 	Query() QueryResolver
 	Stock() StockResolver
 	StockTransaction() StockTransactionResolver
+	Subscription() SubscriptionResolver
 }
 
 type DirectiveRoot struct {
@@ -959,6 +960,12 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	Subscription struct {
+		CatalogPublished func(childComplexity int) int
+		JobProgress      func(childComplexity int, id string) int
+		StockChanged     func(childComplexity int, productIds []string) int
+	}
+
 	TextFilterValues struct {
 		Eq func(childComplexity int) int
 		In func(childComplexity int) int
@@ -1113,6 +1120,11 @@ type StockResolver interface {
 }
 type StockTransactionResolver interface {
 	Stock(ctx context.Context, obj *model.StockTransaction) (*model.Stock, error)
+}
+type SubscriptionResolver interface {
+	StockChanged(ctx context.Context, productIds []string) (<-chan *model.Stock, error)
+	JobProgress(ctx context.Context, id string) (<-chan *model.Job, error)
+	CatalogPublished(ctx context.Context) (<-chan *store.Release, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -5181,6 +5193,35 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.StockTransactionEdge.Node(childComplexity), true
 
+	case "Subscription.catalogPublished":
+		if e.ComplexityRoot.Subscription.CatalogPublished == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Subscription.CatalogPublished(childComplexity), true
+	case "Subscription.jobProgress":
+		if e.ComplexityRoot.Subscription.JobProgress == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_jobProgress_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.JobProgress(childComplexity, args["id"].(string)), true
+	case "Subscription.stockChanged":
+		if e.ComplexityRoot.Subscription.StockChanged == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_stockChanged_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.StockChanged(childComplexity, args["productIds"].([]string)), true
+
 	case "TextFilterValues.eq":
 		if e.ComplexityRoot.TextFilterValues.Eq == nil {
 			break
@@ -5381,6 +5422,23 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 				Data: buf.Bytes(),
 			}
 		}
+	case ast.Subscription:
+		next := ec._Subscription(ctx, opCtx.Operation.SelectionSet)
+
+		var buf bytes.Buffer
+		return func(ctx context.Context) *graphql.Response {
+			buf.Reset()
+			data := next(ctx)
+
+			if data == nil {
+				return nil
+			}
+			data.MarshalGQL(&buf)
+
+			return &graphql.Response{
+				Data: buf.Bytes(),
+			}
+		}
 
 	default:
 		return graphql.OneShot(graphql.ErrorResponse(ctx, "unsupported GraphQL operation"))
@@ -5427,10 +5485,16 @@ A mutation can be sent again safely under an idempotency key: ` + "`" + `idempot
 then the first time's, for 24 hours; ` + "`" + `extensions.idempotentReplay` + "`" + ` lists the fields, by their names in the answer, that
 were answered so. The same key with another input is CONFLICT. Each client has its own keys for each mutation, shared with
 the REST path that does the same. A mutation that fails, or answers with ` + "`" + `userErrors` + "`" + `, keeps no key.
+
+A subscription is a stream, by server-sent events (` + "`" + `POST` + "`" + ` with ` + "`" + `Accept: text/event-stream` + "`" + `) or a WebSocket
+(` + "`" + `graphql-transport-ws` + "`" + `, the token as ` + "`" + `Authorization` + "`" + ` in ` + "`" + `connection_init` + "`" + `, and the shopper's headers beside it). It begins
+with how things stand, so that nothing is missed between a query and it, and goes on with what changes. Whoever reads slowly
+gets the newest state, and not each on the way to it.
 """
 schema {
   query: Query
   mutation: Mutation
+  subscription: Subscription
 }
 
 "A moment in UTC with milliseconds: ` + "`" + `2012-05-30T00:00:00.000Z` + "`" + `."
@@ -5915,6 +5979,17 @@ type Mutation {
 
   "Says which products of a node come first, in the order given. Null only with an error."
   nodeCurate("Which." input: NodeCurateInput!): NodeCuratePayload
+}
+
+type Subscription {
+  "The stock of some products: of each as it is, and again whenever it has changed, whichever server changed it, ten times a second at most. A product without a record comes once it has one. Needs the scope inventory:read. Null only with an error. Example: ` + "`" + `subscription { stockChanged(productIds: [\"prod-espresso\"]) { uuid available } }` + "`" + `."
+  stockChanged("The products' global ids, or the service's own, at most 100." productIds: [ID!]!): Stock
+
+  "A job: as it is, again as it gets on, and as it has ended, with which the stream ends too. Null, and the end, when there is none with that id. Needs the scope of what it does: catalog:write to publish, promotions:write to make codes."
+  jobProgress("The global id, or the service's own." id: ID!): Job
+
+  "The release that this shopper sees: as it is, and again whenever it is another: their catalog was published, or rolled back, or the rules lead them to another catalog. Begun while nothing is published, it waits. Needs the scope catalog:read. Null only with an error."
+  catalogPublished: CatalogRelease
 }
 
 "What went wrong, in a word a program can decide by. Errors carry it as ` + "`" + `extensions.code` + "`" + `."
@@ -12499,6 +12574,34 @@ func (ec *executionContext) field_Stock_transactions_args(ctx context.Context, r
 		return nil, err
 	}
 	args["first"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Subscription_jobProgress_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Subscription_stockChanged_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "productIds",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["productIds"] = arg0
 	return args, nil
 }
 
@@ -29499,6 +29602,126 @@ func (ec *executionContext) fieldContext_StockTransactionEdge_node(_ context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Subscription_stockChanged(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return graphql.ResolveFieldStream(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscription_stockChanged(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Subscription().StockChanged(ctx, fc.Args["productIds"].([]string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Stock) graphql.Marshaler {
+			return ec.marshalOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Subscription_stockChanged(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Stock(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Subscription_stockChanged_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Subscription_jobProgress(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return graphql.ResolveFieldStream(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscription_jobProgress(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Subscription().JobProgress(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Job) graphql.Marshaler {
+			return ec.marshalOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Subscription_jobProgress(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Job(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Subscription_jobProgress_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Subscription_catalogPublished(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return graphql.ResolveFieldStream(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscription_catalogPublished(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Subscription().CatalogPublished(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Release) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Subscription_catalogPublished(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRelease(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _TextFilterValues_eq(ctx context.Context, field graphql.CollectedField, obj *model.TextFilter) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -42718,6 +42941,30 @@ func (ec *executionContext) _StockTransactionEdge(ctx context.Context, sel ast.S
 	})
 
 	return out
+}
+
+var subscriptionImplementors = []string{"Subscription"}
+
+func (ec *executionContext) _Subscription(ctx context.Context, sel ast.SelectionSet) func(ctx context.Context) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, subscriptionImplementors)
+	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
+		Object: "Subscription",
+	})
+	if len(fields) != 1 {
+		graphql.AddErrorf(ctx, "must subscribe to exactly one stream")
+		return nil
+	}
+
+	switch fields[0].Name {
+	case "stockChanged":
+		return ec._Subscription_stockChanged(ctx, fields[0])
+	case "jobProgress":
+		return ec._Subscription_jobProgress(ctx, fields[0])
+	case "catalogPublished":
+		return ec._Subscription_catalogPublished(ctx, fields[0])
+	default:
+		panic("unknown field " + strconv.Quote(fields[0].Name))
+	}
 }
 
 var textFilterValuesImplementors = []string{"TextFilterValues"}

@@ -21,7 +21,7 @@ export function readSchema(sdl) {
     "@include": { name: "@include", description: "Only if this is true.", args: [{ name: "if", type: "Boolean!" }] },
     "@skip": { name: "@skip", description: "Not if this is true.", args: [{ name: "if", type: "Boolean!" }] },
   };
-  let at = 0, roots = { query: "Query", mutation: "Mutation" };
+  let at = 0, roots = { query: "Query", mutation: "Mutation", subscription: "Subscription" };
   const peek = () => list[at]?.text, take = () => list[at++].text;
   const takes = (text) => peek() === text && Boolean(take());
 
@@ -187,7 +187,7 @@ export function complete(schema, text, cursor) {
         return frame.value ? values(frame.type) : [];
       default:
         if (before === "on") return types("type", "interface", "union");
-        return ["", "}"].includes(before) ? ["query", "mutation", "fragment"].map((name) => ({ name, after: " ", type: "keyword" })) : [];
+        return ["", "}"].includes(before) ? ["query", "mutation", "subscription", "fragment"].map((name) => ({ name, after: " ", type: "keyword" })) : [];
     }
   }
   const word = prefix.toLowerCase(), rank = (item) => {

@@ -191,7 +191,7 @@ function headers() {
   }
   const bearer = token.value.trim().replace(/^Bearer /i, "");
   if (bearer) sent.Authorization = "Bearer " + bearer;
-  return { ...sent, "Content-Type": "application/json" };
+  return { ...sent, "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
 }
 
 async function run() {
@@ -206,6 +206,10 @@ async function run() {
   const took = () => Math.round(performance.now() - began) + " ms";
   try {
     const response = await fetch("graphql", { method: "POST", headers: headers(), body: JSON.stringify(body), signal: running.signal });
+    if (response.headers.get("Content-Type") === "text/event-stream") {
+      remember();
+      return await listen(response.body.getReader(), took);
+    }
     const text = await response.text();
     const status = [response.status + " " + response.statusText, took(), size(new Blob([text]).size)].join(" · ");
     show(status, text);
@@ -216,6 +220,21 @@ async function run() {
     running = null;
     busy(false);
   }
+}
+
+// listen shows a subscription's events, the newest in place of the one before.
+async function listen(reader, took) {
+  const decoder = new TextDecoder();
+  let text = "", told = 0;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const events = (text + decoder.decode(part.value, { stream: true })).split("\n\n");
+    text = events.pop();
+    for (const data of events.map((event) => event.match(/^data: (.+)$/m)?.[1]).filter(Boolean)) {
+      told++;
+      show("Listening · " + told + (told === 1 ? " event" : " events") + " · " + took(), data);
+    }
+  }
+  at("status").textContent = "Ended after " + took();
 }
 
 const size = (bytes) => bytes < 1000 ? bytes + " B" : (bytes / 1000).toFixed(1) + " kB";

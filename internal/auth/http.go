@@ -2,6 +2,7 @@ package auth
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -38,16 +39,22 @@ func (s *Service) Middleware(next http.Handler) http.Handler {
 			return
 		}
 		r, known := incoming.Begin(r)
-		token, ok := bearer(header)
-		if !ok {
-			known.Caller = failure{unauthenticated("The header Authorization must be of the form: Bearer <token>; get a token from POST /oauth/access_token.")}
-		} else if principal, err := s.Verify(r.Context(), token); err != nil {
+		if principal, err := s.caller(r.Context(), header); err != nil {
 			known.Caller = failure{err}
 		} else {
 			known.Caller = principal
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// caller is who asks by an Authorization header.
+func (s *Service) caller(ctx context.Context, header string) (*Principal, error) {
+	token, ok := bearer(header)
+	if !ok {
+		return nil, unauthenticated("The header Authorization must be of the form: Bearer <token>; get a token from POST /oauth/access_token.")
+	}
+	return s.Verify(ctx, token)
 }
 
 // bearer is the token of an Authorization header: "Bearer TOKEN" in any case

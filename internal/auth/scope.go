@@ -60,6 +60,10 @@ var table = map[string]string{
 	"ShopperContextInput.customerId":  "catalog:write",
 	"CatalogCandidate.ruleName":       "catalog:write", // of a rule for other shoppers
 
+	"Subscription.stockChanged":     "inventory:read",
+	"Subscription.jobProgress":      "catalog:write", // and that of what it does, as Query.job
+	"Subscription.catalogPublished": "catalog:read",
+
 	"Query.promotion":      "promotions:read",
 	"Query.promotions":     "promotions:read",
 	"Query.promotionCode":  "promotions:read",

@@ -13,7 +13,7 @@ import (
 
 // Request is the context of a request, and what the layers found out. Each
 // member says who sets it; it is empty where that layer is not there. Nobody
-// sets anything once the handler runs, but for Route.
+// sets anything once the handler runs, but for Route and Lasting.
 type Request struct {
 	context.Context
 
@@ -24,6 +24,7 @@ type Request struct {
 	Caller    any         // auth.Service.Middleware: a *auth.Principal, or what is wrong with the token
 	Operation any         // graph.Shopper: who asks as a shopper
 	Route     string      // web.Route: the pattern of the mux, once it is answered
+	Lasting   bool        // graph: the answer has no end of its own, so that how long it took says nothing
 
 	line [1]string
 }

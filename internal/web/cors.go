@@ -21,6 +21,19 @@ func CORS(origins []string) Middleware {
 	if len(origins) == 0 {
 		return func(next http.Handler) http.Handler { return next }
 	}
+	return rules(origins).Handler
+}
+
+// Allowed tells whether a request's origin is one of these: a WebSocket asks
+// before it is opened, for no browser does.
+func Allowed(origins []string) func(*http.Request) bool {
+	if len(origins) == 0 {
+		return func(*http.Request) bool { return false }
+	}
+	return rules(origins).OriginAllowed
+}
+
+func rules(origins []string) *cors.Cors {
 	wildcard := slices.ContainsFunc(origins, func(origin string) bool { return strings.Contains(origin, "*") })
 	return cors.New(cors.Options{
 		AllowedOrigins: origins,
@@ -41,7 +54,7 @@ func CORS(origins []string) Middleware {
 		}, rateHeaders...),
 		AllowCredentials: !wildcard,
 		MaxAge:           preflightAge,
-	}).Handler
+	})
 }
 
 // LocalOrigins are the pages that this machine serves, on any port.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -40,6 +39,7 @@ type Metrics struct {
 	fields   *prometheus.CounterVec
 	queries  *prometheus.CounterVec
 	named    *prometheus.CounterVec
+	live     prometheus.Gauge
 	registry *prometheus.Registry
 
 	mu      sync.RWMutex
@@ -68,11 +68,14 @@ func NewMetrics(client func(context.Context) string) *Metrics {
 		named: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portico_graphql_documents_total", Help: "GraphQL documents named by hash or id, or held against the manifest of trusted ones, by outcome: found, missing, sent, mismatched, trusted, untrusted or refused.",
 		}, []string{"outcome"}),
+		live: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "portico_graphql_subscriptions", Help: "GraphQL subscriptions that are open now.",
+		}),
 		registry: prometheus.NewRegistry(),
 		clients:  map[string]bool{},
 		series:   map[taken]*series{},
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.fields, m.queries, m.named,
+	m.registry.MustRegister(m.requests, m.duration, m.fields, m.queries, m.named, m.live,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -143,6 +146,9 @@ func (m *Metrics) Field(ctx context.Context, field string) {
 	m.fields.WithLabelValues(field, m.who(m.client(ctx))).Inc()
 }
 
+// Subscriptions counts those that begin and end.
+func (m *Metrics) Subscriptions(change int) { m.live.Add(float64(change)) }
+
 // Executor counts a GraphQL query by what runs it: plan or gqlgen.
 func (m *Metrics) Executor(name string) { m.queries.WithLabelValues(name).Inc() }
 
@@ -157,7 +163,7 @@ func (m *Metrics) Middleware(next http.Handler) http.Handler {
 		r, known := incoming.Begin(r)
 		status := http.StatusInternalServerError // unless it returns, as in AccessLog
 		defer func() {
-			m.of(r, known.Route).count(m, time.Since(known.Began), cmp.Or(rec.status, status), m.client(r.Context()))
+			m.of(r, known.Route).count(m, known, cmp.Or(rec.status, status), m.client(r.Context()))
 		}()
 		next.ServeHTTP(rec, r)
 		status = http.StatusOK

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"portico/internal/incoming"
 )
 
 // taken is the way that a request took, from which its labels follow.
@@ -48,9 +50,12 @@ func (m *Metrics) of(r *http.Request, pattern string) *series {
 	return found
 }
 
-// count counts a request that was answered.
-func (s *series) count(m *Metrics, took time.Duration, status int, client string) {
-	s.duration.Observe(took.Seconds())
+// count counts a request that was answered; of one whose answer lasted as long
+// as its client wanted, not how long it took.
+func (s *series) count(m *Metrics, known *incoming.Request, status int, client string) {
+	if !known.Lasting {
+		s.duration.Observe(time.Since(known.Began).Seconds())
+	}
 	key := outcome{status / 100, m.who(client)}
 	s.mu.RLock()
 	counter := s.requests[key]

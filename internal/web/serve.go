@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 )
 
@@ -65,8 +66,9 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	draining := make(chan struct{})
 	base, cut := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), drainingKey{}, draining))
 	defer cut()
+	var upgraded sync.WaitGroup
 	server := &http.Server{
-		Handler:           gate.busy(deadlines(chosen.bounds, handler)),
+		Handler:           gate.busy(deadlines(chosen.bounds, counted(&upgraded, handler))),
 		ReadHeaderTimeout: chosen.bounds.HeaderTime,
 		IdleTimeout:       chosen.bounds.IdleTime,
 		WriteTimeout:      chosen.bounds.writeTime(),
@@ -89,7 +91,11 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	time.Sleep(chosen.linger)
 	drain, cancel := context.WithTimeout(base, chosen.drain)
 	defer cancel()
-	if err := server.Shutdown(drain); err != nil {
+	err := server.Shutdown(drain)
+	if err == nil {
+		err = waitFor(drain, &upgraded)
+	}
+	if err != nil {
 		log.Warn("requests were still under way and are cut off", "after", chosen.drain.String(), "error", err)
 		cut()
 		if err := server.Close(); err != nil {
@@ -98,6 +104,33 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	}
 	<-served // http.ErrServerClosed
 	return nil
+}
+
+// counted counts the requests that ask for another protocol: what comes of
+// them is out of the server's sight.
+func counted(upgraded *sync.WaitGroup, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header["Upgrade"] != nil {
+			upgraded.Add(1)
+			defer upgraded.Done()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// waitFor waits until all are done, or ctx ends.
+func waitFor(ctx context.Context, all *sync.WaitGroup) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		all.Wait()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 type drainingKey struct{}

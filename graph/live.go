@@ -1,0 +1,301 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"portico/internal/auth"
+	"portico/store"
+)
+
+// Live is what streams are given. Two transports bring them: server-sent events
+// and WebSockets.
+type Live struct {
+	Connection int           // subscriptions at once on one connection; 0 is any number
+	Client     int           // those of one client, over all connections; 0 is any number
+	Within     time.Duration // how long an event may take to be read; 0 is any time
+
+	Origin   func(*http.Request) bool              // whether a page may open a WebSocket; nil is this server's own only
+	Draining func(context.Context) <-chan struct{} // closed when the server of a request shuts down; nil is never
+	Count    func(change int)                      // told of subscriptions that begin and end; nil is nobody
+}
+
+// DefaultLive is what streams are given unless something else is said.
+func DefaultLive() Live { return Live{Connection: 50, Client: 5000, Within: 30 * time.Second} }
+
+// WithLive gives streams this, in place of DefaultLive.
+func WithLive(live Live) HandlerOption { return func(h *handling) { h.live = live } }
+
+const (
+	// lookEvery is how often connections are looked at: whether their tokens
+	// are still good, and whether the server shuts down.
+	lookEvery = 500 * time.Millisecond
+
+	// pingEvery is how often a client is asked whether it is still there.
+	pingEvery = 15 * time.Second
+)
+
+// live runs what comes over streams. It implements graphql.GraphExecutor, by
+// the executor: documents are measured as everywhere, and each event is an
+// operation of its own, so that it sees the view of its moment.
+type live struct {
+	Live
+	*desk
+	handling *handling
+	resolver *Resolver
+
+	mu      sync.Mutex
+	lines   map[*line]struct{}
+	clients map[string]int // subscriptions, by client
+	looking bool
+}
+
+// line is a connection that stays open.
+type line struct {
+	live *live
+	ctx  context.Context
+	end  context.CancelCauseFunc
+
+	// Under live's mu.
+	client string
+	held   *auth.Held // nil without a good token
+	open   int        // subscriptions
+}
+
+type lineKey struct{}
+
+// ending is why the server ends a connection, by its close code.
+type ending struct {
+	code   int
+	reason string
+	fault  error // what its streams are told; nil for nothing, so that their clients come again
+}
+
+func (e *ending) Error() string { return e.reason }
+
+// Close codes of graphql-transport-ws, and one of WebSockets'.
+const (
+	closeGoingAway    = 1001
+	closeTryLater     = 1013
+	closeBadRequest   = 4400
+	closeUnauthorized = 4401 // no token will do: the client was revoked
+	closeForbidden    = 4403 // another token may do
+	closeNotBegun     = 4408
+	closeSameID       = 4409
+	closeBegunTwice   = 4429
+)
+
+// why is why a context was ended by the server; nil unless it was.
+func why(ctx context.Context) *ending {
+	var reason *ending
+	errors.As(context.Cause(ctx), &reason)
+	return reason
+}
+
+// begin has a connection be looked after. It must be closed.
+func (l *live) begin(ctx context.Context) *line {
+	made := &line{live: l}
+	made.ctx, made.end = context.WithCancelCause(ctx)
+	made.ctx = context.WithValue(made.ctx, lineKey{}, made)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines[made] = struct{}{}
+	if !l.looking {
+		l.looking = true
+		time.AfterFunc(lookEvery, l.look)
+	}
+	return made
+}
+
+// hold has a connection last no longer than its token.
+func (l *line) hold(ctx context.Context, held *auth.Held) {
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	l.held = held
+	if principal := auth.From(ctx); principal != nil {
+		l.client = principal.ClientID
+	}
+}
+
+func (l *line) close() {
+	l.end(nil)
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	delete(l.live.lines, l)
+}
+
+// look looks at all connections, and comes back while there are any.
+func (l *live) look() {
+	l.mu.Lock()
+	lines, tokens := make([]*line, 0, len(l.lines)), make([]*auth.Held, 0, len(l.lines))
+	for line := range l.lines {
+		lines, tokens = append(lines, line), append(tokens, line.held)
+	}
+	if l.looking = len(lines) > 0; l.looking {
+		defer time.AfterFunc(lookEvery, l.look)
+	}
+	l.mu.Unlock()
+	for i, line := range lines {
+		if l.drains(line.ctx) {
+			line.end(&ending{closeGoingAway, "The server shuts down; connect again.", nil})
+		} else if token := tokens[i]; token != nil {
+			if err := token.Ended(line.ctx); err != nil && line.ctx.Err() == nil {
+				line.end(endingOf(err, token.Expired()))
+			}
+		}
+	}
+}
+
+func (l *live) drains(ctx context.Context) bool {
+	if l.Draining == nil {
+		return false
+	}
+	select {
+	case <-l.Draining(ctx):
+		return true
+	default:
+		return false
+	}
+}
+
+// endingOf is what a token that is no good ends a connection with.
+func endingOf(err error, renewable bool) *ending {
+	fault := store.AsErrors(err)[0]
+	switch {
+	case fault.Code != store.Unauthenticated:
+		return &ending{closeTryLater, fault.Error(), fault}
+	case renewable:
+		return &ending{closeForbidden, fault.Error(), fault}
+	}
+	return &ending{closeUnauthorized, fault.Error(), fault}
+}
+
+// begun is an operation that was read, with what it may cost and what was sent.
+type begun struct {
+	*prepared
+	params graphql.RawParams
+}
+
+const begunKey = "begun"
+
+// CreateOperationContext implements graphql.GraphExecutor. Faults come as they
+// are to be shown.
+func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
+	operation, sent := &graphql.OperationContext{}, *params
+	asked, faults := l.documents.prepare(params)
+	if faults == nil {
+		operation, faults = l.exec.CreateOperationContext(graphql.StartOperationTrace(ctx), params)
+	}
+	if line, _ := ctx.Value(lineKey{}).(*line); faults == nil {
+		faults = listed(l.reserve(line))
+	}
+	if faults != nil {
+		response := l.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)
+		return operation, l.shown(&sent, response).Errors
+	}
+	operation.Stats.SetExtension(begunKey, &begun{asked, sent})
+	return operation, nil
+}
+
+// DispatchError implements graphql.GraphExecutor, for faults that are as they
+// are to be shown.
+func (l *live) DispatchError(_ context.Context, faults gqlerror.List) *graphql.Response {
+	return &graphql.Response{Errors: faults}
+}
+
+// reserve counts an operation of a connection in, or refuses it.
+func (l *live) reserve(line *line) *gqlerror.Error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	refuse := func(of string, most int, flag string) *gqlerror.Error {
+		return &gqlerror.Error{Message: fmt.Sprintf("This %s has %d subscriptions, which is as many as one may have; end some first (%s).", of, most, flag),
+			Extensions: map[string]any{"code": store.RateLimited}}
+	}
+	switch {
+	case l.Connection > 0 && line.open >= l.Connection:
+		return refuse("connection", l.Connection, "--subscriptions-connection")
+	case l.Client > 0 && l.clients[line.client] >= l.Client:
+		return refuse("client", l.Client, "--subscriptions-client")
+	}
+	line.open++
+	l.clients[line.client]++
+	if l.Count != nil {
+		l.Count(1)
+	}
+	return nil
+}
+
+// release counts it out.
+func (l *live) release(line *line) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	line.open--
+	if l.clients[line.client]--; l.clients[line.client] == 0 {
+		delete(l.clients, line.client)
+	}
+	if l.Count != nil {
+		l.Count(-1)
+	}
+}
+
+// DispatchOperation implements graphql.GraphExecutor.
+func (l *live) DispatchOperation(ctx context.Context, operation *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
+	asked, line := operation.Stats.GetExtension(begunKey).(*begun), ctx.Value(lineKey{}).(*line)
+	context.AfterFunc(ctx, func() { l.release(line) }) // the transports end it with the operation
+	streams := operation.Operation.Operation == ast.Subscription
+	anew := func(ctx context.Context) context.Context { return withBudget(ctx, asked.budget()) }
+	if streams {
+		field := graphql.CollectFields(operation, operation.Operation.SelectionSet, []string{"Subscription"})[0]
+		l.handling.countFields(ctx, []string{"Subscription." + field.Name})
+		anew = func(ctx context.Context) context.Context { // with the field, which the library leaves out of paths within events
+			return graphql.WithFieldContext(anewOperation(ctx, asked.budget()), &graphql.FieldContext{Object: "Subscription", Field: field})
+		}
+	} else if operation.Operation.Operation == ast.Query {
+		l.handling.executed(byGqlgen)
+	}
+	responses, within := l.exec.DispatchOperation(withBudget(ctx, asked.budget()), operation)
+	told := false
+	return func(ctx context.Context) *graphql.Response {
+		response := responses(anew(within))
+		if response != nil {
+			return l.shown(&asked.params, response)
+		}
+		if reason := why(ctx); reason != nil && reason.fault != nil && !told {
+			told = true
+			fault := store.AsErrors(reason.fault)[0]
+			return &graphql.Response{Errors: gqlerror.List{{Message: fault.Error(), Extensions: map[string]any{"code": fault.Code}}}}
+		}
+		return nil
+	}, ctx
+}
+
+// shown is a response with no more errors than are told, and nothing in them
+// that may be secret.
+func (l *live) shown(params *graphql.RawParams, response *graphql.Response) *graphql.Response {
+	response.Errors = bounded(response.Errors)
+	l.names.discreet(params, response.Errors)
+	return response
+}
+
+// anewOperation is an operation of the same shopper that has seen nothing yet.
+func anewOperation(ctx context.Context, budget *budget) context.Context {
+	return context.WithValue(ctx, operationKey{}, &operation{shopper: shopperIn(ctx), budget: budget})
+}
+
+// withBudget gives an operation a budget. That of a request stays the one it is,
+// for the key it came with; a connection's is but a shopper.
+func withBudget(ctx context.Context, budget *budget) context.Context {
+	if op, ok := operationOf(ctx); ok && op.idempotency != nil {
+		op.budget = budget
+		return ctx
+	}
+	return anewOperation(ctx, budget)
+}

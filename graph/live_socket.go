@@ -1,0 +1,280 @@
+package graph
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/99designs/gqlgen/graphql/handler/transport"
+	"github.com/coder/websocket"
+
+	"portico/internal/auth"
+	"portico/internal/incoming"
+	"portico/store"
+)
+
+const (
+	socketProtocol = "graphql-transport-ws"
+	socketMessage  = 1 << 20 // bytes of a message that is read
+	socketID       = 128     // bytes of an operation's id
+	socketInit     = 10 * time.Second
+	socketReason   = 123 // bytes of why a socket is closed
+)
+
+// opensSocket tells whether a request asks for a WebSocket.
+func opensSocket(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+}
+
+// socket serves a WebSocket, by the library's transport, for as long as it is
+// open.
+func (l *live) socket(w http.ResponseWriter, r *http.Request) {
+	if fault := l.refuseSocket(r); fault != nil {
+		fault.write(w)
+		return
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})                                                                 // it has no end of its own
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{socketProtocol}, InsecureSkipVerify: true}) // refuseSocket saw to the origin
+	if err != nil {
+		return // Accept said so
+	}
+	if known := incoming.From(r.Context()); known != nil {
+		known.Lasting = true
+	}
+	line := l.begin(r.Context())
+	defer line.close()
+	conn.SetReadLimit(socketMessage)
+	s := &socket{line: line, conn: conn, ids: map[string]struct{}{}}
+	defer s.finish()
+	transport.Websocket{
+		Implementation: s, InitFunc: func(ctx context.Context, sent transport.InitPayload) (context.Context, *transport.InitPayload, error) {
+			ctx, err := line.greet(ctx, r, sent)
+			return ctx, nil, err
+		},
+		InitTimeout: socketInit, PingPongInterval: pingEvery,
+	}.Do(w, r.WithContext(line.ctx), l)
+}
+
+// refuseSocket turns away pages that CORS would, and other protocols.
+func (l *live) refuseSocket(r *http.Request) *fault {
+	if origin := r.Header.Get("Origin"); origin != "" {
+		page, err := url.Parse(origin)
+		own := err == nil && strings.EqualFold(page.Host, r.Host)
+		if !own && (l.Origin == nil || !l.Origin(r)) {
+			return &fault{http.StatusForbidden, "", store.Forbidden, "Pages of this origin may not open a WebSocket here; --cors-origin names those that may."}
+		}
+	}
+	offered := strings.FieldsFunc(strings.Join(r.Header["Sec-Websocket-Protocol"], ","), func(c rune) bool { return c == ',' || c == ' ' })
+	if !slices.Contains(offered, socketProtocol) {
+		return &fault{http.StatusBadRequest, "", store.Invalid, "A WebSocket here speaks " + socketProtocol + ": offer it by the header Sec-WebSocket-Protocol."}
+	}
+	return nil
+}
+
+// greet reads connection_init: a token, and the headers of a shopper that a
+// browser cannot send with a WebSocket. They win over those of the request.
+func (l *line) greet(ctx context.Context, r *http.Request, sent transport.InitPayload) (context.Context, error) {
+	header := r.Header.Clone()
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		value, isText := sent[name].(string)
+		if isText && slices.ContainsFunc(strings.Split(Vary, ", "), func(known string) bool { return strings.EqualFold(known, name) }) {
+			header.Set(name, value)
+		}
+	}
+	var held *auth.Held
+	if tokens := l.live.resolver.tokens; tokens != nil && header.Get("Authorization") != "" {
+		var err error
+		if ctx, held, err = tokens.Admit(ctx, header.Get("Authorization")); err != nil {
+			refusal := endingOf(err, true)
+			return transport.AppendCloseReason(transport.WithWebsocketCloseCode(ctx, refusal.code), refusal.reason), refusal
+		}
+	}
+	l.hold(ctx, held)
+	asks := (&http.Request{Header: header}).WithContext(ctx)
+	return context.WithValue(ctx, operationKey{}, &operation{shopper: shopperOf(asks)}), nil
+}
+
+// socket is a WebSocket as the library's transport takes it. It holds what the
+// protocol asks for and the transport does not: an operation's id is used once
+// at a time, a connection is begun once, and each close has its code. What is
+// not read in time ends the connection.
+type socket struct {
+	line *line
+	conn *websocket.Conn
+
+	mu     sync.Mutex
+	begun  bool
+	ids    map[string]struct{} // of operations that run
+	lapse  *time.Timer         // until the client must have answered; nil for none
+	closed chan struct{}       // closed once the closing is over; nil before it begins
+}
+
+// Accept implements transport.WebsocketImplementation: it is open already.
+func (s *socket) Accept(http.ResponseWriter, *http.Request, transport.WebsocketAcceptOptions) (transport.WebsocketConn, error) {
+	return s, nil
+}
+
+// Subprotocol implements transport.WebsocketConn.
+func (s *socket) Subprotocol() string { return s.conn.Subprotocol() }
+
+// NextReader implements transport.WebsocketConn.
+func (s *socket) NextReader() (int, io.Reader, error) {
+	kind, text, err := s.conn.Read(context.WithoutCancel(s.line.ctx)) // closing is told, and ends it
+	if err != nil {
+		return 0, nil, errors.Join(transport.ErrWebsocketClosed, err)
+	}
+	if fault := s.heed(kind, text); fault != nil {
+		_ = s.WriteClose(fault.code, fault.reason)
+		return 0, nil, transport.ErrWebsocketClosed
+	}
+	return int(kind), bytes.NewReader(text), nil
+}
+
+// heed refuses a message that the protocol does not allow, or that holds too
+// much.
+func (s *socket) heed(kind websocket.MessageType, text []byte) *ending {
+	var message struct {
+		ID      string          `json:"id"`
+		Type    string          `json:"type"`
+		Payload json.RawMessage `json:"payload"`
+	}
+	if kind != websocket.MessageText || store.CheckJSON(text) != nil || json.Unmarshal(text, &message) != nil || len(message.ID) > socketID {
+		return &ending{code: closeBadRequest, reason: "The message is not one of " + socketProtocol + "."}
+	}
+	if fault := s.line.live.documents.tooManyValues(message.Payload); fault != nil {
+		return &ending{code: closeBadRequest, reason: fault.message}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, runs := s.ids[message.ID]
+	switch {
+	case message.Type == "connection_init" && s.begun:
+		return &ending{code: closeBegunTwice, reason: "Too many initialisation requests"}
+	case message.Type == "connection_init":
+		s.begun = true
+	case !s.begun:
+		return &ending{code: closeUnauthorized, reason: "Unauthorized: send connection_init first"}
+	case message.Type == "subscribe" && message.ID == "":
+		return &ending{code: closeBadRequest, reason: "A subscribe message needs an id."}
+	case message.Type == "subscribe" && runs:
+		return &ending{code: closeSameID, reason: "Subscriber for " + message.ID + " already exists"}
+	case message.Type == "subscribe":
+		s.ids[message.ID] = struct{}{}
+	}
+	return nil
+}
+
+// goesOn ends every message after which its operation goes on.
+var goesOn = []byte(`"type":"next"}`)
+
+// WriteJSON implements transport.WebsocketConn.
+func (s *socket) WriteJSON(message any) error {
+	text, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	if !bytes.HasSuffix(text, goesOn) {
+		s.note(text)
+	}
+	ctx := context.WithoutCancel(s.line.ctx)
+	if within := s.line.live.Within; within > 0 {
+		var end context.CancelFunc
+		ctx, end = context.WithTimeout(ctx, within)
+		defer end()
+	}
+	return s.conn.Write(ctx, websocket.MessageText, text)
+}
+
+// note notes that an operation has ended.
+func (s *socket) note(text []byte) {
+	var message struct{ ID, Type string }
+	if json.Unmarshal(text, &message) == nil && (message.Type == "complete" || message.Type == "error") {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.ids, message.ID)
+	}
+}
+
+// WriteClose implements transport.WebsocketConn. It does not wait for the
+// client, which may be gone.
+func (s *socket) WriteClose(code int, message string) error {
+	s.patience(time.Time{})
+	if reason := why(s.line.ctx); reason != nil {
+		code, message = reason.code, reason.reason
+	} else if code == transport.WebsocketCloseProtocolError && !s.hasBegun() {
+		code, message = closeNotBegun, "Connection initialisation timeout"
+	}
+	for len(message) > socketReason || !utf8.ValidString(message) {
+		message = message[:min(socketReason, len(message)-1)]
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed != nil {
+		return nil
+	}
+	closed := make(chan struct{})
+	s.closed = closed
+	go func() {
+		defer close(closed)
+		_ = s.conn.Close(websocket.StatusCode(code), message)
+	}()
+	return nil
+}
+
+func (s *socket) hasBegun() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begun
+}
+
+// Close implements transport.WebsocketConn.
+func (s *socket) Close() error {
+	s.mu.Lock()
+	closing := s.closed != nil
+	s.mu.Unlock()
+	if closing { // which closes it
+		return nil
+	}
+	return s.conn.CloseNow()
+}
+
+// SetReadDeadline implements transport.WebsocketReadDeadliner.
+func (s *socket) SetReadDeadline(deadline time.Time) error {
+	s.patience(deadline)
+	return nil
+}
+
+func (s *socket) patience(deadline time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lapse != nil {
+		s.lapse.Stop()
+		s.lapse = nil
+	}
+	if !deadline.IsZero() {
+		s.lapse = time.AfterFunc(time.Until(deadline), func() { _ = s.conn.CloseNow() })
+	}
+}
+
+// finish waits until the connection is closed, for the transport may leave it
+// open.
+func (s *socket) finish() {
+	s.patience(time.Time{})
+	_ = s.Close()
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed != nil {
+		<-closed
+	}
+}

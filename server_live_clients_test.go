@@ -1,0 +1,35 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/demo"
+	"portico/store/storetest"
+)
+
+// The published clients of subscriptions run as they are. What each hands its
+// user is asserted in graph/clients/live.
+func TestLiveClients(t *testing.T) {
+	t.Parallel()
+	const folder = "graph/clients/live"
+	if _, err := exec.LookPath("node"); err != nil {
+		storetest.Require(t, "node", "Node 20 or newer runs the published clients of subscriptions")
+	}
+	for _, name := range []string{"graphql-sse", "graphql-ws"} {
+		if _, err := os.Stat(filepath.Join(folder, "node_modules", name)); err != nil {
+			storetest.Require(t, "node", "the published clients of subscriptions are not installed; run: npm ci --prefix "+folder)
+		}
+	}
+	l := liven(t, "file:"+filepath.Join(t.TempDir(), "live.db"))
+	require.NoError(t, demo.Fill(t.Context(), l.store))
+	_, token := l.issue(t)
+	gone, revoked := l.issue(t)
+	_, err := l.store.RevokeClient(t.Context(), "test", gone)
+	require.NoError(t, err)
+	runNode(t, folder, "live.test.js", "PORTICO_TEST_URL="+l.url, "PORTICO_TEST_TOKEN="+token, "PORTICO_TEST_REVOKED="+revoked)
+}
