@@ -49,6 +49,7 @@ import (
 	"portico/internal/web"
 	"portico/rest"
 	"portico/store"
+	"portico/store/seal"
 )
 
 //go:embed schema.graphqls
@@ -301,7 +302,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	})
 	if err != nil {
 		s.Close()
-		if errors.Is(err, store.ErrSealingKey) {
+		if errors.Is(err, seal.ErrKey) {
 			return nil, cli.WrongKey(err)
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
 	good(t, append([]string{"import", "internal/demo/shop.ndjson"}, flags...)...)
-	s := serving(t, flags...)
+	s := serving(t, slices.Concat(flags, unlimited)...)
 	client, token := s.client(t, flags...)
 	response, _ := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"first"}}`, "Authorization", "Bearer "+token)
 	require.Equal(t, 200, response.StatusCode)

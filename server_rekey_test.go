@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,6 +39,9 @@ func (s *served) client(t *testing.T, flags ...string) (id, token string) {
 	require.NoError(t, json.Unmarshal([]byte(answer), &granted), answer)
 	return client.ID, granted.AccessToken
 }
+
+// unlimited is for those who ask for more tokens than anybody would.
+var unlimited = []string{"--token-rate-client", "0", "--token-rate-address", "0"}
 
 // underLoad asks for everything that opens or seals a secret, all the time
 // that change takes and a while longer; every answer must be good.
@@ -109,7 +113,7 @@ func TestRekeyBesideSQLiteLosesNoRequest(t *testing.T) {
 		require.NoError(t, err)
 		return string(text)
 	}
-	s := serving(t, flags...)
+	s := serving(t, slices.Concat(flags, unlimited)...)
 	client, token := s.client(t, flags...)
 	response, answer := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"first"}}`, "Authorization", "Bearer "+token)
 	require.Equal(t, 200, response.StatusCode, answer)
@@ -165,7 +169,7 @@ func TestRekeyWithKeysOfOnesOwn(t *testing.T) {
 		with := func(keys ...string) []string { return append(flags, "--seal-key", strings.Join(keys, ",")) }
 		before, after := keyOf('b'), keyOf('a')
 		serving(t, with(before)...).stop()
-		s := serving(t, with(after, before)...) // which the database does not seal with yet
+		s := serving(t, slices.Concat(with(after, before), unlimited)...) // which the database does not seal with yet
 		client, token := s.client(t, flags...)
 		response, answer := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"first"}}`, "Authorization", "Bearer "+token)
 		require.Equal(t, 200, response.StatusCode, answer)

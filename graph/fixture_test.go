@@ -17,6 +17,7 @@ import (
 	"portico/graph"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/seal"
 	"portico/store/storetest"
 )
 
@@ -44,7 +45,7 @@ func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.
 // minting issues tokens, at noon.
 func minting(t testing.TB, s *store.Store) *auth.Service {
 	t.Helper()
-	sealer, err := store.NewSealer([]byte(strings.Repeat("k", store.SealingKeySize)))
+	sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
 	require.NoError(t, err)
 	tokens, err := auth.New(t.Context(), s, sealer, auth.Options{Clock: storetest.NewClock(noon).Now})
 	require.NoError(t, err)

@@ -18,6 +18,7 @@ import (
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store"
+	"portico/store/seal"
 	"portico/store/storetest"
 )
 
@@ -45,7 +46,7 @@ func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.
 func over(t testing.TB, s *store.Store) *surface {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	sealer, err := store.NewSealer([]byte(strings.Repeat("k", store.SealingKeySize)))
+	sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
 	require.NoError(t, err)
 	tokens, err := auth.New(t.Context(), s, sealer, auth.Options{Clock: storetest.NewClock(noon).Now})
 	require.NoError(t, err)

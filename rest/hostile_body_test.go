@@ -15,7 +15,7 @@ import (
 	"portico/graph"
 	"portico/internal/auth"
 	"portico/rest"
-	"portico/store"
+	"portico/store/seal"
 	"portico/store/storetest"
 )
 
@@ -56,7 +56,7 @@ func hostileBodies() map[string]string {
 func TestHostileBodiesCostLittle(t *testing.T) {
 	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
 		s := e.Open(t)
-		sealer, err := store.NewSealer([]byte(strings.Repeat("k", store.SealingKeySize)))
+		sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
 		require.NoError(t, err)
 		tokens, err := auth.New(t.Context(), s, sealer, auth.Options{})
 		require.NoError(t, err)

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -148,7 +149,7 @@ func TestADatabaseIsRestoredUnderItsServers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		if e.Name != "postgres" {
-			t.Skip("a file that is open does not change")
+			t.Skip("TestAFileIsRestoredUnderItsServers")
 		}
 		both := serveTwice(t, e)
 		before := both.clock.Advance(time.Minute) // which went by before the other was published
@@ -159,6 +160,42 @@ func TestADatabaseIsRestoredUnderItsServers(t *testing.T) {
 		storetest.Restore(t, e, another)
 		for _, s := range []*surface{both.writer, both.other} {
 			storetest.Soon(t, true, func() bool { return shows(s, admin(), "Mate", "1000") })
+		}
+	})
+}
+
+// TestAFileIsRestoredUnderItsServers: they have the former one open, so they
+// answer that they must be restarted, from memory as from the file.
+func TestAFileIsRestoredUnderItsServers(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		if e.Name != "sqlite" {
+			t.Skip("TestADatabaseIsRestoredUnderItsServers")
+		}
+		both := serveTwice(t, e)
+		restored, _ := store.SQLiteFile(e.Another(t))
+		path, _ := store.SQLiteFile(e.URL(t))
+		require.NoError(t, os.Rename(restored, path))
+		written := both.writer.as(admin())
+		for path, body := range map[string]string{
+			"/v2/settings": `{"data":{"type":"settings","page_length":7}}`,
+			"/graphql":     `{"query":"mutation { settingsUpdate(input: { pageLength: 7 }) { settings { pageLength } } }"}`,
+		} {
+			method := map[bool]string{true: "POST", false: "PUT"}[path == "/graphql"]
+			w, r := httptest.NewRecorder(), httptest.NewRequest(method, path, strings.NewReader(body))
+			r.Header.Set("Content-Type", "application/json")
+			written.ServeHTTP(w, r)
+			require.Contains(t, w.Body.String(), "must be restarted", "nothing is acknowledged: %s", path)
+		}
+		for _, s := range []*surface{both.writer, both.other} {
+			for _, path := range []string{teaPage, teaQuery, "/v2/inventories", "/v2/settings", "/graphql?query={settings{pageLength}}", "/graphql?query={stocks{nodes{available}}}", "/readyz"} {
+				storetest.Soon(t, true, func() bool {
+					return strings.Contains(s.page(admin(), path).Body.String(), "must be restarted")
+				}, path)
+			}
+			require.Equal(t, 503, s.page(admin(), teaPage).Code)
+			require.Equal(t, 503, s.page(admin(), "/readyz").Code)
+			require.Contains(t, s.page(admin(), teaQuery).Body.String(), `"code":"UNAVAILABLE"`)
 		}
 	})
 }

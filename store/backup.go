@@ -10,7 +10,14 @@ import (
 // moment, while others go on. The secrets in it stay sealed. Nothing is left
 // where it fails. UNPROCESSABLE on PostgreSQL, which has its own tools.
 func (s *Store) Backup(ctx context.Context, path string) error {
-	if err := s.dialect.backup(ctx, s.config, path); err != nil {
+	if err := s.home.check(); err != nil {
+		return err
+	}
+	err := s.dialect.backup(ctx, s.config, path)
+	if err == nil {
+		err = s.home.check()
+	}
+	if err != nil {
 		_ = os.Remove(path) // err says more
 		return err
 	}

@@ -44,7 +44,8 @@ func (t *topics) version(name topic) *atomic.Int64 {
 	return &t.keys
 }
 
-// poll follows the change table until the store closes.
+// poll follows the change table, and the place of its file, until the store
+// closes.
 func (s *Store) poll() {
 	defer close(s.polled)
 	ticker := time.NewTicker(pollEvery)
@@ -53,7 +54,13 @@ func (s *Store) poll() {
 		select {
 		case <-s.closing:
 			return
+		case <-s.home.whenLeft():
+			s.leave()
+			return
 		case <-ticker.C:
+		}
+		if s.home.check() != nil {
+			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		if err := s.refresh(ctx); err != nil {

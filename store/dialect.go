@@ -30,9 +30,8 @@ import (
 
 // dialect is one engine.
 type dialect interface {
-	// open connects: read for queries, write for the single writer of SQLite.
-	// On PostgreSQL both are one pool.
-	open(ctx context.Context, config Config) (read, write *sql.DB, closer io.Closer, err error)
+	// open connects.
+	open(ctx context.Context, config Config) (pools, error)
 
 	// ddl turns a migration's text into this engine's.
 	ddl(text string) string
@@ -76,6 +75,13 @@ type dialect interface {
 
 	// describe names the database without its secrets.
 	describe(config Config) string
+}
+
+// pools are what a store is connected by.
+type pools struct {
+	read, write *sql.DB // for queries, and for the single writer of SQLite; one pool on PostgreSQL
+	closer      io.Closer
+	home        *home // nil on PostgreSQL
 }
 
 // fault is what an engine's error means.
@@ -134,29 +140,34 @@ func sqliteDSN(config Config, pragmas ...string) string {
 	return "file:" + (&url.URL{Path: config.sqliteFile()}).EscapedPath() + "?" + values.Encode()
 }
 
-func (sqliteDialect) open(ctx context.Context, config Config) (read, write *sql.DB, closer io.Closer, err error) {
+func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	path := config.sqliteFile()
 	if path == "" || path == ":memory:" || strings.Contains(config.URL, "mode=memory") {
-		return nil, nil, nil, errors.New("the database must be a file, for example file:portico.db; an in-memory one has no second connection")
+		return pools{}, errors.New("the database must be a file, for example file:portico.db; an in-memory one has no second connection")
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, nil, nil, err
+		return pools{}, err
 	}
+	where := newHome(path)
 	// A log of 16 MiB takes what is written again and again to the file a quarter
 	// as often as one of 4.
-	write, err = sql.Open("sqlite", sqliteDSN(config, "cache_size(-65536)", "wal_autocheckpoint(4000)"))
+	write, err := openAt(where, sqliteDSN(config, "cache_size(-65536)", "wal_autocheckpoint(4000)"))
 	if err != nil {
-		return nil, nil, nil, err
+		return pools{}, err
 	}
 	write.SetMaxOpenConns(1)
 	if err := patiently(ctx, write.PingContext); err != nil { // creates the file before readers look for it
 		write.Close()
-		return nil, nil, nil, fmt.Errorf("open %s: %w", path, err)
+		return pools{}, fmt.Errorf("open %s: %w", path, err)
 	}
-	read, err = sql.Open("sqlite", sqliteDSN(config, "query_only(1)", "cache_size(-16384)"))
+	if err := where.remember(); err != nil {
+		write.Close()
+		return pools{}, err
+	}
+	read, err := openAt(where, sqliteDSN(config, "query_only(1)", "cache_size(-16384)"))
 	if err != nil {
 		write.Close()
-		return nil, nil, nil, err
+		return pools{}, err
 	}
 	readers := config.Readers
 	if readers == 0 {
@@ -164,7 +175,16 @@ func (sqliteDialect) open(ctx context.Context, config Config) (read, write *sql.
 	}
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	return read, write, closers{read, write}, nil
+	return pools{read, write, closers{read, write}, where}, nil
+}
+
+// openAt is a pool of connections to one file.
+func openAt(where *home, dsn string) (*sql.DB, error) {
+	connector, err := sqlite.NewConnector(dsn)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(here{connector, where}), nil
 }
 
 // patiently connects to a file that other processes may be opening for the
@@ -271,25 +291,25 @@ func (sqliteDialect) describe(config Config) string { return "SQLite " + config.
 
 type postgresDialect struct{}
 
-func (postgresDialect) open(ctx context.Context, config Config) (read, write *sql.DB, closer io.Closer, err error) {
+func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 	poolConfig, err := pgxpool.ParseConfig(config.URL)
 	if err != nil {
-		return nil, nil, nil, errors.New("the database URL is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
+		return pools{}, errors.New("the database URL is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
 	}
 	if config.Readers > 0 {
 		poolConfig.MaxConns = int32(max(3, config.Readers)) // publishing reads a snapshot while it writes
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
 	if err != nil {
-		return nil, nil, nil, err
+		return pools{}, err
 	}
 	db := stdlib.OpenDBFromPool(pool)
 	if err := db.PingContext(ctx); err != nil {
 		db.Close()
 		pool.Close()
-		return nil, nil, nil, fmt.Errorf("connect to PostgreSQL at %s: %w", poolConfig.ConnConfig.Host, err)
+		return pools{}, fmt.Errorf("connect to PostgreSQL at %s: %w", poolConfig.ConnConfig.Host, err)
 	}
-	return db, db, closers{db, closerFunc(pool.Close)}, nil
+	return pools{read: db, write: db, closer: closers{db, closerFunc(pool.Close)}}, nil
 }
 
 func (postgresDialect) ddl(text string) string { return text }

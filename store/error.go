@@ -152,6 +152,8 @@ func AsErrors(err error) Errors {
 	switch {
 	case errors.Is(err, errClosed):
 		return Errors{{Code: Unavailable, Detail: "The service is shutting down; try again in a moment."}}
+	case errors.Is(err, errLeft):
+		return Errors{{Code: Unavailable, Detail: "The database's file was moved away or replaced; the server must be restarted."}}
 	case errors.Is(err, errAway):
 		return Errors{{Code: Unavailable, Detail: "The database does not answer; try again in a moment."}}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):

@@ -129,11 +129,11 @@ func (s *Store) scanGateway(rows *sql.Rows) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.config.Sealer.keyOf(g.Slug.passwordField(), sealed)
+	key, err := s.config.Sealer.KeyOf(g.Slug.passwordField(), sealed)
 	if err != nil {
 		return nil, err
 	}
-	g.PasswordSet, g.Fingerprint = true, key.fingerprint(g.Slug.passwordField(), password)
+	g.PasswordSet, g.Fingerprint = true, key.Fingerprint(g.Slug.passwordField(), password)
 	return g, nil
 }
 
@@ -176,7 +176,7 @@ func (s *Store) UpdateGateway(ctx context.Context, actor Actor, slug string, cha
 		}
 		if change.Password != nil {
 			if _, err := t.exec(ctx, `UPDATE gateway SET sealed = $2 WHERE slug = $1`,
-				slug, key.seal(g.Slug.passwordField(), []byte(change.Password.Reveal()))); err != nil {
+				slug, key.Seal(g.Slug.passwordField(), []byte(change.Password.Reveal()))); err != nil {
 				return err
 			}
 		}
@@ -197,7 +197,7 @@ func (s *Store) SecretMark(secret *Secret) string {
 	if secret = secret.Given(); secret == nil || s.config.Sealer == nil {
 		return ""
 	}
-	return s.config.Sealer.preferred().fingerprint("mark", []byte(secret.Reveal()))
+	return s.config.Sealer.Preferred().Fingerprint("mark", []byte(secret.Reveal()))
 }
 
 // meant is the change without what only says how things are: the mask in

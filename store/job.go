@@ -177,6 +177,8 @@ const (
 // under way then waits for the next worker. Beside them it keeps house. Any
 // number of servers may work on one database.
 func (s *Store) Work(ctx context.Context) {
+	ctx, stop := s.workHere(ctx)
+	defer stop()
 	var house sync.WaitGroup
 	house.Go(func() { s.keepHouse(ctx) })
 	defer house.Wait()

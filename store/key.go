@@ -7,6 +7,8 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"portico/store/seal"
 )
 
 // SigningKey signs tokens. All servers on one database share the keys; the
@@ -28,9 +30,9 @@ const keyActor Actor = "system:signing-key"
 // SigningKeys returns every signing key, the newest first: the first whose
 // SignsAt has come signs, all verify. It creates the first key when there is none. Servers that start
 // at once on PostgreSQL may create one each; every server finds them all when
-// it reads again. The error is ErrSealingKey when the sealer is not the one
+// it reads again. The error is seal.ErrKey when the sealer is not the one
 // that sealed a key.
-func (s *Store) SigningKeys(ctx context.Context, sealer *Sealer) ([]*SigningKey, error) {
+func (s *Store) SigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
 	keys, err := s.readSigningKeys(ctx, sealer)
 	if err != nil || len(keys) > 0 {
 		return keys, err
@@ -46,7 +48,7 @@ func (s *Store) SigningKeys(ctx context.Context, sealer *Sealer) ([]*SigningKey,
 func (s *Store) SigningKeysVersion() int64 { return s.topics.version(topicKeys).Load() }
 
 // createFirstSigningKey adds a key unless there is one by now.
-func (s *Store) createFirstSigningKey(ctx context.Context, sealer *Sealer) error {
+func (s *Store) createFirstSigningKey(ctx context.Context, sealer *seal.Sealer) error {
 	return s.update(ctx, keyActor, func(ctx context.Context, t *tx) error {
 		_, found, err := one(ctx, t.session, scalar[string], `SELECT id FROM signing_key LIMIT 1`)
 		if err != nil || found {
@@ -58,7 +60,7 @@ func (s *Store) createFirstSigningKey(ctx context.Context, sealer *Sealer) error
 }
 
 // insertSigningKey adds a key, which signs from a moment on.
-func (s *Store) insertSigningKey(ctx context.Context, t *tx, sealer *Sealer, signs time.Time) (id string, err error) {
+func (s *Store) insertSigningKey(ctx context.Context, t *tx, sealer *seal.Sealer, signs time.Time) (id string, err error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return "", err
@@ -71,7 +73,7 @@ func (s *Store) insertSigningKey(ctx context.Context, t *tx, sealer *Sealer, sig
 	if _, err := t.exec(ctx, `
 		INSERT INTO signing_key (id, public, sealed, created_at, signs_at, made_by)
 		VALUES ($1, $2, $3, $4, $5, $6)`,
-		id, []byte(public), sealing.seal(signingKeyField(id), private.Seed()), micros(t.now), micros(signs), string(t.actor)); err != nil {
+		id, []byte(public), sealing.Seal(signingKeyField(id), private.Seed()), micros(t.now), micros(signs), string(t.actor)); err != nil {
 		return "", err
 	}
 	return id, s.changed(ctx, t, topicKeys)
@@ -80,13 +82,13 @@ func (s *Store) insertSigningKey(ctx context.Context, t *tx, sealer *Sealer, sig
 // signingKeyField names a key's private half to the sealer.
 func signingKeyField(id string) string { return "signing_key/" + id }
 
-func (s *Store) readSigningKeys(ctx context.Context, sealer *Sealer) ([]*SigningKey, error) {
+func (s *Store) readSigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
 	return collect(ctx, s.reader, func(rows *sql.Rows) (*SigningKey, error) {
 		return scanSigningKey(rows, sealer)
 	}, `SELECT id, public, sealed, created_at, signs_at FROM signing_key ORDER BY created_at DESC, id DESC`)
 }
 
-func scanSigningKey(rows *sql.Rows, sealer *Sealer) (*SigningKey, error) {
+func scanSigningKey(rows *sql.Rows, sealer *seal.Sealer) (*SigningKey, error) {
 	key := &SigningKey{}
 	var public, sealed []byte
 	var created, signs int64

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"portico/store/seal"
 )
 
 const (
@@ -60,8 +62,8 @@ func (s *Store) SigningKeyStates(ctx context.Context) ([]*SigningKeyState, error
 // they are dropped here, and every token issued so far ends.
 //
 // UNPROCESSABLE for a delay out of bounds, or any together with endTokens;
-// ErrSealingKey when the sealer is not the one that sealed the other keys.
-func (s *Store) RotateSigningKey(ctx context.Context, actor Actor, sealer *Sealer, delay time.Duration, endTokens bool) (id string, err error) {
+// seal.ErrKey when the sealer is not the one that sealed the other keys.
+func (s *Store) RotateSigningKey(ctx context.Context, actor Actor, sealer *seal.Sealer, delay time.Duration, endTokens bool) (id string, err error) {
 	if delay < 0 || delay > MaxKeyDelay {
 		return "", unprocessable([]string{"delay"}, "must be between 0s and %s, not %s", MaxKeyDelay, delay)
 	}

@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/seal"
 	"portico/store/storetest"
 )
 
 // kids are the ids of keys, in their order.
-func kids(t *testing.T, s *store.Store, sealer *store.Sealer) (ids []string) {
+func kids(t *testing.T, s *store.Store, sealer *seal.Sealer) (ids []string) {
 	t.Helper()
 	keys, err := s.SigningKeys(t.Context(), sealer)
 	require.NoError(t, err)
@@ -24,7 +25,7 @@ func kids(t *testing.T, s *store.Store, sealer *store.Sealer) (ids []string) {
 func TestRotateSigningKey(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		clock, sealer := storetest.NewClock(newYear), testSealer(t, 1)
+		clock, sealer := storetest.NewClock(newYear), storetest.Sealer(t, 1)
 		s := e.Open(t, func(c *store.Config) { c.Clock = clock.Now })
 		first := kids(t, s, sealer)[0]
 		clock.Advance(time.Hour)
@@ -74,7 +75,7 @@ func TestRotateSigningKey(t *testing.T) {
 func TestWorkersSweepSigningKeys(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		clock, sealer := storetest.NewClock(newYear), testSealer(t, 1)
+		clock, sealer := storetest.NewClock(newYear), storetest.Sealer(t, 1)
 		s := e.Open(t, func(c *store.Config) { c.Clock = clock.Now })
 		kids(t, s, sealer)
 		clock.Advance(time.Second)
@@ -90,7 +91,7 @@ func TestWorkersSweepSigningKeys(t *testing.T) {
 func TestRotateSigningKeyRefuses(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s, sealer := e.Open(t), testSealer(t, 1)
+		s, sealer := e.Open(t), storetest.Sealer(t, 1)
 		before := kids(t, s, sealer)
 		for _, test := range []struct {
 			delay     time.Duration
@@ -100,8 +101,8 @@ func TestRotateSigningKeyRefuses(t *testing.T) {
 			require.True(t, store.HasCode(err, store.Unprocessable), "%v", err)
 			require.ErrorContains(t, err, "delay must be")
 		}
-		_, err := s.RotateSigningKey(t.Context(), "command:test", testSealer(t, 2), 0, false)
-		require.ErrorIs(t, err, store.ErrSealingKey, "servers could not open it")
+		_, err := s.RotateSigningKey(t.Context(), "command:test", storetest.Sealer(t, 2), 0, false)
+		require.ErrorIs(t, err, seal.ErrKey, "servers could not open it")
 		require.Equal(t, before, kids(t, s, sealer))
 	})
 }

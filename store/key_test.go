@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/seal"
 	"portico/store/storetest"
 )
 
 func TestSigningKeysCreatesTheFirst(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s, sealer := e.Open(t), testSealer(t, 1)
+		s, sealer := e.Open(t), storetest.Sealer(t, 1)
 		before := s.SigningKeysVersion()
 		keys, err := s.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
@@ -36,7 +37,7 @@ func TestSigningKeysCreatesTheFirst(t *testing.T) {
 }
 
 // addKey adds a signing key as another server would.
-func addKey(t *testing.T, e storetest.Engine, sealer *store.Sealer, id string, created time.Time) {
+func addKey(t *testing.T, e storetest.Engine, sealer *seal.Sealer, id string, created time.Time) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
@@ -48,7 +49,7 @@ func addKey(t *testing.T, e storetest.Engine, sealer *store.Sealer, id string, c
 func TestSigningKeysNewestFirst(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s, sealer := e.Open(t), testSealer(t, 1)
+		s, sealer := e.Open(t), storetest.Sealer(t, 1)
 		day := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 		addKey(t, e, sealer, "b", day)
 		addKey(t, e, sealer, "newest", day.Add(time.Hour))
@@ -67,7 +68,7 @@ func TestSigningKeysNewestFirst(t *testing.T) {
 func TestSigningKeysOfServersThatStartAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		sealer := testSealer(t, 1)
+		sealer := storetest.Sealer(t, 1)
 		servers := []*store.Store{e.Open(t), e.Open(t), e.Open(t)}
 		var group sync.WaitGroup
 		failures := make([]error, 4*len(servers))
@@ -100,12 +101,12 @@ func TestSigningKeysOfServersThatStartAtOnce(t *testing.T) {
 func TestSigningKeysRefuses(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s, sealer := e.Open(t), testSealer(t, 1)
+		s, sealer := e.Open(t), storetest.Sealer(t, 1)
 		keys, err := s.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 
-		_, err = s.SigningKeys(t.Context(), testSealer(t, 2))
-		require.ErrorIs(t, err, store.ErrSealingKey)
+		_, err = s.SigningKeys(t.Context(), storetest.Sealer(t, 2))
+		require.ErrorIs(t, err, seal.ErrKey)
 		require.ErrorContains(t, err, "signing_key/"+keys[0].ID)
 
 		_, err = e.SQL(t).Exec(`UPDATE signing_key SET public = $1`, make([]byte, ed25519.PublicKeySize))

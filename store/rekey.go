@@ -3,8 +3,9 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/hex"
 	"fmt"
+
+	"portico/store/seal"
 )
 
 // Rekeyed tells what Rekey sealed anew.
@@ -17,20 +18,20 @@ type Rekeyed struct {
 // Rekey seals every secret with the sealer's preferred key, all or none, while
 // servers go on: from its commit on the database names that key, and whoever
 // seals looks there. Servers must hold both keys by then, or find the new one
-// where they read theirs (NewSealerOf). Done again it finds nothing to do.
+// where they read theirs (seal.NewOf). Done again it finds nothing to do.
 // Fingerprints of secrets are others under the new key.
 //
-// The error is ErrSealingKey when the sealer lacks a key that something is
+// The error is seal.ErrKey when the sealer lacks a key that something is
 // sealed with; nothing is changed then.
-func (s *Store) Rekey(ctx context.Context, actor Actor, sealer *Sealer) (*Rekeyed, error) {
+func (s *Store) Rekey(ctx context.Context, actor Actor, sealer *seal.Sealer) (*Rekeyed, error) {
 	var done *Rekeyed
 	err := s.update(ctx, actor, func(ctx context.Context, t *tx) error {
-		key := sealer.preferred()
-		done = &Rekeyed{Key: key.id.String()}
+		key := sealer.Preferred()
+		done = &Rekeyed{Key: key.ID.String()}
 		if _, err := currentKey(ctx, t, sealer); err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, `UPDATE store_meta SET value = $1 WHERE name = 'sealing_key'`, key.id.String()); err != nil {
+		if _, err := t.exec(ctx, `UPDATE store_meta SET value = $1 WHERE name = 'sealing_key'`, key.ID.String()); err != nil {
 			return err
 		}
 		var err error
@@ -51,28 +52,28 @@ func (s *Store) Rekey(ctx context.Context, actor Actor, sealer *Sealer) (*Rekeye
 // currentKey is the key that the database names for sealing; the sealer's
 // preferred one where it names none yet. Its row stays locked, so that nobody
 // seals with a key that Rekey is doing away with.
-func currentKey(ctx context.Context, t *tx, sealer *Sealer) (*sealingKey, error) {
+func currentKey(ctx context.Context, t *tx, sealer *seal.Sealer) (*seal.Key, error) {
 	name, _, err := one(ctx, t.session, scalar[string], `
 		INSERT INTO store_meta (name, value) VALUES ('sealing_key', $1)
 		ON CONFLICT (name) DO UPDATE SET value = store_meta.value
-		RETURNING value`, sealer.preferred().id.String())
+		RETURNING value`, sealer.Preferred().ID.String())
 	if err != nil {
 		return nil, err
 	}
-	id, err := hex.DecodeString(name)
-	if err != nil || len(id) != sealKeyIDSize {
+	id, ok := seal.ParseKeyID(name)
+	if !ok {
 		return nil, fmt.Errorf("the database names a sealing key that cannot be: %q", name)
 	}
-	key := sealer.key(sealingKeyID(id))
+	key := sealer.Key(id)
 	if key == nil {
-		return nil, fmt.Errorf("%w (the database is sealed with key %s, this process has %s)", ErrSealingKey, name, sealer)
+		return nil, fmt.Errorf("%w (the database is sealed with key %s, this process has %s)", seal.ErrKey, name, sealer)
 	}
 	return key, nil
 }
 
 // reseal seals a table's secrets with the preferred key, and tells how many
 // were not.
-func (t *tx) reseal(ctx context.Context, sealer *Sealer, table, id string, field func(id string) string) (n int, err error) {
+func (t *tx) reseal(ctx context.Context, sealer *seal.Sealer, table, id string, field func(id string) string) (n int, err error) {
 	type row struct {
 		id     string
 		sealed []byte
@@ -84,11 +85,11 @@ func (t *tx) reseal(ctx context.Context, sealer *Sealer, table, id string, field
 		return 0, err
 	}
 	for _, r := range rows {
-		key, err := sealer.keyOf(field(r.id), r.sealed)
+		key, err := sealer.KeyOf(field(r.id), r.sealed)
 		if err != nil {
 			return n, err
 		}
-		if key.id == sealer.preferred().id {
+		if key.ID == sealer.Preferred().ID {
 			continue
 		}
 		plain, err := sealer.Open(field(r.id), r.sealed)

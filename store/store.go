@@ -8,14 +8,14 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"portico/store/seal"
 )
 
 // Config says which database to open, and how.
@@ -30,7 +30,7 @@ type Config struct {
 	WholeReleases bool             // publish every release whole, none as a delta, for tests that compare
 	KeptKeys      int              // idempotency keys of a client; 0 means 100,000
 	KeptKeyBytes  int64            // of what they answer; 0 means 256 MiB
-	Sealer        *Sealer          // seals the gateways' secrets; nil for a process that has no use for them
+	Sealer        *seal.Sealer     // seals the gateways' secrets; nil for a process that has no use for them
 	Clock         func() time.Time // nil means time.Now
 	Log           *slog.Logger     // nil discards
 }
@@ -42,9 +42,8 @@ type Store struct {
 	log     *slog.Logger
 	clock   func() time.Time
 
-	read, write *sql.DB
-	closer      io.Closer
-	reader      session // queries outside a write
+	pools
+	reader session // queries outside a write
 
 	queue           chan *queuedWrite
 	closing         chan struct{}
@@ -89,7 +88,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	s.lane = newStockLane()
 	s.live = newLiveStock(config, s.lane)
 	s.sales, s.redeems, s.creates = newStockQueue(s), newRedeemQueue(), newCreateQueue(s)
-	if s.read, s.write, s.closer, err = engine.open(ctx, config); err != nil {
+	if s.pools, err = engine.open(ctx, config); err != nil {
 		return nil, err
 	}
 	s.reader = session{on: s.read, explain: s.explainRead}
@@ -114,6 +113,9 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 func (s *Store) explainRead(err error) error {
 	if isClosed(s.closing) {
 		return fmt.Errorf("%w: %w", errClosed, err)
+	}
+	if s.home.isLeft() {
+		return fmt.Errorf("%w: %w", errLeft, err)
 	}
 	if s.dialect.classify(err) == faultAway {
 		return fmt.Errorf("%w: %w", errAway, err)
@@ -141,8 +143,12 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Ping tells whether the database answers.
+// Ping tells whether the database answers, and is still the one that was
+// opened.
 func (s *Store) Ping(ctx context.Context) error {
+	if err := s.home.check(); err != nil {
+		return err
+	}
 	if _, _, err := one(ctx, s.reader, scalar[int], `SELECT 1`); err != nil {
 		return errors.Join(errAway, err)
 	}
@@ -156,10 +162,10 @@ func (s *Store) Describe() string { return s.dialect.describe(s.config) }
 func (s *Store) snapshot(ctx context.Context, fn func(session) error) error {
 	transaction, err := s.read.BeginTx(ctx, s.dialect.snapshot())
 	if err != nil {
-		return err
+		return s.explainRead(err)
 	}
 	defer transaction.Rollback()
-	in := session{on: transaction}
+	in := session{on: transaction, explain: s.explainRead}
 	if s.dialect.oneWriter() {
 		in.prepared = newStatements() // which the transaction closes
 	}

@@ -134,6 +134,8 @@ func (s *Store) explainWrite(err error) error {
 	switch {
 	case isClosed(s.closing):
 		return fmt.Errorf("%w: %w", errClosed, err)
+	case errors.Is(err, errLeft):
+		return err
 	case s.lost(err):
 		return &Error{Code: Conflict, Detail: "Other writes kept changing the same rows; nothing was written, try again."}
 	case s.dialect.classify(err) == faultAway:

@@ -30,13 +30,21 @@ func (s *Store) writer() {
 	defer close(s.written)
 	w := &connection{store: s}
 	defer w.close()
+	left := s.home.whenLeft()
 	for {
 		var group []*queuedWrite
 		select {
 		case first := <-s.queue:
 			group = append(group, first)
+		case <-left:
+			w.leave()
+			left = nil
+			continue
 		case <-s.closing:
 			s.refuseQueue()
+			if left != nil && s.home.check() != nil {
+				w.leave()
+			}
 			return
 		}
 	more:
@@ -119,8 +127,14 @@ func (w *connection) run(group []*queuedWrite) {
 	}
 }
 
+// answer tells each write how it went. What is in a file that has lost its name
+// is written nowhere.
 func (w *connection) answer(group []*queuedWrite) {
+	left := w.store.home.check()
 	for _, j := range group {
+		if left != nil {
+			j.err = left
+		}
 		if j.err == nil && j.tx != nil {
 			j.tx.committed()
 		}
@@ -132,6 +146,9 @@ func (w *connection) answer(group []*queuedWrite) {
 // the group was written; the error of one write alone is in its err.
 func (w *connection) commit(group []*queuedWrite) (err error) {
 	ctx := context.Background()
+	if w.store.home.isLeft() {
+		return errLeft
+	}
 	if err := w.open(ctx); err != nil {
 		return err
 	}

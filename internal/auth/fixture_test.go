@@ -17,6 +17,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/seal"
 	"portico/store/storetest"
 )
 
@@ -99,9 +100,9 @@ func (f *fixture) exec(t *testing.T, query string, args ...any) {
 	require.NoError(t, err)
 }
 
-func newSealer(t *testing.T, fill byte) *store.Sealer {
+func newSealer(t *testing.T, fill byte) *seal.Sealer {
 	t.Helper()
-	sealer, err := store.NewSealer(bytes.Repeat([]byte{fill}, store.SealingKeySize))
+	sealer, err := seal.New(bytes.Repeat([]byte{fill}, seal.KeySize))
 	require.NoError(t, err)
 	return sealer
 }

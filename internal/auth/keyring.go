@@ -12,6 +12,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"portico/store"
+	"portico/store/seal"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 // keyring holds the signing keys in memory, and follows those in the database.
 type keyring struct {
 	store   *store.Store
-	sealer  *store.Sealer
+	sealer  *seal.Sealer
 	clock   func() time.Time
 	log     *slog.Logger
 	current atomic.Pointer[keys]
@@ -58,7 +59,7 @@ func (k *keys) signer(now time.Time) jose.Signer {
 	return k.signers[len(k.signers)-1]
 }
 
-func newKeyring(ctx context.Context, s *store.Store, sealer *store.Sealer, clock func() time.Time, log *slog.Logger) (*keyring, error) {
+func newKeyring(ctx context.Context, s *store.Store, sealer *seal.Sealer, clock func() time.Time, log *slog.Logger) (*keyring, error) {
 	r := &keyring{store: s, sealer: sealer, clock: clock, log: log}
 	return r, r.reload(ctx)
 }

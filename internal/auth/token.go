@@ -12,6 +12,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"portico/store"
+	"portico/store/seal"
 )
 
 // The grants of POST /oauth/access_token.
@@ -57,9 +58,9 @@ type Service struct {
 }
 
 // New makes a service that signs with the keys of the database, creating the
-// first one. The error is store.ErrSealingKey when they were sealed with
+// first one. The error is seal.ErrKey when they were sealed with
 // another key. It does not ask the outside issuer for anything yet.
-func New(ctx context.Context, s *store.Store, sealer *store.Sealer, options Options) (*Service, error) {
+func New(ctx context.Context, s *store.Store, sealer *seal.Sealer, options Options) (*Service, error) {
 	service := &Service{
 		store: s, issuer: options.Issuer, clock: options.Clock, lifetime: options.Lifetime,
 		verified: newVerifiedTokens(), limit: options.Limit,

@@ -13,6 +13,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/seal"
 )
 
 func TestClientCredentials(t *testing.T) {
@@ -126,7 +127,7 @@ func TestNewWithAnotherSealingKey(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	_, err := auth.New(t.Context(), f.store, newSealer(t, 2), auth.Options{})
-	require.ErrorIs(t, err, store.ErrSealingKey)
+	require.ErrorIs(t, err, seal.ErrKey)
 }
 
 func TestNewWithoutOptions(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/seal"
 )
 
 // Keys groups the commands about the keys that sign tokens.
@@ -95,7 +96,7 @@ func (c *KeysRotate) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	id, err := s.RotateSigningKey(ctx, "command:keys-rotate", sealer, c.Delay, c.EndTokens)
-	if errors.Is(err, store.ErrSealingKey) {
+	if errors.Is(err, seal.ErrKey) {
 		return WrongKey(err)
 	}
 	if err != nil {

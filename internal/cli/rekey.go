@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"portico/store"
+	"portico/store/seal"
 )
 
 // Rekey seals the secrets in the database with a new key.
@@ -40,7 +41,7 @@ func (c *Rekey) Run(ctx context.Context, streams Streams) error {
 	if len(keys) == 1 {
 		return usage("%s", errOneKey)
 	}
-	sealer, err := store.NewSealer(keys...)
+	sealer, err := seal.New(keys...)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (c *Rekey) Run(ctx context.Context, streams Streams) error {
 	}
 	defer s.Close()
 	done, err := s.Rekey(ctx, "command:rekey", sealer)
-	if errors.Is(err, store.ErrSealingKey) {
+	if errors.Is(err, seal.ErrKey) {
 		return fmt.Errorf("%w; nothing was changed: give the key that this database was used with as the second one", err)
 	}
 	if err != nil {

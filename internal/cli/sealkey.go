@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"portico/store"
+	"portico/store/seal"
 )
 
 // Sealing says where the key is that seals the secrets in the database.
@@ -29,13 +30,13 @@ const errNoKey = "a server on PostgreSQL needs the key that seals secrets, the s
 // Sealer is the key's. The file of a SQLite database is made on the first
 // start, readable by its owner only. A file is read again when a value turns
 // up that was sealed with another key.
-func (k *Sealing) Sealer(databaseURL string, log *slog.Logger) (*store.Sealer, error) {
+func (k *Sealing) Sealer(databaseURL string, log *slog.Logger) (*seal.Sealer, error) {
 	if k.SealKey != "" {
 		keys, err := parseKeys("--seal-key", k.SealKey)
 		if err != nil {
 			return nil, err
 		}
-		return store.NewSealer(keys...)
+		return seal.New(keys...)
 	}
 	path, err := k.path(databaseURL)
 	if err != nil {
@@ -46,7 +47,7 @@ func (k *Sealing) Sealer(databaseURL string, log *slog.Logger) (*store.Sealer, e
 			return nil, fmt.Errorf("make the key file: %w", err)
 		}
 	}
-	return store.NewSealerOf(func() ([][]byte, error) { return readKeys(path, log) })
+	return seal.NewOf(func() ([][]byte, error) { return readKeys(path, log) })
 }
 
 // path is where the key's file is.
@@ -81,7 +82,7 @@ func makeKey(path string, log *slog.Logger) error {
 }
 
 func newKey() []byte {
-	key := make([]byte, store.SealingKeySize)
+	key := make([]byte, seal.KeySize)
 	rand.Read(key) // never fails
 	return key
 }
@@ -126,15 +127,15 @@ func parseKeys(from, text string) (keys [][]byte, err error) {
 		if err != nil {
 			key, err = base64.RawURLEncoding.DecodeString(field)
 		}
-		if err != nil || len(key) != store.SealingKeySize {
-			return nil, usage("%s must hold %d bytes in base64, as openssl rand -base64 %[2]d makes them", from, store.SealingKeySize)
+		if err != nil || len(key) != seal.KeySize {
+			return nil, usage("%s must hold %d bytes in base64, as openssl rand -base64 %[2]d makes them", from, seal.KeySize)
 		}
 		keys = append(keys, key)
 	}
 	return keys, nil
 }
 
-// WrongKey says what to do about store.ErrSealingKey.
+// WrongKey says what to do about seal.ErrKey.
 func WrongKey(err error) error {
 	return fmt.Errorf("%w; give the key that this database was used with before, by PORTICO_SEAL_KEY or --key-file", err)
 }

@@ -13,13 +13,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store"
+	"portico/store/seal"
 )
 
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // opens tells whether another key is the same.
-func opens(t *testing.T, s, other *store.Sealer) bool {
+func opens(t *testing.T, s, other *seal.Sealer) bool {
 	t.Helper()
 	plain, err := other.Open("field", s.Seal("field", []byte("secret")))
 	return err == nil && string(plain) == "secret"
@@ -54,7 +54,7 @@ func TestKeyBesideTheDatabase(t *testing.T) {
 func TestServersThatStartAtOnceHaveOneKey(t *testing.T) {
 	t.Parallel()
 	address := "file:" + filepath.Join(t.TempDir(), "portico.db")
-	sealers := make([]*store.Sealer, 8)
+	sealers := make([]*seal.Sealer, 8)
 	var all sync.WaitGroup
 	for i := range sealers {
 		all.Go(func() {
@@ -72,8 +72,8 @@ func TestServersThatStartAtOnceHaveOneKey(t *testing.T) {
 
 func TestGivenKeys(t *testing.T) {
 	t.Parallel()
-	key := bytes.Repeat([]byte{0xfb}, store.SealingKeySize) // has + and / in base64
-	want, err := store.NewSealer(key)
+	key := bytes.Repeat([]byte{0xfb}, seal.KeySize) // has + and / in base64
+	want, err := seal.New(key)
 	require.NoError(t, err)
 	const postgres = "postgres://localhost/x"
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {

@@ -10,6 +10,7 @@ import (
 	"portico/internal/auth"
 	"portico/internal/demo"
 	"portico/store"
+	"portico/store/seal"
 )
 
 func open(t *testing.T) *store.Store {
@@ -111,7 +112,7 @@ func TestTheShopShowsWhatThereIs(t *testing.T) {
 func TestOpenLetsAVisitorIn(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), open(t)
-	sealer, err := store.NewSealer(make([]byte, store.SealingKeySize))
+	sealer, err := seal.New(make([]byte, seal.KeySize))
 	require.NoError(t, err)
 	tokens, err := auth.New(ctx, s, sealer, auth.Options{})
 	require.NoError(t, err)

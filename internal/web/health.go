@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"time"
+
+	"portico/store"
 )
 
 // Where health is asked for.
@@ -42,11 +44,19 @@ func Ready(ping func(context.Context) error) http.Handler {
 		ctx, cancel := context.WithTimeout(r.Context(), pingDeadline)
 		defer cancel()
 		if err := ping(ctx); err != nil {
-			writeHealth(w, http.StatusServiceUnavailable, health{"unavailable", "The database does not answer."})
+			writeHealth(w, http.StatusServiceUnavailable, health{"unavailable", whyNot(err)})
 			return
 		}
 		writeHealth(w, http.StatusOK, health{Status: "ok"})
 	})
+}
+
+// whyNot is what the error says to those who may not know more.
+func whyNot(err error) string {
+	if fault := store.AsErrors(err)[0]; fault.Code == store.Unavailable {
+		return fault.Detail
+	}
+	return "The database does not answer."
 }
 
 func writeHealth(w http.ResponseWriter, status int, body health) {

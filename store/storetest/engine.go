@@ -4,6 +4,7 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"portico/store"
+	"portico/store/seal"
 )
 
 // Main runs a package's tests, then stops the PostgreSQL they used:
@@ -85,7 +87,7 @@ func EachBench(b *testing.B, bench func(b *testing.B, e Engine)) {
 
 // Require gives up a test that needs something this machine has not. It skips
 // the test, or fails it when PORTICO_REQUIRE, a list with commas, holds name:
-// "postgres", "chromium", "node", "graphiql".
+// "postgres", "chromium", "node", "graphiql", "genqlient".
 func Require(t testing.TB, name, reason string) {
 	t.Helper()
 	for required := range strings.SplitSeq(os.Getenv("PORTICO_REQUIRE"), ",") {
@@ -137,13 +139,19 @@ func (e Engine) Blank(t testing.TB) string {
 	return e.create(t, false)
 }
 
+// Sealer seals with a key that is all of one byte.
+func Sealer(t testing.TB, fill byte) *seal.Sealer {
+	t.Helper()
+	sealer, err := seal.New(bytes.Repeat([]byte{fill}, seal.KeySize))
+	require.NoError(t, err)
+	return sealer
+}
+
 // Open opens a store on the test's database, until the test ends. Writes do
 // not wait for the disk unless an option says so.
 func (e Engine) Open(t testing.TB, options ...func(*store.Config)) *store.Store {
 	t.Helper()
-	sealer, err := store.NewSealer([]byte(strings.Repeat("k", store.SealingKeySize)))
-	require.NoError(t, err)
-	config := store.Config{URL: e.URL(t), Synchronous: "OFF", Sealer: sealer}
+	config := store.Config{URL: e.URL(t), Synchronous: "OFF", Sealer: Sealer(t, 'k')}
 	if e.live {
 		config.StockBytes = 1 << 24
 	}

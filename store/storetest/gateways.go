@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/seal"
 )
 
 // password is one that is found nowhere but where it was put.
@@ -162,10 +163,8 @@ func gatewaySealed(e Engine) func(*testing.T) {
 		require.Greater(t, len(sealed), len(password))
 
 		// Another key opens nothing, and changes nothing.
-		other, err := store.NewSealer([]byte(strings.Repeat("o", store.SealingKeySize)))
-		require.NoError(t, err)
-		_, err = e.Open(t, func(c *store.Config) { c.Sealer = other }).UpdateGateway(t.Context(), actor, "card_processor", store.GatewayChange{Enabled: ptr(false)})
-		require.ErrorIs(t, err, store.ErrSealingKey)
+		_, err = e.Open(t, func(c *store.Config) { c.Sealer = Sealer(t, 'o') }).UpdateGateway(t.Context(), actor, "card_processor", store.GatewayChange{Enabled: ptr(false)})
+		require.ErrorIs(t, err, seal.ErrKey)
 		read, err := s.Gateway(t.Context(), "card_processor")
 		require.NoError(t, err)
 		require.Equal(t, g, read)

@@ -23,6 +23,8 @@ func Writes(t *testing.T, e Engine) {
 	t.Run("a write that the database cannot make is made once it can", writeContended(e))
 	t.Run("a database that goes away answers UNAVAILABLE, and is found again", databaseAway(e))
 	t.Run("a database that cannot be reached answers UNAVAILABLE", databaseBarred(e))
+	t.Run("a file that is replaced is answered from no more, and nothing acknowledged is lost", fileReplaced(e))
+	t.Run("the log of a file that was replaced is left to nobody", fileReplacedAtTheEnd(e))
 }
 
 func increment(ctx context.Context, s *store.Store, products ...string) error {

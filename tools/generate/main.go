@@ -1,5 +1,6 @@
 // Command generate writes graph/generated: gqlgen's code, and beside it what
-// graph/plan runs queries by. It is run in the root of the repository, by
+// graph/plan runs queries by, and graph/clients/cache.json for the caches of
+// front ends. It is run in the root of the repository, by
 // go generate ./...
 package main
 
@@ -26,5 +27,8 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	return api.Generate(cfg, api.AddPlugin(planner{}))
+	if err := api.Generate(cfg, api.AddPlugin(planner{})); err != nil {
+		return err
+	}
+	return writeClientCache("graph/clients/cache.json", cfg.Schema)
 }

@@ -1,4 +1,4 @@
-package store_test
+package seal_test
 
 import (
 	"bytes"
@@ -7,22 +7,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store"
+	"portico/store/seal"
 )
 
-// testSealer seals with a key that is all of one byte.
-func testSealer(t *testing.T, fill byte) *store.Sealer {
+// sealer seals with a key that is all of one byte.
+func sealer(t *testing.T, fill byte) *seal.Sealer {
 	t.Helper()
-	sealer, err := store.NewSealer(bytes.Repeat([]byte{fill}, store.SealingKeySize))
+	s, err := seal.New(bytes.Repeat([]byte{fill}, seal.KeySize))
 	require.NoError(t, err)
-	return sealer
+	return s
 }
 
 func TestSealerOpensWhatItSealed(t *testing.T) {
 	t.Parallel()
 	for _, plain := range []string{"", "x", "a password", string(make([]byte, 4096))} {
-		sealed := testSealer(t, 1).Seal("gateway/card_processor/password", []byte(plain))
-		opened, err := testSealer(t, 1).Open("gateway/card_processor/password", sealed)
+		sealed := sealer(t, 1).Seal("gateway/card_processor/password", []byte(plain))
+		opened, err := sealer(t, 1).Open("gateway/card_processor/password", sealed)
 		require.NoError(t, err)
 		require.Equal(t, plain, string(opened))
 	}
@@ -31,8 +31,8 @@ func TestSealerOpensWhatItSealed(t *testing.T) {
 func TestSealerFormat(t *testing.T) {
 	t.Parallel()
 	const versionKeyIDNonceTag = 1 + 4 + 12 + 16
-	one := testSealer(t, 1).Seal("f", []byte("secret"))
-	two := testSealer(t, 1).Seal("f", []byte("secret"))
+	one := sealer(t, 1).Seal("f", []byte("secret"))
+	two := sealer(t, 1).Seal("f", []byte("secret"))
 	require.Len(t, one, versionKeyIDNonceTag+len("secret"))
 	require.Equal(t, byte(1), one[0])
 	require.Equal(t, one[:5], two[:5], "the version and the key id")
@@ -42,7 +42,7 @@ func TestSealerFormat(t *testing.T) {
 
 func TestSealerRefuses(t *testing.T) {
 	t.Parallel()
-	sealed := testSealer(t, 1).Seal("f", []byte("secret"))
+	sealed := sealer(t, 1).Seal("f", []byte("secret"))
 	changed := func(i int) []byte {
 		b := bytes.Clone(sealed)
 		b[i] ^= 1
@@ -66,20 +66,20 @@ func TestSealerRefuses(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			plain, err := testSealer(t, test.opener).Open(test.field, test.sealed)
+			plain, err := sealer(t, test.opener).Open(test.field, test.sealed)
 			require.ErrorContains(t, err, test.want)
 			require.NotContains(t, err.Error(), "secret")
 			require.Nil(t, plain)
 		})
 	}
-	_, err := testSealer(t, 2).Open("f", sealed)
-	require.ErrorIs(t, err, store.ErrSealingKey)
+	_, err := sealer(t, 2).Open("f", sealed)
+	require.ErrorIs(t, err, seal.ErrKey)
 }
 
 func TestNewSealerWantsThe32Bytes(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 16, 31, 33} {
-		_, err := store.NewSealer(make([]byte, size))
+		_, err := seal.New(make([]byte, size))
 		require.EqualError(t, err, fmt.Sprintf("the sealing key must be 32 bytes long, not %d", size))
 	}
 }
@@ -87,6 +87,6 @@ func TestNewSealerWantsThe32Bytes(t *testing.T) {
 func TestSealerPrintsNoSecret(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"%v", "%+v", "%s"} {
-		require.Regexp(t, `^sealing key [0-9a-f]{8}$`, fmt.Sprintf(format, testSealer(t, 7)))
+		require.Regexp(t, `^sealing key [0-9a-f]{8}$`, fmt.Sprintf(format, sealer(t, 7)))
 	}
 }

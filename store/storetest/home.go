@@ -1,0 +1,83 @@
+package storetest
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// fileReplaced has a store write while its file gives way to another: nothing
+// that was acknowledged is lost, and nothing is answered from then on.
+func fileReplaced(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		if e.Name != "sqlite" {
+			t.Skip("there is no file")
+		}
+		s := stocked(t, e, 0, "a")
+		path, _ := store.SQLiteFile(e.URL(t))
+		other, _ := store.SQLiteFile(e.Another(t))
+		require.NoError(t, e.SQL(t).Close()) // which knows nothing of all this
+		former := filepath.Join(t.TempDir(), "former.db")
+		made := 0
+		for ; made < 5; made++ {
+			require.NoError(t, increment(t.Context(), s, "a"))
+		}
+		require.NoError(t, os.Rename(path, former))
+		require.NoError(t, os.Rename(other, path))
+		requireFault(t, increment(t.Context(), s, "a"), store.Unavailable, "", "must be restarted") // before any poll
+		require.ErrorContains(t, s.Ping(t.Context()), "moved away or replaced")
+		require.ErrorContains(t, s.Backup(t.Context(), filepath.Join(t.TempDir(), "backup.db")), "moved away or replaced")
+		Soon(t, true, func() bool {
+			_, err := s.Stocks(t.Context(), store.ListQuery{})
+			return store.HasCode(err, store.Unavailable)
+		})
+		requireFault(t, increment(t.Context(), s, "a"), store.Unavailable, "", "must be restarted")
+		Soon(t, 0, func() int64 { return sizeOf(t, path+"-wal") }, "the log is of the former file")
+		require.NoError(t, s.Close())
+
+		again, err := store.Open(t.Context(), store.Config{URL: e.URL(t)})
+		require.NoError(t, err)
+		stocks, err := again.Stocks(t.Context(), store.ListQuery{})
+		require.NoError(t, err)
+		require.Empty(t, stocks.Items, "the other file, as it was")
+		require.NoError(t, again.Close())
+		before, err := store.Open(t.Context(), store.Config{URL: "file:" + former})
+		require.NoError(t, err)
+		t.Cleanup(func() { before.Close() })
+		require.GreaterOrEqual(t, available(t, before, "a"), made, "what was acknowledged is in the former file")
+	}
+}
+
+// fileReplacedAtTheEnd has a store closed before it could notice.
+func fileReplacedAtTheEnd(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		if e.Name != "sqlite" {
+			t.Skip("there is no file")
+		}
+		s := stocked(t, e, 0, "a")
+		require.NoError(t, increment(t.Context(), s, "a"))
+		path, _ := store.SQLiteFile(e.URL(t))
+		other, _ := store.SQLiteFile(e.Another(t))
+		require.NoError(t, e.SQL(t).Close()) // which knows nothing of all this
+		require.NoError(t, os.Rename(other, path))
+		require.NoError(t, s.Close())
+		db, err := sql.Open("sqlite", e.URL(t))
+		require.NoError(t, err)
+		t.Cleanup(func() { db.Close() })
+		var records int
+		require.NoError(t, db.QueryRow(`SELECT COUNT(*) FROM stock`).Scan(&records))
+		require.Zero(t, records, "nothing of the former file's log is read")
+	}
+}
+
+func sizeOf(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	return info.Size()
+}
