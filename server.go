@@ -12,7 +12,7 @@ package main
 //	request --> RequestID > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Shopper > Entrance --> mux (app.handler)
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
-//	     /  /playground/...  /graphql  /schema.graphql  graph  <-------------------------+
+//	     /  /playground/...  /graphiql/...  /graphql  /schema.graphql  graph  <----------+
 //	     /catalog/...  /v2/...                rest --> graph  <--------------------------+
 //	     /docs  /openapi.yaml                 rest  <------------------------------------'
 //
@@ -369,7 +369,8 @@ func (a *app) handler() http.Handler {
 	}
 	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
 	api := rest.New(resolver, a.log, rest.Keeping(a.answers))
-	playground := graph.NewPlayground(api.WriteError, greeting...)
+	playground, graphiql := graph.NewPlayground(api.WriteError, greeting...), graph.NewGraphiQL(api.WriteError, greeting...)
+	docs := rest.Docs(api.WriteError, greeting...)
 	mux := http.NewServeMux()
 	mux.Handle("/", api.Handler())
 	mux.Handle("/graphql", graph.NewHandler(resolver, a.log, options...))
@@ -377,7 +378,8 @@ func (a *app) handler() http.Handler {
 	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
 	readable(mux, map[string]http.Handler{
 		"/{$}": playground, graph.PlaygroundPath + "/{part}": playground, "/schema.graphql": http.HandlerFunc(serveSchema),
-		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: rest.Docs(api.WriteError), rest.DocsPath + "/": rest.Docs(api.WriteError),
+		graph.GraphiQLPath: graphiql, graph.GraphiQLPath + "/{part}": graphiql,
+		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: docs, rest.DocsPath + "/": docs,
 		web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping),
 	}, api.WriteError)
 	return web.Chain(web.Entrance(api.WriteError, graph.SentHeaders()...)(web.Route(mux)),

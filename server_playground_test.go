@@ -18,6 +18,7 @@ import (
 type playgroundExample struct {
 	name, query string
 	variables   json.RawMessage
+	shopper     []string // headers: name, value
 }
 
 // playgroundExamples reads them as the page does, but sends their comments too.
@@ -25,13 +26,20 @@ func playgroundExamples(t *testing.T, text string) (examples []playgroundExample
 	t.Helper()
 	for _, part := range strings.Split("\n"+text, "\n# example: ")[1:] {
 		name, query, _ := strings.Cut(part, "\n")
-		example := playgroundExample{name, query, json.RawMessage("{}")}
+		example := playgroundExample{name, query, json.RawMessage("{}"), nil}
 		for _, key := range []string{"title", "about"} {
 			require.Regexp(t, "(?m)^# "+key+": .", query, name)
 		}
 		if given := regexp.MustCompile(`(?m)^# variables: (.*)$`).FindStringSubmatch(query); given != nil {
 			require.True(t, json.Valid([]byte(given[1])), "%s: %s", name, given[1])
 			example.variables = json.RawMessage(given[1])
+		}
+		if given := regexp.MustCompile(`(?m)^# shopper: (.*)$`).FindStringSubmatch(query); given != nil {
+			var headers map[string]string
+			require.NoError(t, json.Unmarshal([]byte(given[1]), &headers), name)
+			for header, value := range headers {
+				example.shopper = append(example.shopper, header, value)
+			}
 		}
 		examples = append(examples, example)
 	}
@@ -63,12 +71,13 @@ func TestEveryExampleOfThePlaygroundRuns(t *testing.T) {
 		}
 		body, err := json.Marshal(map[string]any{"query": example.query, "variables": example.variables})
 		require.NoError(t, err)
-		response, answer := s.send(t, "POST", "/graphql", string(body), "Content-Type", "application/json", "Authorization", "Bearer "+token)
+		headers := append(example.shopper, "Content-Type", "application/json", "Authorization", "Bearer "+token)
+		response, answer := s.send(t, "POST", "/graphql", string(body), headers...)
 		require.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", example.name, answer)
 		require.NotContains(t, answer, `"errors"`, example.name)
 		require.NotRegexp(t, `"data":\{"\w+":null|"userErrors":\[\{|"nodes":\[\]`, answer, "%s shows nothing", example.name)
 	}
-	require.Subset(t, names, []string{"node", "filters", "search", "stock", "code", "gateway", "explain", "transact", "live"})
+	require.Subset(t, names, []string{"node", "filters", "search", "stock", "code", "codes", "language", "gateway", "explain", "transact", "live"})
 	s.url = s.admin
 	_, metrics := s.send(t, "GET", "/metrics", "")
 	require.Contains(t, metrics, `portico_graphql_queries_total{executor="plan"}`)
@@ -132,14 +141,21 @@ func TestThePlaygroundIsItsOwn(t *testing.T) {
 func TestOnlyTheDemosPlaygroundHoldsAToken(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	_, page := serving(t, flags...).send(t, "GET", "/", "")
-	require.NotContains(t, page, "data-token")
-	require.NotContains(t, page, "data-client")
-
-	s := serving(t, "--demo")
+	plain, s := serving(t, flags...), serving(t, "--demo")
 	token := demoToken(t, s)
+	for _, path := range []string{"/", "/docs", "/graphiql"} {
+		_, page := plain.send(t, "GET", path, "")
+		require.NotContains(t, page, "data-token", path)
+		require.NotContains(t, page, "data-client", path)
+		tokenStaysHere(t, s, path, token)
+	}
+}
+
+// tokenStaysHere requires that only this machine's own visitors see the token.
+func tokenStaysHere(t *testing.T, s *served, path, token string) {
+	t.Helper()
 	for _, host := range []string{"shop.example", "shop.example:8080", "localhost.shop.example", "127.0.0.1.shop.example", "10.0.0.1:8080"} {
-		request, err := http.NewRequestWithContext(t.Context(), "GET", s.url+"/", nil)
+		request, err := http.NewRequestWithContext(t.Context(), "GET", s.url+path, nil)
 		require.NoError(t, err)
 		request.Host = host // a name of another's that leads here
 		response, err := http.DefaultClient.Do(request)
@@ -148,6 +164,26 @@ func TestOnlyTheDemosPlaygroundHoldsAToken(t *testing.T) {
 		require.NoError(t, response.Write(&body))
 		require.NotContains(t, body.String(), token, host)
 	}
-	_, body := s.send(t, "GET", "/", "", "Origin", "http://localhost:3000")
+	_, body := s.send(t, "GET", path, "", "Origin", "http://localhost:3000")
 	require.NotContains(t, body, token, "another page of this machine")
+}
+
+// What belongs to the other pages is this server's own too.
+func TestPagesHaveAStrictPolicy(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	s := serving(t, flags...)
+	paths := []string{"/docs", "/docs/", "/docs/docs.css", "/docs/docs.js", "/graphiql"}
+	if _, err := os.Stat("graph/graphiql/dist/graphiql.js"); err == nil {
+		paths = append(paths, "/graphiql/graphiql.css", "/graphiql/graphiql.js")
+	}
+	for _, path := range paths {
+		response, body := s.send(t, "GET", path, "")
+		require.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", path, body)
+		require.Regexp(t, "^default-src 'none'; script-src 'self'; style-src 'self'; ", response.Header.Get("Content-Security-Policy"), path)
+		require.NotEmpty(t, response.Header.Get("ETag"), path)
+	}
+	response, body := s.send(t, "GET", "/graphiql/page.html", "")
+	require.Equal(t, http.StatusNotFound, response.StatusCode)
+	require.True(t, strings.HasPrefix(body, `{"errors":[{"status":404,`), body)
 }

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"html/template"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
@@ -53,24 +54,18 @@ func WithVisitor(token, clientID string) PlaygroundOption {
 // /schema.graphql and /oauth/access_token. What is not there is NOT_FOUND, by
 // writeError.
 func NewPlayground(writeError auth.WriteError, options ...PlaygroundOption) http.Handler {
-	var known visitor
-	for _, option := range options {
-		option(&known)
-	}
-	anyone, visited := playgroundPage(visitor{}), playgroundPage(known)
+	greeting := GreetingPage(playgroundFiles, "playground/index.html", options...)
 	parts := map[string]http.Handler{}
 	for name, contentType := range playgroundTypes {
 		content, _ := playgroundFiles.ReadFile("playground/" + name) // a test reads them all
-		parts[name] = playgroundPart(content, contentType)
+		parts[name] = PagePart(content, contentType)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("part")
 		part, found := parts[name]
 		switch {
-		case name == "" && byLoopback(r.Host) && !fromAPage(r):
-			part = visited
 		case name == "":
-			part = anyone
+			part = greeting
 		case !found:
 			writeError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + " here; the playground is at /."})
 			return
@@ -79,17 +74,34 @@ func NewPlayground(writeError auth.WriteError, options ...PlaygroundOption) http
 	})
 }
 
-// playgroundPage is the page as a visitor sees it.
-func playgroundPage(v visitor) http.Handler {
-	var page bytes.Buffer
-	source := template.Must(template.ParseFS(playgroundFiles, "playground/index.html"))
-	template.Must(source, source.Execute(&page, v))
-	return playgroundPart(page.Bytes(), "text/html; charset=utf-8")
+// GreetingPage is a page that holds what is known of its visitor, if it is one
+// of this machine who opens it.
+func GreetingPage(files fs.FS, name string, options ...PlaygroundOption) http.Handler {
+	var known visitor
+	for _, option := range options {
+		option(&known)
+	}
+	anyone, visited := filledPage(files, name, visitor{}), filledPage(files, name, known)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if byLoopback(r.Host) && !fromAPage(r) {
+			visited.ServeHTTP(w, r)
+			return
+		}
+		anyone.ServeHTTP(w, r)
+	})
 }
 
-// playgroundPart answers with what a browser may keep, but asks about each
+// filledPage is a page as a visitor sees it.
+func filledPage(files fs.FS, name string, v visitor) http.Handler {
+	var page bytes.Buffer
+	source := template.Must(template.ParseFS(files, name))
+	template.Must(source, source.Execute(&page, v))
+	return PagePart(page.Bytes(), "text/html; charset=utf-8")
+}
+
+// PagePart answers with what a browser may keep, but asks about each
 // time: another version of the server has other parts by the same names.
-func playgroundPart(content []byte, contentType string) http.Handler {
+func PagePart(content []byte, contentType string) http.Handler {
 	sum := sha256.Sum256(content)
 	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

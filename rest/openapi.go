@@ -3,7 +3,7 @@ package rest
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/hex"
 	"net/http"
 	"strconv"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/swaggest/swgui/v5emb"
 
+	"portico/graph"
 	"portico/internal/auth"
 	"portico/store"
 )
@@ -35,13 +36,34 @@ func OpenAPI() http.Handler {
 	})
 }
 
+// docsFiles are the page of the document and what is ours of it.
+//
+//go:embed docs
+var docsFiles embed.FS
+
+// docsTypes is every part of the page that is ours, and its content type.
+var docsTypes = map[string]string{
+	"docs.css": "text/css; charset=utf-8",
+	"docs.js":  "text/javascript; charset=utf-8",
+}
+
 // Docs answers DocsPath and what is below it: the document as a page, which
 // needs nothing from elsewhere. What is not there is NOT_FOUND, by writeError.
-func Docs(writeError auth.WriteError) http.Handler {
-	page := v5emb.New("Portico REST", OpenAPIPath, DocsPath)
+func Docs(writeError auth.WriteError, options ...graph.PlaygroundOption) http.Handler {
+	page := graph.GreetingPage(docsFiles, "docs/index.html", options...)
+	parts := map[string]http.Handler{DocsPath: page, DocsPath + "/": page}
+	for name, contentType := range docsTypes {
+		content, _ := docsFiles.ReadFile("docs/" + name) // a test reads them all
+		parts[DocsPath+"/"+name] = graph.PagePart(content, contentType)
+	}
+	viewer := v5emb.New("", OpenAPIPath, DocsPath)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if part, ours := parts[r.URL.Path]; ours {
+			part.ServeHTTP(w, r)
+			return
+		}
 		found := &finding{ResponseWriter: w}
-		page.ServeHTTP(found, r)
+		viewer.ServeHTTP(found, r)
 		if found.missing {
 			writeError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + " here; the document is at " + DocsPath + "."})
 		}

@@ -187,14 +187,14 @@ export function complete(schema, text, cursor) {
         return frame.value ? values(frame.type) : [];
       default:
         if (before === "on") return types("type", "interface", "union");
-        return ["", "}"].includes(before) ? ["query", "mutation", "subscription", "fragment"].map((name) => ({ name, after: " ", type: "keyword" })) : [];
+        return ["", "}"].includes(before) ? ["query", "mutation", "subscription", "fragment"].filter((name) => name === "fragment" || schema.types[schema.roots[name]]).map((name) => ({ name, after: " ", type: "keyword" })) : [];
     }
   }
   const word = prefix.toLowerCase(), rank = (item) => {
     const at = item.name.toLowerCase().indexOf(word);
     return at < 0 ? -1 : (at ? 2 : 0) + (item.deprecated ? 1 : 0);
   };
-  const items = possible().filter((item) => rank(item) >= 0).sort((a, b) => rank(a) - rank(b));
+  const items = possible().filter((item) => rank(item) >= 0).sort((a, b) => rank(a) - rank(b) || (word && a.name.length - b.name.length));
   return { prefix, items };
 }
 
@@ -206,9 +206,24 @@ export function operationAt(text, cursor) {
   for (const [i, t] of list.entries()) {
     if (t.text === "{" || t.text === "(") depth++;
     if (t.text === "}" || t.text === ")") depth--;
-    if (depth === 0 && /^(query|mutation|subscription)$/.test(t.text) && !["fragment", "on", "query", "mutation"].includes(list[i - 1]?.text)) {
+    if (depth === 0 && /^(query|mutation|subscription)$/.test(t.text) && !["fragment", "on", "query", "mutation", "subscription"].includes(list[i - 1]?.text)) {
       found.push({ kind: t.text, start: t.start, name: list[i + 1]?.kind === "name" ? list[i + 1].text : undefined });
     }
   }
   return found.findLast((operation) => operation.start <= cursor) ?? found[0];
+}
+
+// events reads server-sent events from a stream of text: name and data of each.
+export async function* events(stream) {
+  const reader = stream.getReader();
+  let left = "";
+  for (let read; !(read = await reader.read()).done;) {
+    const blocks = (left + read.value).split(/\r?\n\r?\n/);
+    left = blocks.pop();
+    for (const block of blocks) {
+      const lines = block.split(/\r?\n/), of = (field) => lines.filter((line) => line.startsWith(field + ":")).map((line) => line.slice(field.length + 1).trim()).join("\n");
+      const event = { name: of("event"), data: of("data") };
+      if (event.name || event.data) yield event;
+    }
+  }
 }

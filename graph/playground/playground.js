@@ -1,6 +1,6 @@
 // The playground: an editor that knows the schema, and what goes with it. It
 // asks its own server only: /schema.graphql, /graphql and /oauth/access_token.
-import { readSchema, tokens, named, complete, operationAt } from "./language.js";
+import { readSchema, tokens, named, complete, operationAt, events } from "./language.js";
 
 const at = (id) => document.getElementById(id);
 const query = at("query-text"), variables = at("variables-text"), token = at("token");
@@ -184,14 +184,22 @@ function checkVariables() {
   try { return members(variables.value, "Variables"); } catch (error) { fault.textContent = error.message; }
 }
 
+const shopperFields = [...document.querySelectorAll("[data-header]")];
+
+// shopper is the headers that its fields make.
+const shopper = () => Object.fromEntries(shopperFields.filter((field) => field.value.trim()).map((field) => [field.dataset.header, field.value.trim()]));
+
+// shop fills the fields, and keeps them in this tab, where GraphiQL finds them too.
+function shop(given) {
+  for (const field of shopperFields) field.value = given[field.dataset.header] ?? "";
+  keep("sessionStorage", "shopper", JSON.stringify(shopper()));
+}
+
 function headers() {
-  const sent = members(at("further").value, "Further headers");
-  for (const field of document.querySelectorAll("[data-header]")) {
-    if (field.value.trim()) sent[field.dataset.header] = field.value.trim();
-  }
+  const sent = { ...members(at("further").value, "Further headers"), ...shopper() };
   const bearer = token.value.trim().replace(/^Bearer /i, "");
   if (bearer) sent.Authorization = "Bearer " + bearer;
-  return { ...sent, "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+  return { ...sent, "Content-Type": "application/json" };
 }
 
 async function run() {
@@ -199,16 +207,18 @@ async function run() {
   closeCompletion();
   const given = checkVariables();
   if (!given) return choose(at("tab-variables")), variables.focus();
-  const body = { query: query.value, variables: given, operationName: operationAt(query.value, query.selectionStart)?.name };
+  const operation = operationAt(query.value, query.selectionStart);
+  const body = { query: query.value, variables: given, operationName: operation?.name };
+  const live = operation?.kind === "subscription" && { Accept: "text/event-stream" };
   running = new AbortController();
   busy(true);
   const began = performance.now();
   const took = () => Math.round(performance.now() - began) + " ms";
   try {
-    const response = await fetch("graphql", { method: "POST", headers: headers(), body: JSON.stringify(body), signal: running.signal });
-    if (response.headers.get("Content-Type") === "text/event-stream") {
+    const response = await fetch("graphql", { method: "POST", headers: { ...headers(), ...live }, body: JSON.stringify(body), signal: running.signal });
+    if (response.headers.get("Content-Type")?.startsWith("text/event-stream")) {
       remember();
-      return await listen(response.body.getReader(), took);
+      return await follows(response, took);
     }
     const text = await response.text();
     const status = [response.status + " " + response.statusText, took(), size(new Blob([text]).size)].join(" · ");
@@ -222,19 +232,16 @@ async function run() {
   }
 }
 
-// listen shows a subscription's events, the newest in place of the one before.
-async function listen(reader, took) {
-  const decoder = new TextDecoder();
-  let text = "", told = 0;
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    const events = (text + decoder.decode(part.value, { stream: true })).split("\n\n");
-    text = events.pop();
-    for (const data of events.map((event) => event.match(/^data: (.+)$/m)?.[1]).filter(Boolean)) {
-      told++;
-      show("Listening · " + told + (told === 1 ? " event" : " events") + " · " + took(), data);
-    }
+// follows shows each event of a subscription when it comes, the newest alone,
+// until the server or the reader ends it.
+async function follows(response, took) {
+  let count = 0;
+  at("status").textContent = "Listening…";
+  for await (const event of events(response.body.pipeThrough(new TextDecoderStream()))) {
+    if (event.name === "complete") break;
+    show("Event " + ++count + " · " + took(), event.data);
   }
-  at("status").textContent = "Ended after " + took();
+  at("status").textContent = count + (count === 1 ? " event" : " events") + ", ended after " + took();
 }
 
 const size = (bytes) => bytes < 1000 ? bytes + " B" : (bytes / 1000).toFixed(1) + " kB";
@@ -244,6 +251,9 @@ function busy(is) {
   at("cancel").hidden = !is;
   if (is) at("status").textContent = "Asking…";
 }
+
+// On a narrow screen the answer is below: it comes into view.
+function reveal() { if (matchMedia("(max-width: 900px)").matches) document.querySelector(".read").scrollIntoView(); }
 
 function show(status, text) {
   let answer, shown = text;
@@ -262,6 +272,7 @@ function show(status, text) {
     painted.append(key ? make("span", { class: "key" }, key) : string ? make("span", { class: "string" }, string) : rest);
   }
   at("answer").replaceChildren(painted);
+  reveal();
 }
 
 at("run").addEventListener("click", run);
@@ -277,6 +288,7 @@ document.addEventListener("keydown", (event) => {
 // --- the token: in this tab only ---
 
 token.addEventListener("input", () => keep("sessionStorage", "token", token.value));
+for (const field of shopperFields) field.addEventListener("input", () => keep("sessionStorage", "shopper", JSON.stringify(shopper())));
 at("get-token").addEventListener("submit", async (event) => {
   event.preventDefault();
   const secret = at("client-secret").value, said = at("token-said");
@@ -323,14 +335,27 @@ function readExamples(text) {
     const example = { variables: "", query: part.replace(/^# .*\n/gm, "").trim() };
     for (const [, key, value] of part.matchAll(/^# (\w+): (.*)$/gm)) example[key] = value;
     if (example.variables) example.variables = JSON.stringify(JSON.parse(example.variables), null, 2);
+    example.shopper = JSON.parse(example.shopper ?? "null");
     return example;
   });
 }
 
+// An example that needs a certain shopper says which, and shows it; the next
+// one finds the shopper who was there before.
+let shopperBefore;
+function openExample(example) {
+  write(example.query, example.variables);
+  if (example.shopper) shopperBefore ??= shopper();
+  if (example.shopper ?? shopperBefore) shop(example.shopper ?? shopperBefore);
+  if (!example.shopper) shopperBefore = undefined;
+  choose(at(example.shopper ? "tab-headers" : "tab-variables"));
+  say(example.title + " is in the editor");
+}
+
 function showExamples() {
   at("example-list").replaceChildren(...examples.map((example) => make("li", {}, make("button", {
-    "data-example": example.example, click: () => { write(example.query, example.variables); say(example.title + " is in the editor"); },
-  }, make("b", {}, example.title), /^mutation\b/m.test(example.query) ? make("mark", {}, "writes") : undefined, make("small", {}, example.about)))));
+    "data-example": example.example, click: () => openExample(example),
+  }, make("b", {}, example.title), " ", /^mutation\b/m.test(example.query) ? make("mark", {}, "writes") : undefined, make("small", {}, example.about)))));
 }
 
 // --- the schema reference ---
@@ -392,7 +417,7 @@ at("reference-back").addEventListener("click", () => { trail.pop(); openType(tra
 function openLink() {
   const link = new URLSearchParams(location.hash.slice(1));
   const example = examples.find((e) => e.example === link.get("example"));
-  if (example) write(example.query, example.variables);
+  if (example) openExample(example);
   if (link.has("query")) write(link.get("query"), link.get("variables") ?? "");
   if (link.has("type") && schema) choose(at("tab-reference")), openType(link.get("type"));
   // Whoever made the link is not who reads it: it may not write with the reader's token.
@@ -413,6 +438,7 @@ async function text(path) {
 
 async function start() {
   token.value = kept("sessionStorage", "token") || visitor.token || "";
+  try { shop(JSON.parse(kept("sessionStorage", "shopper")) ?? {}); } catch { /* then as they are */ }
   at("client-id").value = visitor.client ?? "";
   at("visitor").hidden = !visitor.token;
   at("elsewhere").hidden = Boolean(visitor.token);

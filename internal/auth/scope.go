@@ -176,6 +176,8 @@ var table = map[string]string{
 	"GET /.well-known/jwks.json": public,
 	"GET /":                      public,
 	"GET /playground/:part":      public,
+	"GET /graphiql":              public,
+	"GET /graphiql/:part":        public,
 	"GET /schema.graphql":        public,
 	"GET /openapi.yaml":          public,
 	"GET /docs":                  public,

@@ -1,0 +1,54 @@
+package graph
+
+import (
+	"embed"
+	"net/http"
+	"strconv"
+
+	"portico/internal/auth"
+	"portico/store"
+)
+
+// GraphiQLPath is where GraphiQL is, and below it what its page is made of.
+const GraphiQLPath = "/graphiql"
+
+// graphiqlFiles are the pages, and below dist what graphiql/build.js bundled;
+// nothing is there until it has.
+//
+//go:embed graphiql/page.html graphiql/missing.html all:graphiql/dist
+var graphiqlFiles embed.FS
+
+// graphiqlTypes is every part of GraphiQL's page, and its content type.
+var graphiqlTypes = map[string]string{
+	"graphiql.css": "text/css; charset=utf-8",
+	"graphiql.js":  "text/javascript; charset=utf-8",
+}
+
+// NewGraphiQL serves GraphiQL at GraphiQLPath, and its parts below, as {part}.
+// Where it was not built into the binary, the page says how to do so. What is
+// not there is NOT_FOUND, by writeError.
+func NewGraphiQL(writeError auth.WriteError, options ...PlaygroundOption) http.Handler {
+	parts := map[string]http.Handler{}
+	for name, contentType := range graphiqlTypes {
+		if content, err := graphiqlFiles.ReadFile("graphiql/dist/" + name); err == nil {
+			parts[name] = PagePart(content, contentType)
+		}
+	}
+	page := "graphiql/page.html"
+	if len(parts) < len(graphiqlTypes) {
+		page = "graphiql/missing.html"
+	}
+	greeting := GreetingPage(graphiqlFiles, page, options...)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := r.PathValue("part")
+		part, found := parts[name]
+		switch {
+		case name == "":
+			part = greeting
+		case !found:
+			writeError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + " here; GraphiQL is at " + GraphiQLPath + "."})
+			return
+		}
+		part.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,57 @@
+// GraphiQL as the server shows it at /graphiql: its schema is that of
+// /schema.graphql, and the token and shopper are those of the plain page, kept
+// in this tab only.
+import { createRoot } from "react-dom/client";
+import { buildSchema } from "graphql";
+import { GraphiQL } from "graphiql";
+import { explorerPlugin } from "@graphiql/plugin-explorer";
+import "graphiql/style.css";
+import "@graphiql/plugin-explorer/style.css";
+import "./graphiql.css";
+
+const visitor = document.body.dataset; // the demo's token, else nothing
+
+function kept(key) { try { return window.sessionStorage.getItem("portico." + key); } catch { return null; } }
+
+// carried is what the plain page gave; a header that is written here counts more.
+function carried() {
+  const token = (kept("token") || visitor.token || "").trim().replace(/^Bearer /i, "");
+  let shopper = {};
+  try { shopper = JSON.parse(kept("shopper")) ?? {}; } catch { /* then none */ }
+  return { ...shopper, ...(token && { Authorization: "Bearer " + token }) };
+}
+
+// stored is where GraphiQL remembers tabs and history, with variables and
+// headers: they end with this browser tab, as the token does.
+function stored() { try { return window.sessionStorage; } catch { return undefined; } }
+
+async function ask(request, options) {
+  const response = await fetch("graphql", {
+    method: "POST", body: JSON.stringify(request),
+    headers: { ...carried(), ...options?.headers, "Content-Type": "application/json" },
+  });
+  return response.json();
+}
+
+// first is the first of the plain page's examples.
+function first(examples) {
+  return examples.split(/^(?=# example: )/m).find((part) => part.startsWith("# example: "));
+}
+
+async function text(path) {
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(path + ": " + response.status);
+  return response.text();
+}
+
+const [sdl, examples] = await Promise.all([text("schema.graphql"), text("playground/examples.graphql")]);
+const example = first(examples), plugins = [explorerPlugin()];
+const begin = stored()?.getItem("graphiql:tabState") ? {} : { // what was left open goes before the example
+  query: example.replace(/^# .*\n/gm, "").trim() + "\n",
+  variables: JSON.stringify(JSON.parse(example.match(/^# variables: (.*)$/m)[1]), null, 2),
+};
+createRoot(document.getElementById("graphiql")).render(
+  <GraphiQL fetcher={ask} schema={buildSchema(sdl)} plugins={plugins} storage={stored()} shouldPersistHeaders={false} {...begin}>
+    <GraphiQL.Logo><a className="home" href="./" title="The plain page: examples, shopper and token">Portico</a></GraphiQL.Logo>
+  </GraphiQL>);
+document.body.dataset.ready = "";
