@@ -200,6 +200,9 @@ func TestCollection(t *testing.T) {
 		asked[item.Request.route()] = true
 	}
 	for _, coordinate := range auth.Coordinates() {
+		if coordinate == "GET /graphiql/:part" {
+			continue // there only where GraphiQL was built in
+		}
 		if _, path, ok := strings.Cut(coordinate, " "); ok && strings.HasPrefix(path, "/") {
 			require.True(t, asked[coordinate], "there is no request for %s", coordinate)
 		}

@@ -87,6 +87,7 @@ func TestMetricsCountByRouteAndClient(t *testing.T) {
 		requests + `{client="c1",method="POST",route="/graphql",status="4xx",surface="graphql"} 1`,
 		`portico_graphql_fields_total{client="c1",field="Query.product"} 1`,
 		`portico_graphql_fields_total{client="none",field="Query.product"} 1`,
+		`portico_graphql_subscriptions 0`,
 	}, got)
 	require.Contains(t, m.text(), `portico_http_request_duration_seconds_count{method="GET",route="/v2/promotions/{id}",surface="rest"} 3`)
 	require.Contains(t, m.text(), "go_goroutines ")

@@ -160,7 +160,7 @@ func (c *Contract) checkUnknown(route *routers.Route, r *http.Request, status in
 }
 
 // beside are the paths of the service that are not REST.
-var beside = regexp.MustCompile(`^/(graphql|schema\.graphql|openapi\.yaml|docs(/.*)?|playground/.*)?$`)
+var beside = regexp.MustCompile(`^/(graphql|schema\.graphql|openapi\.yaml|docs(/.*)?|playground/.*|graphiql(/.*)?)?$`)
 
 // Held lets no request and no answer to REST pass that openapi.yaml does
 // not have.
