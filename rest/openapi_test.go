@@ -332,16 +332,25 @@ func TestOpenAPIIsServed(t *testing.T) {
 // The page needs nothing from elsewhere.
 func TestDocsNeedNothingFromElsewhere(t *testing.T) {
 	t.Parallel()
-	page := ask(rest.Docs(rest.New(nil, slog.New(slog.DiscardHandler)).WriteError), http.MethodGet, rest.DocsPath)
-	require.Equal(t, http.StatusOK, page.Code)
-	require.Contains(t, page.Body.String(), `"swaggerJsonUrl":"/openapi.yaml"`)
-	assets := regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(page.Body.String(), -1)
-	require.GreaterOrEqual(t, len(assets), 3)
-	for _, asset := range assets {
-		require.True(t, strings.HasPrefix(asset[1], rest.DocsPath+"/"), asset[1])
-		w := ask(rest.Docs(rest.New(nil, slog.New(slog.DiscardHandler)).WriteError), http.MethodGet, asset[1])
-		require.Equal(t, http.StatusOK, w.Code, asset[1])
-		require.NotZero(t, w.Body.Len(), asset[1])
+	served := func(path string) string {
+		w := ask(rest.Docs(rest.New(nil, slog.New(slog.DiscardHandler)).WriteError), http.MethodGet, path)
+		require.Equal(t, http.StatusOK, w.Code, path)
+		require.NotZero(t, w.Body.Len(), path)
+		return w.Body.String()
 	}
-	require.Contains(t, page.Body.String(), "validatorUrl: null", "or a validator elsewhere would be asked")
+	page := served(rest.DocsPath)
+	parts := 0
+	for _, named := range regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		switch path := named[1]; {
+		case strings.HasPrefix(path, rest.DocsPath+"/"):
+			served(path)
+			parts++
+		default:
+			require.Contains(t, []string{"/", rest.OpenAPIPath, "data:,"}, path)
+		}
+	}
+	require.GreaterOrEqual(t, parts, 3)
+	script := served(rest.DocsPath + "/docs.js")
+	require.Contains(t, script, `url: "`+rest.OpenAPIPath+`"`)
+	require.Contains(t, script, "validatorUrl: null", "or a validator elsewhere would be asked")
 }
