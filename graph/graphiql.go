@@ -3,10 +3,8 @@ package graph
 import (
 	"embed"
 	"net/http"
-	"strconv"
 
 	"portico/internal/auth"
-	"portico/store"
 )
 
 // GraphiQLPath is where GraphiQL is, and below it what its page is made of.
@@ -39,16 +37,5 @@ func NewGraphiQL(writeError auth.WriteError, options ...PlaygroundOption) http.H
 		page = "graphiql/missing.html"
 	}
 	greeting := GreetingPage(graphiqlFiles, page, options...)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := r.PathValue("part")
-		part, found := parts[name]
-		switch {
-		case name == "":
-			part = greeting
-		case !found:
-			writeError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + " here; GraphiQL is at " + GraphiQLPath + "."})
-			return
-		}
-		part.ServeHTTP(w, r)
-	})
+	return pageOfParts(greeting, parts, "GraphiQL is at "+GraphiQLPath, writeError)
 }

@@ -60,14 +60,20 @@ func NewPlayground(writeError auth.WriteError, options ...PlaygroundOption) http
 		content, _ := playgroundFiles.ReadFile("playground/" + name) // a test reads them all
 		parts[name] = PagePart(content, contentType)
 	}
+	return pageOfParts(greeting, parts, "the playground is at /", writeError)
+}
+
+// pageOfParts serves a page, and its parts as {part}. What is not there is
+// NOT_FOUND, by writeError, which tells the way.
+func pageOfParts(page http.Handler, parts map[string]http.Handler, way string, writeError auth.WriteError) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("part")
 		part, found := parts[name]
 		switch {
 		case name == "":
-			part = greeting
+			part = page
 		case !found:
-			writeError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + " here; the playground is at /."})
+			writeError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + " here; " + way + "."})
 			return
 		}
 		part.ServeHTTP(w, r)
