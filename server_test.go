@@ -22,6 +22,7 @@ import (
 	"portico/internal/demo"
 	"portico/internal/web"
 	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -80,7 +81,7 @@ func cool(t testing.TB, flags ...string) *hot {
 
 // fill imports a shop and publishes it.
 func (h *hot) fill(t testing.TB, path string) {
-	_, err := h.store.Import(t.Context(), "test", func() (io.ReadCloser, error) { return os.Open(path) }, store.ImportOptions{})
+	_, err := h.store.Import(t.Context(), "test", func() (io.ReadCloser, error) { return os.Open(path) }, shop.ImportOptions{})
 	require.NoError(t, err)
 	ids, err := h.store.CatalogIDs(t.Context())
 	require.NoError(t, err)
@@ -88,13 +89,13 @@ func (h *hot) fill(t testing.TB, path string) {
 		_, err := h.store.Publish(t.Context(), "test", id, nil)
 		require.NoError(t, err)
 	}
-	v, err := h.store.View(t.Context(), store.ShopperContext{})
+	v, err := h.store.View(t.Context(), shop.ShopperContext{})
 	require.NoError(t, err)
 	first, longest := store.MaxPageLength, -1
-	nodes, err := v.Nodes(t.Context(), store.NodeQuery{Page: store.Page{First: &first}})
+	nodes, err := v.Nodes(t.Context(), shop.NodeQuery{Page: store.Page{First: &first}})
 	require.NoError(t, err)
 	for _, node := range nodes.Items {
-		list, err := v.Products(t.Context(), store.ProductQuery{NodeID: node.ID})
+		list, err := v.Products(t.Context(), shop.ProductQuery{NodeID: node.ID})
 		require.NoError(t, err)
 		if total, _ := list.Total(t.Context()); total > longest {
 			longest, h.node = total, node.ID
@@ -185,7 +186,7 @@ func TestAHotRequestIsCheap(t *testing.T) {
 			t.Logf("%v allocations", allocations)
 			require.LessOrEqual(t, int(allocations), q.allocations)
 			storetest.Soon(t, 0, func() int { // the poll after a write reads once more what it changed
-				ctx, counter := store.CountStatements(t.Context())
+				ctx, counter := shop.CountStatements(t.Context())
 				h.handler.ServeHTTP(&sink{header: http.Header{}}, h.request(ctx, q))
 				return counter.Count()
 			})

@@ -114,9 +114,9 @@ func (list Errors) Bounded() Errors {
 	return append(slices.Clone(list[:maxFaults]), more)
 }
 
-// refusedRows is the error of a batch with these faults, in the order of its
+// RefusedRows is the error of a batch with these faults, in the order of its
 // rows; nil for none.
-func refusedRows(faults Errors) error {
+func RefusedRows(faults Errors) error {
 	if len(faults) == 0 {
 		return nil
 	}
@@ -150,11 +150,11 @@ func AsErrors(err error) Errors {
 		return Errors{one}
 	}
 	switch {
-	case errors.Is(err, errClosed):
+	case errors.Is(err, ErrClosed):
 		return Errors{{Code: Unavailable, Detail: "The service is shutting down; try again in a moment."}}
-	case errors.Is(err, errLeft):
+	case errors.Is(err, ErrLeft):
 		return Errors{{Code: Unavailable, Detail: "The database's file was moved away or replaced; the server must be restarted."}}
-	case errors.Is(err, errAway):
+	case errors.Is(err, ErrAway):
 		return Errors{{Code: Unavailable, Detail: "The database does not answer; try again in a moment."}}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return Errors{{Code: Unavailable, Detail: "The request was given up before it was done; try again."}}
@@ -167,19 +167,24 @@ func HasCode(err error, code Code) bool {
 	return err != nil && AsErrors(err)[0].Code == code
 }
 
+// What keeps the database from being asked: AsErrors makes UNAVAILABLE of each.
 var (
-	errClosed = errors.New("the store is closed")
-	errAway   = errors.New("the database is away")
+	ErrClosed = errors.New("the store is closed")
+	ErrAway   = errors.New("the database is away")
+	ErrLeft   = errors.New("the database's file was moved away or replaced") // its name is another file's
 )
 
-func invalid(path []string, format string, args ...any) *Error {
+// Invalidf is INVALID of the member at a path, which the detail goes on from.
+func Invalidf(path []string, format string, args ...any) *Error {
 	return &Error{Code: Invalid, Path: path, Detail: fmt.Sprintf(format, args...)}
 }
 
-func unprocessable(path []string, format string, args ...any) *Error {
+// Unprocessablef is UNPROCESSABLE of the member at a path.
+func Unprocessablef(path []string, format string, args ...any) *Error {
 	return &Error{Code: Unprocessable, Path: path, Detail: fmt.Sprintf(format, args...)}
 }
 
-func notFound(path []string, format string, args ...any) *Error {
+// NotFoundf is NOT_FOUND of the member at a path; nil is none.
+func NotFoundf(path []string, format string, args ...any) *Error {
 	return &Error{Code: NotFound, Path: path, Detail: fmt.Sprintf(format, args...)}
 }

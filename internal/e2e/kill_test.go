@@ -15,6 +15,7 @@ import (
 
 	"portico/internal/madeup"
 	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -59,7 +60,7 @@ func shopOf(products int) func() (io.ReadCloser, error) {
 }
 
 // serveFew opens a store that serves the small shop.
-func serveFew(t *testing.T, e storetest.Engine) *store.Store {
+func serveFew(t *testing.T, e storetest.Engine) *shop.Store {
 	t.Helper()
 	s := e.Open(t)
 	fill(t, s, fewProducts)
@@ -68,7 +69,7 @@ func serveFew(t *testing.T, e storetest.Engine) *store.Store {
 }
 
 // publishAll publishes the shop, and tells how many products are found then.
-func publishAll(t *testing.T, s *store.Store) int {
+func publishAll(t *testing.T, s *shop.Store) int {
 	t.Helper()
 	ids, err := s.CatalogIDs(t.Context())
 	require.NoError(t, err)
@@ -81,20 +82,20 @@ func publishAll(t *testing.T, s *store.Store) int {
 	return total
 }
 
-func fill(t *testing.T, s *store.Store, products int) {
+func fill(t *testing.T, s *shop.Store, products int) {
 	t.Helper()
-	_, err := s.Import(t.Context(), "test", shopOf(products), store.ImportOptions{})
+	_, err := s.Import(t.Context(), "test", shopOf(products), shop.ImportOptions{})
 	require.NoError(t, err)
 }
 
 // listed is how many products a shopper finds, and reads a page of them.
-func listed(ctx context.Context, s *store.Store) (int, error) {
-	view, err := s.View(ctx, store.ShopperContext{})
+func listed(ctx context.Context, s *shop.Store) (int, error) {
+	view, err := s.View(ctx, shop.ShopperContext{})
 	if err != nil {
 		return 0, err
 	}
 	first := 100
-	page, err := view.Products(ctx, store.ProductQuery{Page: store.Page{First: &first}})
+	page, err := view.Products(ctx, shop.ProductQuery{Page: store.Page{First: &first}})
 	if err != nil {
 		return 0, err
 	}
@@ -106,7 +107,7 @@ func listed(ctx context.Context, s *store.Store) (int, error) {
 
 // runs runs portico until its end, or kills it once that is time. What
 // shoppers find meanwhile must be one of the totals.
-func runs(t *testing.T, s *store.Store, isTime func() bool, totals []int, args ...string) (killed bool) {
+func runs(t *testing.T, s *shop.Store, isTime func() bool, totals []int, args ...string) (killed bool) {
 	t.Helper()
 	var stderr bytes.Buffer
 	process := command(args...)
@@ -140,10 +141,10 @@ func never() bool { return false }
 
 // authored is what a store holds, but for what names the moment of an import:
 // the ledger's lines, which are counted, and the times of stock.
-func authored(t *testing.T, s *store.Store) string {
+func authored(t *testing.T, s *shop.Store) string {
 	t.Helper()
 	var out, kept bytes.Buffer
-	_, err := s.Export(t.Context(), &out, store.ExportOptions{})
+	_, err := s.Export(t.Context(), &out, shop.ExportOptions{})
 	require.NoError(t, err)
 	ledger := 0
 	for line := range strings.Lines(out.String()) {
@@ -178,7 +179,7 @@ func undisturbed(t *testing.T, e storetest.Engine) (holds string, few, many int)
 func requireWhole(t *testing.T, e storetest.Engine, holds string, many int) {
 	t.Helper()
 	later := storetest.NewClock(time.Now().Add(time.Hour / 2)) // by when a build that does not move is given up
-	s := e.Open(t, func(config *store.Config) { config.Clock = later.Now })
+	s := e.Open(t, func(config *shop.Config) { config.Clock = later.Now })
 	total, err := listed(t.Context(), s)
 	require.NoError(t, err)
 	require.Equal(t, many, total)
@@ -192,7 +193,7 @@ func requireWhole(t *testing.T, e storetest.Engine, holds string, many int) {
 
 // kill kills a command at each of some stages, and runs it again, to its end:
 // that must make the store whole.
-func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testing.T) *store.Store, line ...string) {
+func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testing.T) *shop.Store, line ...string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a process for each stage")
@@ -231,7 +232,7 @@ func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testin
 func TestImportSurvivesAKill(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		kill(t, e, importing, func(t *testing.T) *store.Store { return serveFew(t, e) },
+		kill(t, e, importing, func(t *testing.T) *shop.Store { return serveFew(t, e) },
 			"import", "--generate", strconv.Itoa(manyProducts))
 	})
 }
@@ -239,7 +240,7 @@ func TestImportSurvivesAKill(t *testing.T) {
 func TestPublishSurvivesAKill(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		kill(t, e, publishing, func(t *testing.T) *store.Store {
+		kill(t, e, publishing, func(t *testing.T) *shop.Store {
 			s := serveFew(t, e)
 			fill(t, s, manyProducts)
 			return s

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/demo"
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -107,7 +107,7 @@ func TestPublicationsAndJobsAreTold(t *testing.T) {
 
 		const published = `subscription { catalogPublished { catalogId uuid served } }`
 		seen := func() string {
-			v, err := here.View(t.Context(), store.ShopperContext{})
+			v, err := here.View(t.Context(), shop.ShopperContext{})
 			require.NoError(t, err)
 			return `{"catalogPublished":{"catalogId":"` + v.Release.CatalogID + `","uuid":"` + v.Release.UUID() + `","served":true}}`
 		}
@@ -120,9 +120,9 @@ func TestPublicationsAndJobsAreTold(t *testing.T) {
 
 		_, err := here.Import(t.Context(), "test", func() (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader(strings.ReplaceAll(demo.Shop(), "Flat White", "Flatter White"))), nil
-		}, store.ImportOptions{})
+		}, shop.ImportOptions{})
 		require.NoError(t, err)
-		v, err := here.View(t.Context(), store.ShopperContext{})
+		v, err := here.View(t.Context(), shop.ShopperContext{})
 		require.NoError(t, err)
 		job, err := here.PublishLater(t.Context(), "test", v.Release.CatalogID, true)
 		require.NoError(t, err)

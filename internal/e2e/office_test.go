@@ -8,14 +8,14 @@ import (
 
 	"portico/internal/auth"
 	"portico/internal/demo"
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
 // office works on the database of running servers: it writes what they are to
 // tell, and issues tokens.
 type office struct {
-	*store.Store
+	*shop.Store
 	tokens *auth.Service
 	flags  []string // of a server beside it
 }
@@ -24,7 +24,7 @@ type office struct {
 func openOffice(t testing.TB, url string) *office {
 	t.Helper()
 	sealer := storetest.Sealer(t, 'k')
-	s, err := store.Open(t.Context(), store.Config{URL: url, Synchronous: "OFF", Sealer: sealer})
+	s, err := shop.Open(t.Context(), shop.Config{URL: url, Synchronous: "OFF", Sealer: sealer})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	tokens, err := auth.New(t.Context(), s, sealer, auth.Options{Issuer: "portico"})
@@ -65,6 +65,6 @@ func (o *office) tokenFor(t testing.TB, client string, scopes []string, lifetime
 // sell takes one of a product.
 func (o *office) sell(t testing.TB, product string) {
 	t.Helper()
-	_, err := o.TransactStock(t.Context(), "test", []store.StockChange{{ProductID: product, Action: store.StockDecrement, Quantity: 1}})
+	_, err := o.TransactStock(t.Context(), "test", []shop.StockChange{{ProductID: product, Action: shop.StockDecrement, Quantity: 1}})
 	require.NoError(t, err)
 }
