@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"encoding/json"
@@ -59,7 +59,7 @@ func TestEveryExampleOfThePlaygroundRuns(t *testing.T) {
 	t.Parallel()
 	s := serving(t, "--demo", "--admin-addr", "127.0.0.1:0")
 	token := demoToken(t, s)
-	require.Contains(t, s.stdout.String(), token)
+	require.Contains(t, s.printed(t), token)
 	_, text := s.send(t, "GET", "/playground/examples.graphql", "")
 	var names []string
 	for _, example := range playgroundExamples(t, text) {

@@ -1,14 +1,10 @@
-package main
+package e2e
 
 import (
-	"bufio"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,62 +20,11 @@ import (
 // sealKey seals the signing keys, the same for all servers of a test.
 var sealKey = base64.StdEncoding.EncodeToString(make([]byte, 32))
 
-// doomed is a server in a process of its own, to be killed.
-type doomed struct {
-	url     string
-	process *os.Process
-	ended   chan error
-}
-
-func startDoomed(t *testing.T, databaseURL string) *doomed {
-	t.Helper()
-	executable, err := os.Executable()
-	require.NoError(t, err)
-	command := exec.CommandContext(t.Context(), executable, "serve", "--addr", "127.0.0.1:0", "--database-url", databaseURL, "--seal-key", sealKey)
-	command.Args[0] = "portico"
-	stderr, err := command.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, command.Start())
-	d := &doomed{process: command.Process, ended: make(chan error, 1)}
-	lines := bufio.NewScanner(stderr)
-	for d.url == "" && lines.Scan() {
-		var line struct{ Msg, Address string }
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "ready" {
-			d.url = line.Address
-		}
-	}
-	require.NotEmpty(t, d.url, "the server did not get ready")
-	go func() {
-		for lines.Scan() { // the pipe must not fill
-		}
-		d.ended <- command.Wait()
-	}()
-	return d
-}
-
-func (d *doomed) kill() {
-	_ = d.process.Kill() // SIGKILL
-	<-d.ended
-}
-
-func (d *doomed) token(t *testing.T, client *shop.Client, secret string) string {
-	t.Helper()
-	answer, err := http.PostForm(d.url+"/oauth/access_token", url.Values{"grant_type": {"client_credentials"}, "client_id": {client.ID}, "client_secret": {secret}})
-	require.NoError(t, err)
-	defer answer.Body.Close()
-	var body struct {
-		Token string `json:"access_token"`
-	}
-	require.NoError(t, json.NewDecoder(answer.Body).Decode(&body))
-	require.NotEmpty(t, body.Token)
-	return body.Token
-}
-
 // add increments the stock by one under a key; an error means that nobody
 // knows whether it did.
-func (d *doomed) add(token, key string) error {
+func (s *served) add(token, key string) error {
 	const query = `{"query":"mutation { stockTransact(input: {changes: [{productId: \"a\", action: INCREMENT, quantity: 1}]}) { userErrors { message } } }"}`
-	request, err := http.NewRequest(http.MethodPost, d.url+"/graphql", strings.NewReader(query))
+	request, err := http.NewRequest(http.MethodPost, s.url+"/graphql", strings.NewReader(query))
 	if err != nil {
 		return err
 	}
@@ -123,8 +68,8 @@ func TestWritesUnderKeysSurviveAKill(t *testing.T) {
 		var doubtful []string
 		var answered atomic.Int64
 		for round := range 3 {
-			server := startDoomed(t, e.URL(t))
-			token := server.token(t, client, secret)
+			server := serving(t, "--database-url", e.URL(t), "--seal-key", sealKey)
+			_, token := server.login(t, client.ID, secret)
 			for _, key := range doubtful {
 				require.NoError(t, server.add(token, key))
 				answered.Add(1)

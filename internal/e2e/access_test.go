@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"crypto/ed25519"
@@ -6,9 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -62,7 +61,9 @@ func operations(t *testing.T) map[string]func(url string) *http.Request {
 // minimalDocuments are the shortest operations that ask for each root field.
 func minimalDocuments(t *testing.T) map[string]string {
 	t.Helper()
-	parsed, err := gqlparser.LoadSchema(&ast.Source{Input: schema})
+	schema, err := os.ReadFile("schema.graphqls")
+	require.NoError(t, err)
+	parsed, err := gqlparser.LoadSchema(&ast.Source{Input: string(schema)})
 	require.NoError(t, err)
 	var value func(*ast.Type) string
 	value = func(of *ast.Type) string {
@@ -144,26 +145,13 @@ func answered(t *testing.T, r *http.Request, token string) (status int, codes []
 func TestAccessOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		c := &serve{TokenIssuer: "portico"}
-		c.DatabaseURL, c.SealKey, c.Synchronous = e.URL(t), keyOf('k'), "OFF"
-		a, err := c.open(t.Context(), slog.New(slog.DiscardHandler))
+		o := openOffice(t, e.URL(t))
+		server := o.serve(t)
+		keys, err := o.SigningKeys(t.Context(), storetest.Sealer(t, 'k'))
 		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, a.store.Close()) })
-		server := httptest.NewServer(a.handler())
-		t.Cleanup(server.Close)
-
-		sealer, err := c.Sealer(c.DatabaseURL, slog.New(slog.DiscardHandler))
-		require.NoError(t, err)
-		keys, err := a.store.SigningKeys(t.Context(), sealer)
-		require.NoError(t, err)
-		client, _, err := a.store.CreateClient(t.Context(), "command:test", "test", nil)
-		require.NoError(t, err)
-		token := func(scopes ...string) string {
-			issued, err := a.tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client.ID, Scopes: scopes})
-			require.NoError(t, err)
-			return issued.AccessToken
-		}
-		bad := badTokens(t, keys[0], client.ID)
+		client, _ := o.issue(t)
+		token := func(scopes ...string) string { return o.tokenFor(t, client, scopes, time.Hour) }
+		bad := badTokens(t, keys[0], client)
 		bad["none"] = ""
 
 		for coordinate, request := range operations(t) {
@@ -173,7 +161,7 @@ func TestAccessOfEveryOperation(t *testing.T) {
 				isGraphQL := !strings.Contains(coordinate, " ")
 				refused := func(token string, status int, code, word string) {
 					t.Helper()
-					got, codes, body := answered(t, request(server.URL), token)
+					got, codes, body := answered(t, request(server.url), token)
 					if isGraphQL {
 						require.Equal(t, []string{code}, slices.Compact(codes), body)
 					} else {
@@ -183,7 +171,7 @@ func TestAccessOfEveryOperation(t *testing.T) {
 				}
 				if needed == "" { // public, and a bad token does not matter
 					for kind, token := range bad {
-						status, _, body := answered(t, request(server.URL), token)
+						status, _, body := answered(t, request(server.url), token)
 						require.NotContains(t, []int{401, 403, 500}, status, "%s: %s", kind, body)
 					}
 					return
@@ -197,7 +185,7 @@ func TestAccessOfEveryOperation(t *testing.T) {
 				}
 				refused(token(others...), 403, "FORBIDDEN", "needs the scope ")
 				refused(token(), 403, "FORBIDDEN", "no scope at all")
-				status, codes, body := answered(t, request(server.URL), token(strings.Fields(needed)...))
+				status, codes, body := answered(t, request(server.url), token(strings.Fields(needed)...))
 				require.NotContains(t, []int{401, 403, 500}, status, body)
 				for _, code := range []string{"UNAUTHENTICATED", "FORBIDDEN", "INTERNAL"} {
 					require.NotContains(t, codes, code, body)

@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,16 +66,13 @@ func TestGeneratingCodesSurvivesAKill(t *testing.T) {
 			require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM promotion_code`).Scan(&n))
 			return n
 		}
-		executable, err := os.Executable()
-		require.NoError(t, err)
-		command := exec.CommandContext(t.Context(), executable, "codes", "generate", "--promotion", "spring", "--count", "40000", "--database-url", e.URL(t))
-		command.Args[0] = "portico"
-		require.NoError(t, command.Start())
+		generating := command("codes", "generate", "--promotion", "spring", "--count", "40000", "--database-url", e.URL(t))
+		require.NoError(t, generating.Start())
 		for made() == 0 {
 			time.Sleep(time.Millisecond)
 		}
-		_ = command.Process.Kill() // SIGKILL
-		_ = command.Wait()
+		_ = generating.Process.Kill() // SIGKILL
+		_ = generating.Wait()
 		require.Less(t, made(), codes, "killed in the middle")
 		later := e.Open(t, func(c *shop.Config) { c.Clock = func() time.Time { return time.Now().Add(time.Minute) } }) // by when the worker is given up
 		working, stop := context.WithCancel(t.Context())

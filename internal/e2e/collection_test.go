@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"encoding/json"
@@ -213,7 +213,7 @@ func TestCollection(t *testing.T) {
 	for _, v := range c.Variable {
 		p.variables[v.Key] = v.Value
 	}
-	printed := regexp.MustCompile(`client_id +(\S+)\n +client_secret +(\S+)\n`).FindStringSubmatch(p.stdout.String())
+	printed := regexp.MustCompile(`client_id +(\S+)\n +client_secret +(\S+)\n`).FindStringSubmatch(p.printed(t))
 	require.NotNil(t, printed)
 	p.variables["base_url"], p.variables["client_id"], p.variables["client_secret"] = p.url, printed[1], printed[2]
 	for _, round := range []string{"in order", "again"} {

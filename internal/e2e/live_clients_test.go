@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"os"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/demo"
 	"portico/store/storetest"
 )
 
@@ -25,11 +24,10 @@ func TestLiveClients(t *testing.T) {
 			storetest.Require(t, "node", "the published clients of subscriptions are not installed; run: npm ci --prefix "+folder)
 		}
 	}
-	l := liven(t, "file:"+filepath.Join(t.TempDir(), "live.db"))
-	require.NoError(t, demo.Fill(t.Context(), l.store))
-	_, token := l.issue(t)
-	gone, revoked := l.issue(t)
-	_, err := l.store.RevokeClient(t.Context(), "test", gone)
+	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "live.db"))
+	_, token := o.issue(t)
+	gone, revoked := o.issue(t)
+	_, err := o.RevokeClient(t.Context(), "test", gone)
 	require.NoError(t, err)
-	runNode(t, folder, "live.test.js", "PORTICO_TEST_URL="+l.url, "PORTICO_TEST_TOKEN="+token, "PORTICO_TEST_REVOKED="+revoked)
+	runNode(t, folder, "live.test.js", "PORTICO_TEST_URL="+o.serve(t).url, "PORTICO_TEST_TOKEN="+token, "PORTICO_TEST_REVOKED="+revoked)
 }

@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"io"
@@ -75,19 +75,7 @@ func TestMetricsTellWhatIsKept(t *testing.T) {
 	t.Parallel()
 	s := serving(t, "--demo", "--admin-addr", "127.0.0.1:0", "--answer-cache-bytes", "0")
 	token := demoToken(t, s)
-	kept := func(outcome string) (count float64) {
-		response, err := http.Get(s.admin + "/metrics")
-		require.NoError(t, err)
-		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		require.NoError(t, err)
-		_, after, found := strings.Cut(string(text), "\nportico_kept_parts_"+outcome+" ")
-		require.True(t, found, "%s", text)
-		line, _, _ := strings.Cut(after, "\n")
-		count, err = strconv.ParseFloat(line, 64)
-		require.NoError(t, err)
-		return count
-	}
+	kept := func(outcome string) float64 { return s.metric(t, "portico_kept_parts_"+outcome) }
 	read := func() {
 		response, body := s.send(t, "GET", "/catalog/nodes/node-coffee/relationships/products", "", "Authorization", "Bearer "+token)
 		require.Equal(t, http.StatusOK, response.StatusCode, body)
@@ -101,4 +89,20 @@ func TestMetricsTellWhatIsKept(t *testing.T) {
 	read()
 	require.Greater(t, kept(found), foundThen)
 	require.Equal(t, madeThen, kept(made), "nothing is read again")
+}
+
+// metric is a number that the admin listener tells.
+func (s *served) metric(t testing.TB, name string) (value float64) {
+	t.Helper()
+	response, err := http.Get(s.admin + "/metrics")
+	require.NoError(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	_, after, found := strings.Cut(string(text), "\n"+name+" ")
+	require.True(t, found, "%s", text)
+	line, _, _ := strings.Cut(after, "\n")
+	value, err = strconv.ParseFloat(line, 64)
+	require.NoError(t, err)
+	return value
 }

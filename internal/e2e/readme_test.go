@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"context"
@@ -43,9 +43,7 @@ func TestReadme(t *testing.T) {
 		}
 	}
 	folder := t.TempDir()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	require.NoError(t, os.Symlink(self, filepath.Join(folder, "portico")))
+	require.NoError(t, os.Symlink(program, filepath.Join(folder, "portico")))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "shop.ndjson"), []byte(demo.Shop()), 0o600))
 	server := serving(t, "--demo")
 

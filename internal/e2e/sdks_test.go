@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"context"
@@ -35,10 +35,6 @@ func TestPublishedClients(t *testing.T) {
 			storetest.Require(t, "node", "the published REST clients are not installed; run: npm ci --prefix "+folder)
 		}
 	}
-	self, err := os.Executable()
-	require.NoError(t, err)
-	command := filepath.Join(t.TempDir(), "portico")
-	require.NoError(t, os.Symlink(self, command))
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		url, key := e.URL(t), keyOf('k')
 		server := serving(t, "--demo", "--database-url", url, "--seal-key", key)
@@ -50,7 +46,7 @@ func TestPublishedClients(t *testing.T) {
 					runNode(t, folder, file,
 						"PORTICO_TEST_URL="+server.held(t), "PORTICO_TEST_LIMITED_URL="+limited.held(t),
 						"PORTICO_TEST_CLIENT_ID="+id, "PORTICO_TEST_CLIENT_SECRET="+secret,
-						"PORTICO_TEST_COMMAND="+command, "PORTICO_SEAL_KEY="+key, "PORTICO_DATABASE_URL="+url)
+						"PORTICO_TEST_COMMAND="+program, "PORTICO_SEAL_KEY="+key, "PORTICO_DATABASE_URL="+url)
 				})
 			}
 		}

@@ -1,8 +1,7 @@
-package main
+package e2e
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/cli"
 	"portico/store/shop"
 )
 
@@ -99,30 +97,10 @@ func TestExitCodes(t *testing.T) {
 
 func TestSchemaAndVersion(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, schema, good(t, "schema"))
-	require.Regexp(t, `^portico \S.* go1\.\S+ \S+/\S+\n$`, good(t, "version"))
-}
-
-func TestHelpNamesEveryFlagsDefaultAndTwin(t *testing.T) {
-	t.Parallel()
-	parser, err := cli.Parser(&commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
+	schema, err := os.ReadFile("schema.graphqls")
 	require.NoError(t, err)
-	for _, command := range parser.Model.Leaves(false) {
-		help := strings.Join(strings.Fields(good(t, append(strings.Fields(command.Path()), "--help")...)), " ")
-		for _, flags := range command.AllFlags(false) {
-			for _, flag := range flags {
-				if flag.Name == "help" {
-					continue
-				}
-				twin := "PORTICO_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
-				require.Equal(t, []string{twin}, flag.Envs, "%s --%s", command.Path(), flag.Name)
-				require.Contains(t, help, "$"+twin, "%s --%s", command.Path(), flag.Name)
-				if !flag.Required {
-					require.Contains(t, flag.Help, "Default: ", "%s --%s", command.Path(), flag.Name)
-				}
-			}
-		}
-	}
+	require.Equal(t, string(schema), good(t, "schema"))
+	require.Regexp(t, `^portico \S.* go1\.\S+ \S+/\S+\n$`, good(t, "version"))
 }
 
 func TestFlagsFromTheEnvironment(t *testing.T) {
@@ -256,15 +234,18 @@ func TestImportLenient(t *testing.T) {
 func TestImportStopsWhenAsked(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	never, writer, err := os.Pipe() // nothing ever comes
+	importing := command(append([]string{"import", "-"}, flags...)...)
+	shop, err := importing.StdinPipe() // which never ends
 	require.NoError(t, err)
-	defer writer.Close()
-	defer never.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var out, stderr bytes.Buffer
-	code := cli.Main(ctx, &commands{}, append([]string{"import", "-"}, flags...), cli.Streams{In: never, Out: &out, Err: &stderr})
-	require.Equal(t, 1, code)
+	defer shop.Close()
+	var stderr bytes.Buffer
+	importing.Stderr = &stderr
+	require.NoError(t, importing.Start())
+	_, err = io.WriteString(shop, strings.Repeat("\n", 1<<20)) // more than a pipe holds, so that it is being read
+	require.NoError(t, err)
+	require.NoError(t, importing.Process.Signal(os.Interrupt))
+	_ = importing.Wait() // it tells of the exit code
+	require.Equal(t, 1, importing.ProcessState.ExitCode())
 	require.Contains(t, stderr.String(), "interrupted")
 }
 
@@ -273,17 +254,13 @@ func TestImportFromStandardInput(t *testing.T) {
 	flags, _ := database(t)
 	shop, err := os.ReadFile(demoShop)
 	require.NoError(t, err)
-	var out, stderr bytes.Buffer
-	code := cli.Main(t.Context(), &commands{}, append([]string{"import", "-"}, flags...),
-		cli.Streams{In: bytes.NewReader(shop), Out: &out, Err: &stderr})
-	require.Zero(t, code, stderr.String())
-	require.Contains(t, out.String(), "imported "+count(string(shop))+" resources")
+	code, out, stderr := porticoReading(t, bytes.NewReader(shop), append([]string{"import", "-"}, flags...)...)
+	require.Zero(t, code, stderr)
+	require.Contains(t, out, "imported "+count(string(shop))+" resources")
 
-	stderr.Reset()
-	code = cli.Main(t.Context(), &commands{}, append([]string{"import", "-"}, flags...),
-		cli.Streams{In: strings.NewReader("\n{}"), Out: &out, Err: &stderr})
+	code, _, stderr = porticoReading(t, strings.NewReader("\n{}"), append([]string{"import", "-"}, flags...)...)
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr.String(), "-:2: type must be one of")
+	require.Contains(t, stderr, "-:2: type must be one of")
 }
 
 func TestClientCreate(t *testing.T) {
@@ -328,23 +305,4 @@ func TestExportWithClientsIsItsOwners(t *testing.T) {
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-}
-
-func TestExportThatFailsLeavesTheOldFile(t *testing.T) {
-	t.Parallel()
-	flags, _ := database(t)
-	good(t, append([]string{"import", demoShop}, flags...)...)
-	directory := t.TempDir()
-	file := filepath.Join(directory, "shop.ndjson")
-	require.NoError(t, os.WriteFile(file, []byte("old"), 0o644))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var out, stderr bytes.Buffer
-	require.Equal(t, 1, run(ctx, append([]string{"export", file}, flags...), &out, &stderr))
-	kept, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, "old", string(kept))
-	entries, err := os.ReadDir(directory)
-	require.NoError(t, err)
-	require.Len(t, entries, 1)
 }

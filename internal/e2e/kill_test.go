@@ -1,12 +1,10 @@
-package main
+package e2e
 
 import (
 	"bytes"
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,23 +105,20 @@ func listed(ctx context.Context, s *shop.Store) (int, error) {
 	return page.Total(ctx)
 }
 
-// process runs portico until its end, or kills it once that is time. What
+// runs runs portico until its end, or kills it once that is time. What
 // shoppers find meanwhile must be one of the totals.
-func process(t *testing.T, s *shop.Store, isTime func() bool, totals []int, args ...string) (killed bool) {
+func runs(t *testing.T, s *shop.Store, isTime func() bool, totals []int, args ...string) (killed bool) {
 	t.Helper()
-	executable, err := os.Executable()
-	require.NoError(t, err)
 	var stderr bytes.Buffer
-	command := exec.CommandContext(t.Context(), executable, args...)
-	command.Args[0] = "portico"
-	command.Stderr = &stderr
-	require.NoError(t, command.Start())
+	process := command(args...)
+	process.Stderr = &stderr
+	require.NoError(t, process.Start())
 	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
+	go func() { ended <- process.Wait() }()
 	for {
 		if isTime() {
 			killed = true
-			_ = command.Process.Kill() // SIGKILL; it may have ended
+			_ = process.Process.Kill() // SIGKILL; it may have ended
 			<-ended
 		}
 		total, err := listed(t.Context(), s)
@@ -198,7 +193,7 @@ func requireWhole(t *testing.T, e storetest.Engine, holds string, many int) {
 
 // kill kills a command at each of some stages, and runs it again, to its end:
 // that must make the store whole.
-func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testing.T) *shop.Store, command ...string) {
+func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testing.T) *shop.Store, line ...string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a process for each stage")
@@ -224,11 +219,11 @@ func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testin
 			}
 			before := count()
 			isTime := func() bool { return stage.count == "" || count() > before }
-			args := slices.Concat(command, []string{"--database-url", e.URL(t), "--synchronous", "OFF"})
-			if killed := process(t, s, isTime, totals, args...); !killed {
+			args := slices.Concat(line, []string{"--database-url", e.URL(t), "--synchronous", "OFF"})
+			if killed := runs(t, s, isTime, totals, args...); !killed {
 				t.Log("it was done before it was killed")
 			}
-			process(t, s, never, totals, args...)
+			runs(t, s, never, totals, args...)
 			requireWhole(t, e, holds, totals[1])
 		})
 	}
