@@ -64,10 +64,11 @@ func (s *Store) poll() {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		if err := s.refresh(ctx); err != nil {
+		if err := errors.Join(s.refresh(ctx), s.lookReadOnly(ctx)); err != nil && AsErrors(err)[0].Code != Unavailable { // which is told already
 			s.log.Warn("could not look for changes by other processes", "error", err)
 		}
 		cancel()
+		s.troubles.tellRest()
 	}
 }
 

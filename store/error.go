@@ -156,6 +156,12 @@ func AsErrors(err error) Errors {
 		return Errors{{Code: Unavailable, Detail: "The database's file was moved away or replaced; the server must be restarted."}}
 	case errors.Is(err, errAway):
 		return Errors{{Code: Unavailable, Detail: "The database does not answer; try again in a moment."}}
+	case errors.Is(err, errSlow):
+		return Errors{{Code: Unavailable, Detail: "The database took too long; try again in a moment."}}
+	case errors.Is(err, errHeld):
+		return Errors{{Code: Unavailable, Detail: "Another write holds what this one would change; nothing was written, try again in a moment."}}
+	case errors.Is(err, errReadOnly), errors.Is(err, errNoSpace):
+		return Errors{{Code: Unavailable, Detail: "The database takes no writes at present; what is there can be read. Try again later."}}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return Errors{{Code: Unavailable, Detail: "The request was given up before it was done; try again."}}
 	}
@@ -167,10 +173,7 @@ func HasCode(err error, code Code) bool {
 	return err != nil && AsErrors(err)[0].Code == code
 }
 
-var (
-	errClosed = errors.New("the store is closed")
-	errAway   = errors.New("the database is away")
-)
+var errClosed = errors.New("the store is closed")
 
 func invalid(path []string, format string, args ...any) *Error {
 	return &Error{Code: Invalid, Path: path, Detail: fmt.Sprintf(format, args...)}
