@@ -50,6 +50,7 @@ import (
 	"portico/rest"
 	"portico/store"
 	"portico/store/seal"
+	"portico/store/shop"
 )
 
 //go:embed schema.graphqls
@@ -305,7 +306,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.Open(ctx, log, func(config *store.Config) { config.Sealer, config.StockBytes = sealer, c.StockCacheBytes })
+	s, err := c.Open(ctx, log, func(config *shop.Config) { config.Sealer, config.StockBytes = sealer, c.StockCacheBytes })
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +342,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 type app struct {
 	*serve
 	trusted *graph.Manifest // nil for none
-	store   *store.Store
+	store   *shop.Store
 	tokens  *auth.Service
 	metrics *web.Metrics
 	answers *answers.Room

@@ -14,16 +14,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
 const springPromotion = `{"type":"promotion","id":"spring","name":"Spring","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`
 
-func withSpring(t *testing.T, e storetest.Engine) *store.Store {
+func withSpring(t *testing.T, e storetest.Engine) *shop.Store {
 	t.Helper()
 	s := e.Open(t)
-	_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(springPromotion)), nil }, store.ImportOptions{})
+	_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(springPromotion)), nil }, shop.ImportOptions{})
 	require.NoError(t, err)
 	return s
 }
@@ -78,7 +78,7 @@ func TestGeneratingCodesSurvivesAKill(t *testing.T) {
 		_ = command.Process.Kill() // SIGKILL
 		_ = command.Wait()
 		require.Less(t, made(), codes, "killed in the middle")
-		later := e.Open(t, func(c *store.Config) { c.Clock = func() time.Time { return time.Now().Add(time.Minute) } }) // by when the worker is given up
+		later := e.Open(t, func(c *shop.Config) { c.Clock = func() time.Time { return time.Now().Add(time.Minute) } }) // by when the worker is given up
 		working, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); later.Work(working) }()
@@ -87,7 +87,7 @@ func TestGeneratingCodesSurvivesAKill(t *testing.T) {
 			jobs, err := s.Jobs(t.Context(), 1)
 			require.NoError(t, err)
 			if !jobs[0].FinishedAt.IsZero() {
-				require.Equal(t, store.JobSucceeded, jobs[0].State, jobs[0].Error)
+				require.Equal(t, shop.JobSucceeded, jobs[0].State, jobs[0].Error)
 				break
 			}
 			time.Sleep(10 * time.Millisecond)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/cli"
-	"portico/store"
+	"portico/store/shop"
 )
 
 const demoShop = "internal/demo/shop.ndjson"
@@ -299,14 +299,14 @@ func TestClientCreate(t *testing.T) {
 	require.NoError(t, decoder.Decode(&created))
 
 	text := good(t, append([]string{"client", "create", "--name", "All"}, flags...)...)
-	require.Contains(t, text, strings.Join(store.Scopes(), " "))
+	require.Contains(t, text, strings.Join(shop.Scopes(), " "))
 
 	require.NotContains(t, good(t, append([]string{"export", "-"}, flags...)...), "api_client")
 	exported := good(t, append([]string{"export", "-", "--with-clients"}, flags...)...)
 	require.Contains(t, exported, created.ID)
 	require.NotContains(t, exported, created.Secret)
 
-	s, err := store.Open(t.Context(), store.Config{URL: "file:" + path})
+	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + path})
 	require.NoError(t, err)
 	defer s.Close()
 	client, err := s.AuthenticateClient(t.Context(), created.ID, created.Secret)

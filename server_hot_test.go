@@ -21,6 +21,7 @@ import (
 	"portico/internal/demo"
 	"portico/internal/web"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // What a request pays is counted here at the whole handler, all layers
@@ -75,7 +76,7 @@ func beside(t testing.TB, url string, flags ...string) *hot {
 
 // fill imports a shop and publishes it.
 func (h *hot) fill(t testing.TB, path string) {
-	_, err := h.store.Import(t.Context(), "test", func() (io.ReadCloser, error) { return os.Open(path) }, store.ImportOptions{})
+	_, err := h.store.Import(t.Context(), "test", func() (io.ReadCloser, error) { return os.Open(path) }, shop.ImportOptions{})
 	require.NoError(t, err)
 	ids, err := h.store.CatalogIDs(t.Context())
 	require.NoError(t, err)
@@ -83,13 +84,13 @@ func (h *hot) fill(t testing.TB, path string) {
 		_, err := h.store.Publish(t.Context(), "test", id, nil)
 		require.NoError(t, err)
 	}
-	v, err := h.store.View(t.Context(), store.ShopperContext{})
+	v, err := h.store.View(t.Context(), shop.ShopperContext{})
 	require.NoError(t, err)
 	first, longest := store.MaxPageLength, -1
-	nodes, err := v.Nodes(t.Context(), store.NodeQuery{Page: store.Page{First: &first}})
+	nodes, err := v.Nodes(t.Context(), shop.NodeQuery{Page: store.Page{First: &first}})
 	require.NoError(t, err)
 	for _, node := range nodes.Items {
-		list, err := v.Products(t.Context(), store.ProductQuery{NodeID: node.ID})
+		list, err := v.Products(t.Context(), shop.ProductQuery{NodeID: node.ID})
 		require.NoError(t, err)
 		if total, _ := list.Total(t.Context()); total > longest {
 			longest, h.node = total, node.ID
@@ -179,7 +180,7 @@ func TestAHotRequestIsCheap(t *testing.T) {
 			allocations := testing.AllocsPerRun(100, send)
 			t.Logf("%v allocations", allocations)
 			require.LessOrEqual(t, int(allocations), q.allocations)
-			ctx, counter := store.CountStatements(t.Context())
+			ctx, counter := shop.CountStatements(t.Context())
 			h.handler.ServeHTTP(&sink{header: http.Header{}}, h.request(ctx, q))
 			require.Empty(t, counter.Queries())
 		})

@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -62,7 +62,7 @@ func (d *doomed) kill() {
 	<-d.ended
 }
 
-func (d *doomed) token(t *testing.T, client *store.Client, secret string) string {
+func (d *doomed) token(t *testing.T, client *shop.Client, secret string) string {
 	t.Helper()
 	answer, err := http.PostForm(d.url+"/oauth/access_token", url.Values{"grant_type": {"client_credentials"}, "client_id": {client.ID}, "client_secret": {secret}})
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestWritesUnderKeysSurviveAKill(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := e.Open(t)
 		now := time.Now().Truncate(time.Millisecond).UTC()
-		storetest.SeedStock(t, e.SQL(t), store.Stock{ProductID: "a", CreatedAt: now, UpdatedAt: now})
+		storetest.SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: now, UpdatedAt: now})
 		client, secret, err := s.CreateClient(t.Context(), "test", "till", nil)
 		require.NoError(t, err)
 		var doubtful []string

@@ -17,6 +17,7 @@ import (
 
 	"portico/internal/madeup"
 	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -61,7 +62,7 @@ func shopOf(products int) func() (io.ReadCloser, error) {
 }
 
 // serveFew opens a store that serves the small shop.
-func serveFew(t *testing.T, e storetest.Engine) *store.Store {
+func serveFew(t *testing.T, e storetest.Engine) *shop.Store {
 	t.Helper()
 	s := e.Open(t)
 	fill(t, s, fewProducts)
@@ -70,7 +71,7 @@ func serveFew(t *testing.T, e storetest.Engine) *store.Store {
 }
 
 // publishAll publishes the shop, and tells how many products are found then.
-func publishAll(t *testing.T, s *store.Store) int {
+func publishAll(t *testing.T, s *shop.Store) int {
 	t.Helper()
 	ids, err := s.CatalogIDs(t.Context())
 	require.NoError(t, err)
@@ -83,20 +84,20 @@ func publishAll(t *testing.T, s *store.Store) int {
 	return total
 }
 
-func fill(t *testing.T, s *store.Store, products int) {
+func fill(t *testing.T, s *shop.Store, products int) {
 	t.Helper()
-	_, err := s.Import(t.Context(), "test", shopOf(products), store.ImportOptions{})
+	_, err := s.Import(t.Context(), "test", shopOf(products), shop.ImportOptions{})
 	require.NoError(t, err)
 }
 
 // listed is how many products a shopper finds, and reads a page of them.
-func listed(ctx context.Context, s *store.Store) (int, error) {
-	view, err := s.View(ctx, store.ShopperContext{})
+func listed(ctx context.Context, s *shop.Store) (int, error) {
+	view, err := s.View(ctx, shop.ShopperContext{})
 	if err != nil {
 		return 0, err
 	}
 	first := 100
-	page, err := view.Products(ctx, store.ProductQuery{Page: store.Page{First: &first}})
+	page, err := view.Products(ctx, shop.ProductQuery{Page: store.Page{First: &first}})
 	if err != nil {
 		return 0, err
 	}
@@ -108,7 +109,7 @@ func listed(ctx context.Context, s *store.Store) (int, error) {
 
 // process runs portico until its end, or kills it once that is time. What
 // shoppers find meanwhile must be one of the totals.
-func process(t *testing.T, s *store.Store, isTime func() bool, totals []int, args ...string) (killed bool) {
+func process(t *testing.T, s *shop.Store, isTime func() bool, totals []int, args ...string) (killed bool) {
 	t.Helper()
 	executable, err := os.Executable()
 	require.NoError(t, err)
@@ -145,10 +146,10 @@ func never() bool { return false }
 
 // authored is what a store holds, but for what names the moment of an import:
 // the ledger's lines, which are counted, and the times of stock.
-func authored(t *testing.T, s *store.Store) string {
+func authored(t *testing.T, s *shop.Store) string {
 	t.Helper()
 	var out, kept bytes.Buffer
-	_, err := s.Export(t.Context(), &out, store.ExportOptions{})
+	_, err := s.Export(t.Context(), &out, shop.ExportOptions{})
 	require.NoError(t, err)
 	ledger := 0
 	for line := range strings.Lines(out.String()) {
@@ -183,7 +184,7 @@ func undisturbed(t *testing.T, e storetest.Engine) (holds string, few, many int)
 func requireWhole(t *testing.T, e storetest.Engine, holds string, many int) {
 	t.Helper()
 	later := storetest.NewClock(time.Now().Add(time.Hour / 2)) // by when a build that does not move is given up
-	s := e.Open(t, func(config *store.Config) { config.Clock = later.Now })
+	s := e.Open(t, func(config *shop.Config) { config.Clock = later.Now })
 	total, err := listed(t.Context(), s)
 	require.NoError(t, err)
 	require.Equal(t, many, total)
@@ -197,7 +198,7 @@ func requireWhole(t *testing.T, e storetest.Engine, holds string, many int) {
 
 // kill kills a command at each of some stages, and runs it again, to its end:
 // that must make the store whole.
-func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testing.T) *store.Store, command ...string) {
+func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testing.T) *shop.Store, command ...string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a process for each stage")
@@ -236,7 +237,7 @@ func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testin
 func TestImportSurvivesAKill(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		kill(t, e, importing, func(t *testing.T) *store.Store { return serveFew(t, e) },
+		kill(t, e, importing, func(t *testing.T) *shop.Store { return serveFew(t, e) },
 			"import", "--generate", strconv.Itoa(manyProducts))
 	})
 }
@@ -244,7 +245,7 @@ func TestImportSurvivesAKill(t *testing.T) {
 func TestPublishSurvivesAKill(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		kill(t, e, publishing, func(t *testing.T) *store.Store {
+		kill(t, e, publishing, func(t *testing.T) *shop.Store {
 			s := serveFew(t, e)
 			fill(t, s, manyProducts)
 			return s

@@ -18,7 +18,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/internal/demo"
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -169,7 +169,7 @@ func bearing(token string) map[string]any { return map[string]any{"authorization
 // sell takes one of a product.
 func (l *lively) sell(t testing.TB, product string) {
 	t.Helper()
-	_, err := l.store.TransactStock(t.Context(), "test", []store.StockChange{{ProductID: product, Action: store.StockDecrement, Quantity: 1}})
+	_, err := l.store.TransactStock(t.Context(), "test", []shop.StockChange{{ProductID: product, Action: shop.StockDecrement, Quantity: 1}})
 	require.NoError(t, err)
 }
 
@@ -266,7 +266,7 @@ func TestPublicationsAndJobsAreTold(t *testing.T) {
 
 		const published = `subscription { catalogPublished { catalogId uuid served } }`
 		seen := func() string {
-			v, err := here.store.View(t.Context(), store.ShopperContext{})
+			v, err := here.store.View(t.Context(), shop.ShopperContext{})
 			require.NoError(t, err)
 			return `{"catalogPublished":{"catalogId":"` + v.Release.CatalogID + `","uuid":"` + v.Release.UUID() + `","served":true}}`
 		}
@@ -279,9 +279,9 @@ func TestPublicationsAndJobsAreTold(t *testing.T) {
 
 		_, err := here.store.Import(t.Context(), "test", func() (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader(strings.ReplaceAll(demo.Shop(), "Flat White", "Flatter White"))), nil
-		}, store.ImportOptions{})
+		}, shop.ImportOptions{})
 		require.NoError(t, err)
-		v, err := here.store.View(t.Context(), store.ShopperContext{})
+		v, err := here.store.View(t.Context(), shop.ShopperContext{})
 		require.NoError(t, err)
 		job, err := here.store.PublishLater(t.Context(), "test", v.Release.CatalogID, true)
 		require.NoError(t, err)

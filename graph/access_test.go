@@ -10,6 +10,7 @@ import (
 	"portico/graph"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -137,7 +138,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 				a = s.send(t, by(newPost(t, query, nil), with()))
 				require.Equal(t, forbidden, slices.Compact(a.codes()), "without a scope: %s", a.Body)
 
-				others := slices.DeleteFunc(store.Scopes(), func(scope string) bool { return scope == needed })
+				others := slices.DeleteFunc(shop.Scopes(), func(scope string) bool { return scope == needed })
 				a = s.send(t, by(newPost(t, query, nil), with(others...)))
 				require.Equal(t, forbidden, slices.Compact(a.codes()), "with every other scope: %s", a.Body)
 				require.Contains(t, a.Errors[0].Message, needed)
@@ -158,7 +159,7 @@ func seedCodes(t *testing.T, s *service) {
 	load(t, s.store, `{"type":"promotion","id":"spring","name":"Spring","description":"","promotion_type":"fixed_discount","enabled":true,`+
 		`"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`+"\n"+
 		`{"type":"promotion_code","id":"spring-1","promotion_id":"spring","code":"HI","max_uses":3}`)
-	_, err := s.store.RedeemCode(t.Context(), "test", store.CodeUse{Code: "HI", Units: 1, Reference: "order-0"})
+	_, err := s.store.RedeemCode(t.Context(), "test", shop.CodeUse{Code: "HI", Units: 1, Reference: "order-0"})
 	require.NoError(t, err)
 }
 
@@ -178,7 +179,7 @@ func TestRefusalsTouchNothing(t *testing.T) {
 		s := open(t, e, handmade())
 		for coordinate, query := range rootFields() {
 			r := by(newPost(t, query, nil), with())
-			ctx, counter := store.CountStatements(r.Context())
+			ctx, counter := shop.CountStatements(r.Context())
 			s.send(t, r.WithContext(ctx))
 			require.Zero(t, counter.Count(), "%s ran %q", coordinate, counter.Queries())
 		}

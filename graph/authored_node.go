@@ -8,6 +8,7 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
 func (r queryResolver) AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error) {
@@ -60,7 +61,7 @@ func (r mutationResolver) NodeCreate(ctx context.Context, input generated.NodeCr
 		return nil, err
 	}
 	node, faults, err := nodePayload(r.store.CreateNode(ctx, auth.From(ctx).Actor(), deref(input.ID), store.LocalID(input.ParentID),
-		store.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description}))
+		shop.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description}))
 	return &generated.NodeCreatePayload{Node: node, UserErrors: faults}, err
 }
 
@@ -70,7 +71,7 @@ func (r mutationResolver) NodeUpdate(ctx context.Context, input generated.NodeUp
 		return nil, err
 	}
 	node, faults, err := nodePayload(r.store.UpdateNode(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID),
-		store.NodeChange{Name: input.Name, Slug: input.Slug, Description: input.Description}))
+		shop.NodeChange{Name: input.Name, Slug: input.Slug, Description: input.Description}))
 	return &generated.NodeUpdatePayload{Node: node, UserErrors: faults}, err
 }
 
@@ -121,10 +122,10 @@ func (r mutationResolver) NodeCurate(ctx context.Context, input generated.NodeCu
 }
 
 // nodePayload is a node as a mutation left it, or what is to be mended.
-func nodePayload(node *store.AuthoredNode, err error) (*model.AuthoredNode, []*model.UserError, error) {
+func nodePayload(node *shop.AuthoredNode, err error) (*model.AuthoredNode, []*model.UserError, error) {
 	faults, err := userErrors(err)
 	if err != nil || len(faults) > 0 {
 		return nil, faults, err
 	}
-	return model.Siblings[model.AuthoredNode]([]*store.AuthoredNode{node})[0], faults, nil
+	return model.Siblings[model.AuthoredNode]([]*shop.AuthoredNode{node})[0], faults, nil
 }

@@ -15,7 +15,7 @@ import (
 	"portico/graph"
 	"portico/internal/answers"
 	"portico/internal/madeup"
-	"portico/store"
+	"portico/store/shop"
 )
 
 // storefrontPage is a category page with what a storefront shows of products.
@@ -74,7 +74,7 @@ func (d *discarding) Write(body []byte) (int, error) {
 }
 
 // benchShop is a generated shop.
-func benchShop(b *testing.B) *store.Store {
+func benchShop(b *testing.B) *shop.Store {
 	b.Helper()
 	products := 1000
 	if text := os.Getenv("PORTICO_BENCH_PRODUCTS"); text != "" {
@@ -82,7 +82,7 @@ func benchShop(b *testing.B) *store.Store {
 		require.NoError(b, err)
 		products = n
 	}
-	s, err := store.Open(b.Context(), store.Config{URL: "file:" + b.TempDir() + "/bench.db", StockBytes: 64 << 20})
+	s, err := shop.Open(b.Context(), shop.Config{URL: "file:" + b.TempDir() + "/bench.db", StockBytes: 64 << 20})
 	require.NoError(b, err)
 	b.Cleanup(func() { s.Close() })
 	var shop strings.Builder
@@ -93,7 +93,7 @@ func benchShop(b *testing.B) *store.Store {
 }
 
 // someNode is a node with a page of products.
-func someNode(b *testing.B, s *store.Store) string {
+func someNode(b *testing.B, s *shop.Store) string {
 	b.Helper()
 	service := serve(s)
 	w := httptest.NewRecorder()

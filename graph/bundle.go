@@ -5,9 +5,10 @@ import (
 
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/shop"
 )
 
-func (r queryResolver) ProductConfigured(ctx context.Context, id string, selectedOptions []*store.BundleChoice) (*model.Product, error) {
+func (r queryResolver) ProductConfigured(ctx context.Context, id string, selectedOptions []*shop.BundleChoice) (*model.Product, error) {
 	v, err := r.catalog(ctx, "Query.productConfigured")
 	if err != nil {
 		return nil, err
@@ -23,12 +24,12 @@ func (r configuredResolver) Product(ctx context.Context, obj *model.Product) (*m
 }
 
 // localChoices are choices by the service's own ids.
-func localChoices(choices []*store.BundleChoice) []store.BundleChoice {
-	local := make([]store.BundleChoice, len(choices))
+func localChoices(choices []*shop.BundleChoice) []shop.BundleChoice {
+	local := make([]shop.BundleChoice, len(choices))
 	for i, choice := range choices {
-		local[i] = store.BundleChoice{Component: choice.Component, Options: make([]store.BundleOption, len(choice.Options))}
+		local[i] = shop.BundleChoice{Component: choice.Component, Options: make([]shop.BundleOption, len(choice.Options))}
 		for k, option := range choice.Options {
-			local[i].Options[k] = store.BundleOption{ID: store.LocalID(option.ID), Quantity: option.Quantity}
+			local[i].Options[k] = shop.BundleOption{ID: store.LocalID(option.ID), Quantity: option.Quantity}
 		}
 	}
 	return local

@@ -7,9 +7,10 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
-func (r queryResolver) Catalog(ctx context.Context, id string) (*store.Catalog, error) {
+func (r queryResolver) Catalog(ctx context.Context, id string) (*shop.Catalog, error) {
 	if err := auth.Require(ctx, "Query.catalog"); err != nil {
 		return nil, err
 	}
@@ -32,7 +33,7 @@ func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.Cat
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := r.store.CreateCatalog(ctx, auth.From(ctx).Actor(), deref(input.ID), store.CatalogChange{Name: &input.Name,
+	catalog, err := r.store.CreateCatalog(ctx, auth.From(ctx).Actor(), deref(input.ID), shop.CatalogChange{Name: &input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: ranks(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	faults, err := userErrors(err)
 	return &generated.CatalogCreatePayload{Catalog: catalog, UserErrors: faults}, err
@@ -43,7 +44,7 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := r.store.UpdateCatalog(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), store.CatalogChange{Name: input.Name,
+	catalog, err := r.store.UpdateCatalog(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), shop.CatalogChange{Name: input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: ranks(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	faults, err := userErrors(err)
 	return &generated.CatalogUpdatePayload{Catalog: catalog, UserErrors: faults}, err
@@ -60,11 +61,11 @@ func (r mutationResolver) CatalogDelete(ctx context.Context, input generated.Cat
 }
 
 // ranks are the price books of an input; nil stays nil.
-func ranks(list []*store.PricebookRank) []store.PricebookRank {
+func ranks(list []*shop.PricebookRank) []shop.PricebookRank {
 	if list == nil {
 		return nil
 	}
-	values := make([]store.PricebookRank, len(list))
+	values := make([]shop.PricebookRank, len(list))
 	for i, rank := range list {
 		values[i] = *rank
 	}

@@ -8,16 +8,17 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
-func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, currency, amount *string) (*store.CodeCheck, error) {
+func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, currency, amount *string) (*shop.CodeCheck, error) {
 	if err := auth.Require(ctx, "Query.promotionCodeCheck"); err != nil {
 		return nil, err
 	}
 	if err := r.codeLimit(ctx, auth.From(ctx).ClientID); err != nil {
 		return nil, err
 	}
-	use := store.CodeUse{Code: code, User: deref(user), Units: units, Currency: deref(currency)}
+	use := shop.CodeUse{Code: code, User: deref(user), Units: units, Currency: deref(currency)}
 	var err error
 	if use.Amount, err = minorUnits(amount); err != nil {
 		return nil, err
@@ -58,7 +59,7 @@ func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generat
 		return nil, err
 	}
 	usage, err := r.store.RedeemCode(ctx, auth.From(ctx).Actor(),
-		store.CodeUse{Code: input.Code, User: deref(input.User), Units: input.Units, Reference: input.Reference})
+		shop.CodeUse{Code: input.Code, User: deref(input.User), Units: input.Units, Reference: input.Reference})
 	faults, err := userErrors(err)
 	payload := &generated.PromotionCodeRedeemPayload{UserErrors: faults}
 	if usage != nil {

@@ -3,10 +3,10 @@ package graph
 import (
 	"context"
 
-	"portico/store"
+	"portico/store/shop"
 )
 
-func (r queryResolver) Currencies(ctx context.Context) ([]*store.Currency, error) {
+func (r queryResolver) Currencies(ctx context.Context) ([]*shop.Currency, error) {
 	v, err := r.catalog(ctx, "Query.currencies")
 	if err != nil {
 		return nil, err
@@ -14,7 +14,7 @@ func (r queryResolver) Currencies(ctx context.Context) ([]*store.Currency, error
 	return v.Currencies(ctx)
 }
 
-func (r queryResolver) Currency(ctx context.Context, code string) (*store.Currency, error) {
+func (r queryResolver) Currency(ctx context.Context, code string) (*shop.Currency, error) {
 	v, err := r.catalog(ctx, "Query.currency")
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // mirror answers with whatever it was asked with, so that enum values can be
@@ -25,8 +26,8 @@ type mirror struct {
 	*graph.Resolver
 	order *model.ListOrder
 
-	reason   store.ResolutionReason
-	tieBreak store.TieBreak
+	reason   shop.ResolutionReason
+	tieBreak shop.TieBreak
 	answer   *generated.StockTransactPayload
 }
 
@@ -47,9 +48,9 @@ func (q mirrorQuery) Stocks(_ context.Context, _ *model.ListBounds, order *model
 
 // CatalogResolution has every value of its enums in it.
 func (q mirrorQuery) CatalogResolution(context.Context, *model.ShopperContextInput, *time.Time) (*model.CatalogResolution, error) {
-	x := &store.CatalogResolution{At: noon}
-	for _, drop := range []store.RuleDrop{store.DropSchedule, store.DropOtherShopper, store.DropNoMatch, store.DropNotPublished} {
-		x.Candidates = append(x.Candidates, &store.RuleVerdict{Rule: &store.CatalogRule{}, Dropped: drop})
+	x := &shop.CatalogResolution{At: noon}
+	for _, drop := range []shop.RuleDrop{shop.DropSchedule, shop.DropOtherShopper, shop.DropNoMatch, shop.DropNotPublished} {
+		x.Candidates = append(x.Candidates, &shop.RuleVerdict{Rule: &shop.CatalogRule{}, Dropped: drop})
 	}
 	x.Reason, x.TieBreak = q.reason, q.tieBreak
 	return model.NewCatalogResolution(x, true), nil
@@ -63,8 +64,8 @@ func TestTheWordsOfAnExplanation(t *testing.T) {
 			Candidates       []struct{ Dropped string }
 		}
 	}
-	reasons := map[store.ResolutionReason]string{store.ResolvedByRule: "RULE", store.ResolvedByDefault: "DEFAULT_RULE", store.ResolvedByAge: "OLDEST_CATALOG", store.ResolvedToNothing: "NOTHING_PUBLISHED", store.ResolvedByRequest: "REQUESTED_RELEASE"}
-	ties := []store.TieBreak{store.TieFewestMissed, store.TieOldest, store.TieImportedFirst, store.TieSmallestID}
+	reasons := map[shop.ResolutionReason]string{shop.ResolvedByRule: "RULE", shop.ResolvedByDefault: "DEFAULT_RULE", shop.ResolvedByAge: "OLDEST_CATALOG", shop.ResolvedToNothing: "NOTHING_PUBLISHED", shop.ResolvedByRequest: "REQUESTED_RELEASE"}
+	ties := []shop.TieBreak{shop.TieFewestMissed, shop.TieOldest, shop.TieImportedFirst, shop.TieSmallestID}
 	require.Len(t, reasons, len(valuesOf("CatalogResolutionReason")))
 	for reason, want := range reasons {
 		for i, tie := range ties {
@@ -89,7 +90,7 @@ type mirrorMutation struct {
 func (m mirrorMutation) StockTransact(_ context.Context, input generated.StockTransactInput) (*generated.StockTransactPayload, error) {
 	m.answer = &generated.StockTransactPayload{}
 	for _, change := range input.Changes {
-		line := &store.StockTransaction{Action: change.Action, CreatedAt: time.Unix(0, 0)}
+		line := &shop.StockTransaction{Action: change.Action, CreatedAt: time.Unix(0, 0)}
 		m.answer.Transactions = append(m.answer.Transactions, &model.StockTransaction{StockTransaction: line})
 	}
 	for _, code := range store.Codes() {
@@ -125,9 +126,9 @@ func valuesOf(enum string) (names []string) {
 
 func TestStockActionsRoundTrip(t *testing.T) {
 	t.Parallel()
-	meant := map[string]store.StockAction{"INCREMENT": store.StockIncrement, "DECREMENT": store.StockDecrement,
-		"ALLOCATE": store.StockAllocate, "DEALLOCATE": store.StockDeallocate, "SET": store.StockSet}
-	require.Len(t, meant, len(store.StockActions()))
+	meant := map[string]shop.StockAction{"INCREMENT": shop.StockIncrement, "DECREMENT": shop.StockDecrement,
+		"ALLOCATE": shop.StockAllocate, "DEALLOCATE": shop.StockDeallocate, "SET": shop.StockSet}
+	require.Len(t, meant, len(shop.StockActions()))
 	for _, name := range valuesOf("StockAction") {
 		for form, document := range map[string]string{
 			"argument": `mutation { stockTransact(input: {changes: [{productId: "a", action: ` + name + `, quantity: 1}]}) { transactions { action } } }`,

@@ -7,12 +7,13 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // everyFile is the scope's coordinate for files that the catalog does not show.
 const everyFile = "file that is not shown"
 
-func (r queryResolver) File(ctx context.Context, id string) (*store.File, error) {
+func (r queryResolver) File(ctx context.Context, id string) (*shop.File, error) {
 	if err := auth.Require(ctx, "Query.file"); err != nil {
 		return nil, err
 	}
@@ -25,7 +26,7 @@ func (r queryResolver) Files(ctx context.Context, filter *generated.FileFilter, 
 	if err != nil {
 		return nil, err
 	}
-	query := store.FileQuery{All: auth.Require(ctx, everyFile) == nil, Page: page(first, after, last, before, offset)}
+	query := shop.FileQuery{All: auth.Require(ctx, everyFile) == nil, Page: page(first, after, last, before, offset)}
 	if filter != nil {
 		query.IDs = localIDs(filter.Ids)
 	}
@@ -37,7 +38,7 @@ func (r queryResolver) Files(ctx context.Context, filter *generated.FileFilter, 
 }
 
 // filesFor are files by id, as far as this caller may see them.
-func (r *Resolver) filesFor(ctx context.Context, ids []string) (map[string]*store.File, error) {
+func (r *Resolver) filesFor(ctx context.Context, ids []string) (map[string]*shop.File, error) {
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err

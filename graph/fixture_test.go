@@ -19,6 +19,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/seal"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -29,22 +30,22 @@ var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 
 // service is GraphQL over one store, and what it wrote to its log.
 type service struct {
-	store   *store.Store
+	store   *shop.Store
 	handler http.Handler
 	log     *journal
 }
 
 // open imports and publishes a shop at noon, and serves it.
-func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.Config)) *service {
+func open(t testing.TB, e storetest.Engine, lines string, options ...func(*shop.Config)) *service {
 	t.Helper()
-	noonClock := func(c *store.Config) { c.Clock = storetest.NewClock(noon).Now }
-	s := e.Open(t, append([]func(*store.Config){noonClock}, options...)...)
-	load(t, s, shop)
+	noonClock := func(c *shop.Config) { c.Clock = storetest.NewClock(noon).Now }
+	s := e.Open(t, append([]func(*shop.Config){noonClock}, options...)...)
+	load(t, s, lines)
 	return serve(s, graph.WithTokens(minting(t, s)))
 }
 
 // minting issues tokens, at noon.
-func minting(t testing.TB, s *store.Store) *auth.Service {
+func minting(t testing.TB, s *shop.Store) *auth.Service {
 	t.Helper()
 	sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
 	require.NoError(t, err)
@@ -57,9 +58,9 @@ func minting(t testing.TB, s *store.Store) *auth.Service {
 func handmade() string { return strings.Join(storetest.Shop(), "\n") }
 
 // load imports a shop and publishes its catalogs.
-func load(t testing.TB, s *store.Store, shop string) {
+func load(t testing.TB, s *shop.Store, lines string) {
 	t.Helper()
-	_, err := s.Import(t.Context(), "test", reading(shop), store.ImportOptions{})
+	_, err := s.Import(t.Context(), "test", reading(lines), shop.ImportOptions{})
 	require.NoError(t, err)
 	ids, err := s.CatalogIDs(t.Context())
 	require.NoError(t, err)
@@ -74,7 +75,7 @@ func reading(text string) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 }
 
-func serve(s *store.Store, options ...graph.Option) *service {
+func serve(s *shop.Store, options ...graph.Option) *service {
 	log := &journal{}
 	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s, options...), slog.New(slog.NewTextHandler(log, nil))))
 	return &service{s, handler, log}
@@ -104,7 +105,7 @@ func with(scopes ...string) *auth.Principal {
 }
 
 // admin is a client that may do everything.
-func admin() *auth.Principal { return with(store.Scopes()...) }
+func admin() *auth.Principal { return with(shop.Scopes()...) }
 
 // by has a principal ask; nil is nobody.
 func by(r *http.Request, p *auth.Principal) *http.Request {

@@ -7,9 +7,10 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
-func (r queryResolver) AuthoredHierarchy(ctx context.Context, id string) (*store.AuthoredHierarchy, error) {
+func (r queryResolver) AuthoredHierarchy(ctx context.Context, id string) (*shop.AuthoredHierarchy, error) {
 	if err := auth.Require(ctx, "Query.authoredHierarchy"); err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func (r mutationResolver) HierarchyCreate(ctx context.Context, input generated.H
 		return nil, err
 	}
 	hierarchy, err := r.store.CreateHierarchy(ctx, auth.From(ctx).Actor(), deref(input.ID),
-		store.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description})
+		shop.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description})
 	faults, err := userErrors(err)
 	return &generated.HierarchyCreatePayload{Hierarchy: hierarchy, UserErrors: faults}, err
 }
@@ -44,7 +45,7 @@ func (r mutationResolver) HierarchyUpdate(ctx context.Context, input generated.H
 		return nil, err
 	}
 	hierarchy, err := r.store.UpdateHierarchy(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID),
-		store.NodeChange{Name: input.Name, Slug: input.Slug, Description: input.Description})
+		shop.NodeChange{Name: input.Name, Slug: input.Slug, Description: input.Description})
 	faults, err := userErrors(err)
 	return &generated.HierarchyUpdatePayload{Hierarchy: hierarchy, UserErrors: faults}, err
 }

@@ -16,7 +16,7 @@ import (
 	"portico/graph"
 	"portico/internal/answers"
 	"portico/internal/auth"
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -30,7 +30,7 @@ func TestAKeptAnswerIsEachCallersOwn(t *testing.T) {
 		const query = `query ($n: Int) { products(first: $n) { nodes { uuid stock { available transactions(first: 1) { quantity } } } } catalogNodes { totalCount } }`
 		readers := []*auth.Principal{admin(), with("catalog:read"), with("catalog:read", "inventory:read"), with("inventory:read"), nil, admin()}
 		for _, available := range []int{3, 8} {
-			_, err := s.store.TransactStock(t.Context(), "test", []store.StockChange{{ProductID: "anvil", Action: store.StockSet, Quantity: available}})
+			_, err := s.store.TransactStock(t.Context(), "test", []shop.StockChange{{ProductID: "anvil", Action: shop.StockSet, Quantity: available}})
 			require.NoError(t, err)
 			for i, reader := range readers {
 				errors := x.same(t, query, variables{"n": 50}, func(r *http.Request) *http.Request { return by(r, reader) })
@@ -59,7 +59,7 @@ func TestAKeptAnswerIsCountedAndCostsNoStatement(t *testing.T) {
 		asked := 0
 		ask := func() (statements int) {
 			asked++
-			ctx, counter := store.CountStatements(t.Context())
+			ctx, counter := shop.CountStatements(t.Context())
 			s.handler.ServeHTTP(httptest.NewRecorder(), by(newPost(t, `{ a: products(first: 2) { nodes { sku } } hierarchies { totalCount } }`, nil), admin()).WithContext(
 				auth.WithPrincipal(ctx, admin())))
 			return counter.Count()

@@ -11,6 +11,7 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
 func (r queryResolver) Product(ctx context.Context, id, sku, slug *string) (*model.Product, error) {
@@ -18,7 +19,7 @@ func (r queryResolver) Product(ctx context.Context, id, sku, slug *string) (*mod
 	if err != nil {
 		return nil, err
 	}
-	var key store.ProductKey
+	var key shop.ProductKey
 	given := 0
 	for name, into := range map[*string]*string{id: &key.ID, sku: &key.SKU, slug: &key.Slug} {
 		if name != nil {
@@ -61,9 +62,9 @@ func argumentsKey(arguments ...any) string {
 }
 
 // query is the list in the store's words.
-func (q productQuery) query(nodeID string) (store.ProductQuery, error) {
+func (q productQuery) query(nodeID string) (shop.ProductQuery, error) {
 	filter, err := q.filter.Filter()
-	return store.ProductQuery{NodeID: nodeID, Unlisted: q.unlisted != nil && *q.unlisted, Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
+	return shop.ProductQuery{NodeID: nodeID, Unlisted: q.unlisted != nil && *q.unlisted, Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
 }
 
 // productsOf lists the products of a node, or all for none.
@@ -86,7 +87,7 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 		return nil, err
 	}
 	pages := map[string]*model.Connection[*model.Product]{nodeID: model.NewConnection(slice, model.Siblings[model.Product](slice.Items))}
-	return model.NewProductConnections(pages, q.filter, q.page, func(ctx context.Context, ids []string, facet store.FacetQuery) (map[string][]store.FacetValue, error) {
+	return model.NewProductConnections(pages, q.filter, q.page, func(ctx context.Context, ids []string, facet shop.FacetQuery) (map[string][]shop.FacetValue, error) {
 		facet.List.Unlisted = query.Unlisted
 		return v.FacetOfNodes(ctx, ids, facet)
 	})[nodeID], nil
@@ -111,7 +112,7 @@ func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q prod
 
 // productsOfEdge lists what a product refers to with what its siblings do;
 // only what follows a cursor is asked of one product alone.
-func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge store.Edge, q productQuery) (*model.ProductConnection, error) {
+func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge shop.Edge, q productQuery) (*model.ProductConnection, error) {
 	if q.page.After != nil || q.page.Before != nil {
 		pages, err := r.edgePages(ctx, []string{obj.ID()}, edge, q)
 		return pages[obj.ID()], err
@@ -123,7 +124,7 @@ func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge 
 	})
 }
 
-func (r *Resolver) edgePages(ctx context.Context, ids []string, edge store.Edge, q productQuery) (map[string]*model.ProductConnection, error) {
+func (r *Resolver) edgePages(ctx context.Context, ids []string, edge shop.Edge, q productQuery) (map[string]*model.ProductConnection, error) {
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err
@@ -137,7 +138,7 @@ func (r *Resolver) edgePages(ctx context.Context, ids []string, edge store.Edge,
 	if err != nil {
 		return nil, err
 	}
-	return connections(ids, lists, q, func(ctx context.Context, ids []string, query store.FacetQuery) (map[string][]store.FacetValue, error) {
+	return connections(ids, lists, q, func(ctx context.Context, ids []string, query shop.FacetQuery) (map[string][]shop.FacetValue, error) {
 		query.List.Edge = edge
 		return v.FacetOfNodes(ctx, ids, query)
 	}), nil
@@ -145,8 +146,8 @@ func (r *Resolver) edgePages(ctx context.Context, ids []string, edge store.Edge,
 
 // connections are pages of products, which all become siblings of each other,
 // whichever list they came with.
-func connections(ids []string, lists map[string]*store.Slice[*store.Product], q productQuery, count model.CountFacets) map[string]*model.ProductConnection {
-	items := make([][]*store.Product, len(ids))
+func connections(ids []string, lists map[string]*store.Slice[*shop.Product], q productQuery, count model.CountFacets) map[string]*model.ProductConnection {
+	items := make([][]*shop.Product, len(ids))
 	for i, id := range ids {
 		items[i] = lists[id].Items
 	}
@@ -189,11 +190,11 @@ func (r productResolver) ChildByOptions(ctx context.Context, obj *model.Product,
 	return first(children), err
 }
 
-func (r productResolver) Translations(ctx context.Context, obj *model.Product) ([]*store.ProductTranslation, error) {
+func (r productResolver) Translations(ctx context.Context, obj *model.Product) ([]*shop.ProductTranslation, error) {
 	return model.Load(ctx, obj.Sibling, "translations", r.Resolver, (*Resolver).translations)
 }
 
-func (r *Resolver) translations(ctx context.Context, all []*model.Product) ([][]*store.ProductTranslation, error) {
+func (r *Resolver) translations(ctx context.Context, all []*model.Product) ([][]*shop.ProductTranslation, error) {
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err
@@ -212,18 +213,18 @@ func (r productResolver) ComponentProducts(ctx context.Context, obj *model.Produ
 }
 
 func (r productResolver) ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOfEdge(ctx, obj, store.EdgeChildren, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
+	return r.productsOfEdge(ctx, obj, shop.EdgeChildren, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
 }
 
 func (r productResolver) ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOfEdge(ctx, obj, store.EdgeComponents, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
+	return r.productsOfEdge(ctx, obj, shop.EdgeComponents, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
 }
 
-func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*store.File, error) {
+func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*shop.File, error) {
 	return model.Load(ctx, obj.Sibling, "mainImage", r.Resolver, (*Resolver).mainImages)
 }
 
-func (r *Resolver) mainImages(ctx context.Context, all []*model.Product) ([]*store.File, error) {
+func (r *Resolver) mainImages(ctx context.Context, all []*model.Product) ([]*shop.File, error) {
 	ids := keysOf(all, func(p *model.Product) string { return p.MainImageID() })
 	files, err := r.FilesByID(ctx, unique(ids))
 	return model.Spread(ids, files), err
@@ -250,7 +251,7 @@ func fileIDs(p *model.Product) (ids []string) {
 	return ids
 }
 
-func attachedFiles(p *model.Product, files map[string]*store.File) []*model.ProductFile {
+func attachedFiles(p *model.Product, files map[string]*shop.File) []*model.ProductFile {
 	list := make([]*model.ProductFile, 0, len(p.FileLinks()))
 	for _, link := range p.FileLinks() {
 		if file := files[link.ID]; file != nil {
@@ -260,7 +261,7 @@ func attachedFiles(p *model.Product, files map[string]*store.File) []*model.Prod
 	return list
 }
 
-func attachedAt(link store.FileLink) *time.Time {
+func attachedAt(link shop.FileLink) *time.Time {
 	at, err := store.ParseTime(link.CreatedAt)
 	if err != nil {
 		return nil // the merchant gave none
@@ -341,7 +342,7 @@ func (r *Resolver) stocksOf(ctx context.Context, productIDs []string) ([]*model.
 	if !slices.Contains(records, nil) {
 		return model.Siblings[model.Stock](records), nil
 	}
-	there := model.Siblings[model.Stock](slices.DeleteFunc(slices.Clone(records), func(s *store.Stock) bool { return s == nil }))
+	there := model.Siblings[model.Stock](slices.DeleteFunc(slices.Clone(records), func(s *shop.Stock) bool { return s == nil }))
 	stocks := make([]*model.Stock, len(records))
 	for i, record := range records {
 		if record != nil {
@@ -367,7 +368,7 @@ func (r *Resolver) ProductsByID(ctx context.Context, ids []string) (map[string]*
 }
 
 // FilesByID fetches files of the shopper's catalog, likewise.
-func (r *Resolver) FilesByID(ctx context.Context, ids []string) (map[string]*store.File, error) {
+func (r *Resolver) FilesByID(ctx context.Context, ids []string) (map[string]*shop.File, error) {
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err

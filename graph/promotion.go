@@ -9,9 +9,10 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
-func (r queryResolver) Promotion(ctx context.Context, id string) (*store.Promotion, error) {
+func (r queryResolver) Promotion(ctx context.Context, id string) (*shop.Promotion, error) {
 	if err := auth.Require(ctx, "Query.promotion"); err != nil {
 		return nil, err
 	}
@@ -38,11 +39,11 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 	if err != nil {
 		return nil, err
 	}
-	change := store.PromotionChange{Name: &input.Name, Description: input.Description, Type: &input.PromotionType,
+	change := shop.PromotionChange{Name: &input.Name, Description: input.Description, Type: &input.PromotionType,
 		Enabled: &input.Enabled, Automatic: &input.Automatic, Start: &input.Start, End: &input.End,
 		MaxApplicationsPerCart: input.MaxApplicationsPerCart, Schema: input.Schema,
 		Currencies: input.Currencies, TargetCatalogs: targets(input.TargetCatalogs), Conditions: input.Conditions}
-	promotion, err := (*store.Promotion)(nil), setAmounts(&change, input.MinCartValue, input.MaxDiscountValue)
+	promotion, err := (*shop.Promotion)(nil), setAmounts(&change, input.MinCartValue, input.MaxDiscountValue)
 	if err == nil {
 		promotion, err = r.store.CreatePromotion(ctx, auth.From(ctx).Actor(), deref(input.ID), change)
 	}
@@ -55,16 +56,16 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input generated.P
 	if err != nil {
 		return nil, err
 	}
-	change := store.PromotionChange{Name: input.Name, Description: input.Description, Type: input.PromotionType,
+	change := shop.PromotionChange{Name: input.Name, Description: input.Description, Type: input.PromotionType,
 		Enabled: input.Enabled, Automatic: input.Automatic, Start: input.Start, End: input.End,
 		MaxApplicationsPerCart: input.MaxApplicationsPerCart, Schema: input.Schema,
 		Currencies: input.Currencies, TargetCatalogs: targets(input.TargetCatalogs), Conditions: input.Conditions}
-	update, err := &store.PromotionUpdate{}, setAmounts(&change, input.MinCartValue, input.MaxDiscountValue)
+	update, err := &shop.PromotionUpdate{}, setAmounts(&change, input.MinCartValue, input.MaxDiscountValue)
 	if err == nil {
 		update, err = r.store.UpdatePromotion(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), change, input.DryRun)
 	}
 	if err != nil {
-		update = &store.PromotionUpdate{}
+		update = &shop.PromotionUpdate{}
 	}
 	faults, err := userErrors(err)
 	payload := &generated.PromotionUpdatePayload{CodesDeleted: update.CodesDeleted, UserErrors: faults}
@@ -88,7 +89,7 @@ func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.P
 
 // setAmounts reads the amounts of an input, each of which is digits, and tells
 // every one that is not.
-func setAmounts(change *store.PromotionChange, minCart, maxDiscount []*model.PromotionAmountInput) error {
+func setAmounts(change *shop.PromotionChange, minCart, maxDiscount []*model.PromotionAmountInput) error {
 	var faults store.Errors
 	change.MinCartValue = amounts("minCartValue", minCart, &faults)
 	change.MaxDiscountValue = amounts("maxDiscountValue", maxDiscount, &faults)
@@ -99,17 +100,17 @@ func setAmounts(change *store.PromotionChange, minCart, maxDiscount []*model.Pro
 }
 
 // amounts are those of an input; nil stays nil.
-func amounts(member string, list []*model.PromotionAmountInput, faults *store.Errors) []store.CurrencyAmount {
+func amounts(member string, list []*model.PromotionAmountInput, faults *store.Errors) []shop.CurrencyAmount {
 	if list == nil {
 		return nil
 	}
-	values := make([]store.CurrencyAmount, len(list))
+	values := make([]shop.CurrencyAmount, len(list))
 	for i, amount := range list {
-		minor, err := store.ParseMinor(amount.Amount)
+		minor, err := shop.ParseMinor(amount.Amount)
 		if err != nil {
 			*faults = append(*faults, err.At(member, fmt.Sprint(i), "amount"))
 		}
-		values[i] = store.CurrencyAmount{Currency: amount.Currency, Minor: minor}
+		values[i] = shop.CurrencyAmount{Currency: amount.Currency, Minor: minor}
 	}
 	return values
 }

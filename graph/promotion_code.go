@@ -7,9 +7,10 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
-func (r queryResolver) PromotionCode(ctx context.Context, code string) (*store.PromotionCode, error) {
+func (r queryResolver) PromotionCode(ctx context.Context, code string) (*shop.PromotionCode, error) {
 	if err := auth.Require(ctx, "Query.promotionCode"); err != nil {
 		return nil, err
 	}
@@ -36,14 +37,14 @@ func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input genera
 	if err != nil {
 		return nil, err
 	}
-	codes := make([]store.NewCode, len(input.Codes))
+	codes := make([]shop.NewCode, len(input.Codes))
 	for i, c := range input.Codes {
 		codes[i] = c.NewCode()
 	}
 	promotion, made, err := r.store.CreatePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), codes, input.ConsumeUnit)
 	faults, err := userErrors(err)
 	if made == nil {
-		made = []*store.PromotionCode{}
+		made = []*shop.PromotionCode{}
 	}
 	return &generated.PromotionCodesCreatePayload{Promotion: promotion, Codes: made, UserErrors: faults}, err
 }

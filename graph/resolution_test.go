@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/auth"
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -84,13 +84,13 @@ func TestTheShopperOfAToken(t *testing.T) {
 		tokens := minting(t, s.store)
 		handler := tokens.Middleware(s.handler)
 		for _, c := range []struct {
-			grant   store.ShopperGrant
+			grant   shop.ShopperGrant
 			catalog string
 		}{
-			{store.ShopperGrant{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob"}, "outlet"},
-			{store.ShopperGrant{AccountTags: []string{"gold"}, CustomerID: "bob"}, "main"},
-			{store.ShopperGrant{AccountID: "acme", CustomerID: "bob"}, "main"},
-			{store.ShopperGrant{AccountID: "acme", AccountTags: []string{"gold"}}, "main"},
+			{shop.ShopperGrant{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob"}, "outlet"},
+			{shop.ShopperGrant{AccountTags: []string{"gold"}, CustomerID: "bob"}, "main"},
+			{shop.ShopperGrant{AccountID: "acme", CustomerID: "bob"}, "main"},
+			{shop.ShopperGrant{AccountID: "acme", AccountTags: []string{"gold"}}, "main"},
 		} {
 			c.grant.IssuedAt, c.grant.Expires = noon, noon.Add(time.Hour)
 			token, err := tokens.ShopperToken(t.Context(), "till", &c.grant)

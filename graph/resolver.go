@@ -10,11 +10,12 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Resolver answers everything from one store.
 type Resolver struct {
-	store     *store.Store
+	store     *shop.Store
 	tokens    *auth.Service // mints shoppers' tokens; nil where nobody can
 	codeLimit auth.Limit    // of tries at promotion codes
 }
@@ -30,7 +31,7 @@ func WithTokens(tokens *auth.Service) Option { return func(r *Resolver) { r.toke
 func WithCodeLimit(limit auth.Limit) Option { return func(r *Resolver) { r.codeLimit = limit } }
 
 // NewResolver makes the resolvers of both surfaces.
-func NewResolver(s *store.Store, options ...Option) *Resolver {
+func NewResolver(s *shop.Store, options ...Option) *Resolver {
 	r := &Resolver{store: s, codeLimit: func(context.Context, string) error { return nil }}
 	for _, option := range options {
 		option(r)

@@ -7,9 +7,10 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
-func (r queryResolver) CatalogRule(ctx context.Context, id string) (*store.CatalogRule, error) {
+func (r queryResolver) CatalogRule(ctx context.Context, id string) (*shop.CatalogRule, error) {
 	if err := auth.Require(ctx, "Query.catalogRule"); err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated
 		return nil, err
 	}
 	catalogID := store.LocalID(input.CatalogID)
-	rule, err := r.store.CreateCatalogRule(ctx, auth.From(ctx).Actor(), deref(input.ID), store.RuleChange{
+	rule, err := r.store.CreateCatalogRule(ctx, auth.From(ctx).Actor(), deref(input.ID), shop.RuleChange{
 		Name: &input.Name, CatalogID: &catalogID, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
 		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: schedules(input.Schedules)})
 	faults, err := userErrors(err)
@@ -45,7 +46,7 @@ func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated
 	if err != nil {
 		return nil, err
 	}
-	change := store.RuleChange{Name: input.Name, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
+	change := shop.RuleChange{Name: input.Name, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
 		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: schedules(input.Schedules)}
 	if input.CatalogID != nil {
 		catalogID := store.LocalID(*input.CatalogID)
@@ -67,11 +68,11 @@ func (r mutationResolver) CatalogRuleDelete(ctx context.Context, input generated
 }
 
 // schedules are those of an input; nil stays nil.
-func schedules(list []*store.Schedule) []store.Schedule {
+func schedules(list []*shop.Schedule) []shop.Schedule {
 	if list == nil {
 		return nil
 	}
-	values := make([]store.Schedule, len(list))
+	values := make([]shop.Schedule, len(list))
 	for i, schedule := range list {
 		values[i] = *schedule
 	}

@@ -14,6 +14,7 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // schema is the contract as it is served.
@@ -141,7 +142,7 @@ func TestAFieldOfAnyRootThatHasNoScopeIsNamed(t *testing.T) {
 // What products can be filtered by is asked for and answered by name.
 func TestEveryFilterAttributeHasItsMembers(t *testing.T) {
 	t.Parallel()
-	for _, attribute := range store.FilterAttributes() {
+	for _, attribute := range shop.FilterAttributes() {
 		if attribute == "id" {
 			continue // and ids
 		}
@@ -167,7 +168,7 @@ func TestEveryRootFieldHasAScope(t *testing.T) {
 	fields := rootCoordinates(schema())
 	for _, coordinate := range fields {
 		scope, _ := auth.Scope(coordinate)
-		require.Contains(t, store.Scopes(), scope, coordinate)
+		require.Contains(t, shop.Scopes(), scope, coordinate)
 		if strings.HasPrefix(coordinate, "Mutation.") { // some queries are for those who author, too
 			require.True(t, strings.HasSuffix(scope, ":write"), "%s needs %s", coordinate, scope)
 		}

@@ -5,10 +5,10 @@ import (
 
 	"portico/graph/generated"
 	"portico/internal/auth"
-	"portico/store"
+	"portico/store/shop"
 )
 
-func (r queryResolver) Settings(ctx context.Context) (*store.Settings, error) {
+func (r queryResolver) Settings(ctx context.Context) (*shop.Settings, error) {
 	if err := auth.Require(ctx, "Query.settings"); err != nil {
 		return nil, err
 	}
@@ -21,7 +21,7 @@ func (r mutationResolver) SettingsUpdate(ctx context.Context, input generated.Se
 		return nil, err
 	}
 	settings, err := r.store.UpdateSettings(ctx, auth.From(ctx).Actor(),
-		store.SettingsChange{PageLength: input.PageLength, Currency: input.Currency, Locale: input.Locale})
+		shop.SettingsChange{PageLength: input.PageLength, Currency: input.Currency, Locale: input.Locale})
 	faults, err := userErrors(err)
 	return &generated.SettingsUpdatePayload{Settings: settings, UserErrors: faults}, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"portico/internal/madeup"
 	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -86,7 +87,7 @@ func (s *service) cost(t *testing.T, query string, values variables) int {
 	var queries []string
 	for range times {
 		r := by(newPost(t, query, values), admin())
-		ctx, counter := store.CountStatements(r.Context())
+		ctx, counter := shop.CountStatements(r.Context())
 		a := s.send(t, r.WithContext(ctx))
 		require.Empty(t, a.Errors, "%s", a.Body)
 		queries = slices.DeleteFunc(counter.Queries(), isKept)
@@ -113,9 +114,9 @@ const everyEdge = everyMember + ` translations { language name } childByOptions(
 
 func TestTheCostOfAQueryDoesNotDependOnThePage(t *testing.T) {
 	t.Parallel()
-	shop := big(t)
+	lines := big(t)
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop, func(c *store.Config) { c.NoCache = true })
+		s := open(t, e, lines, func(c *shop.Config) { c.NoCache = true })
 		requireWholes(t, s)
 		for _, c := range []struct {
 			name, query string
@@ -196,7 +197,7 @@ func requireWholes(t *testing.T, s *service) {
 func TestATotalThatNobodyAsksForCostsNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, handmade(), func(c *store.Config) { c.NoCache = true })
+		s := open(t, e, handmade(), func(c *shop.Config) { c.NoCache = true })
 		for _, c := range []struct {
 			field, total string
 			more         int

@@ -9,6 +9,7 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
 func (r queryResolver) Stock(ctx context.Context, productID string) (*model.Stock, error) {
@@ -33,7 +34,7 @@ func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, ord
 
 // StockPage is Stocks for REST, which shows everything of a page but the
 // cursors of its rows.
-func (r *Resolver) StockPage(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*store.StockPage, error) {
+func (r *Resolver) StockPage(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*shop.StockPage, error) {
 	if err := auth.Require(ctx, "Query.stocks"); err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 		return nil, outOfBounds("first", first, store.MinPageLength, store.MaxPageLength)
 	}
 	edge := fmt.Sprint("transactions", first) // siblings ask alike
-	lines, err := model.Load(ctx, obj.Sibling, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Stock) ([][]*store.StockTransaction, error) {
+	lines, err := model.Load(ctx, obj.Sibling, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Stock) ([][]*shop.StockTransaction, error) {
 		ids := keysOf(all, (*model.Stock).OfProduct)
 		lines, err := r.store.StockTransactionsByProduct(ctx, unique(ids), first)
 		return model.Spread(ids, lines), err
@@ -106,7 +107,7 @@ func (r mutationResolver) StockCreate(ctx context.Context, input generated.Stock
 	faults, err := userErrors(err)
 	payload := &generated.StockCreatePayload{UserErrors: faults}
 	if stock != nil {
-		payload.Stock = model.Siblings[model.Stock]([]*store.Stock{stock})[0]
+		payload.Stock = model.Siblings[model.Stock]([]*shop.Stock{stock})[0]
 	}
 	return payload, err
 }
@@ -116,9 +117,9 @@ func (r mutationResolver) StockTransact(ctx context.Context, input generated.Sto
 	if err != nil {
 		return nil, err
 	}
-	changes := make([]store.StockChange, len(input.Changes))
+	changes := make([]shop.StockChange, len(input.Changes))
 	for i, c := range input.Changes {
-		changes[i] = store.StockChange{ProductID: store.LocalID(c.ProductID), Action: c.Action, Quantity: c.Quantity,
+		changes[i] = shop.StockChange{ProductID: store.LocalID(c.ProductID), Action: c.Action, Quantity: c.Quantity,
 			Reason: deref(c.Reason), Reference: deref(c.Reference), ExpectedAvailable: c.ExpectedAvailable}
 	}
 	made, err := r.store.TransactStock(ctx, auth.From(ctx).Actor(), changes)
@@ -133,7 +134,7 @@ func deref(text *string) string {
 	return *text
 }
 
-func (r queryResolver) StockLocations(ctx context.Context) ([]*store.StockLocation, error) {
+func (r queryResolver) StockLocations(ctx context.Context) ([]*shop.StockLocation, error) {
 	if err := auth.Require(ctx, "Query.stockLocations"); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // A subscription's channel is read by whoever sends its events, one at a time.
@@ -34,7 +35,7 @@ func (r subscriptionResolver) StockChanged(ctx context.Context, productIds []str
 			var row *model.Stock
 			stock, took := watcher.Newest()
 			if stock != nil {
-				offer, row = events, model.Siblings[model.Stock]([]*store.Stock{stock})[0]
+				offer, row = events, model.Siblings[model.Stock]([]*shop.Stock{stock})[0]
 			}
 			select {
 			case offer <- row:
@@ -91,7 +92,7 @@ func offerOnce[T any](ctx context.Context, events chan<- T, event T) {
 	}
 }
 
-func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *store.Release, error) {
+func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *shop.Release, error) {
 	if err := auth.Require(ctx, "Subscription.catalogPublished"); err != nil {
 		return nil, err
 	}
@@ -99,13 +100,13 @@ func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *sto
 		return nil, err
 	}
 	changed, end := r.store.WatchCatalogs()
-	events := make(chan *store.Release)
+	events := make(chan *shop.Release)
 	go func() {
 		defer close(events)
 		defer end()
-		var told *store.Release
+		var told *shop.Release
 		for {
-			var offer chan *store.Release
+			var offer chan *shop.Release
 			seen, err := r.seen(ctx)
 			if err == nil && seen.release != nil && !seen.release.Same(told) {
 				offer = events
@@ -129,7 +130,7 @@ func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *sto
 // seen is the release that a shopper sees, and for how long the clock leaves it
 // so.
 type seen struct {
-	release *store.Release // nil while nothing is published
+	release *shop.Release // nil while nothing is published
 	lasts   time.Duration
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // maxBody bounds a GraphQL request, in bytes.
@@ -100,7 +101,7 @@ func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 	if !streams && d.again(w, r, body) {
 		return
 	}
-	if err := store.CheckJSON(body); err != nil {
+	if err := shop.CheckJSON(body); err != nil {
 		fault := store.AsErrors(err)[0]
 		fault.Path = d.names.discreetPath(fault.Path, string(body))
 		WriteFault(w, http.StatusBadRequest, store.Errors{fault})
@@ -166,7 +167,7 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 		if text == "" {
 			continue
 		}
-		if err := store.CheckJSON([]byte(text)); err != nil {
+		if err := shop.CheckJSON([]byte(text)); err != nil {
 			fault := store.AsErrors(err)[0].At(member)
 			fault.Path = d.names.discreetPath(fault.Path, request.Query+text)
 			WriteFault(w, http.StatusBadRequest, store.Errors{fault})

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"portico/store"
+	"portico/store/shop"
 )
 
 // Trust is what becomes of documents that a manifest does not have.
@@ -51,7 +51,7 @@ func ReadManifest(text []byte, mode Trust, bounds Bounds) (*Manifest, error) {
 }
 
 func manifestDocuments(text []byte) (map[string]string, error) {
-	if err := store.CheckJSON(text); err != nil {
+	if err := shop.CheckJSON(text); err != nil {
 		return nil, err
 	}
 	var apollo struct {

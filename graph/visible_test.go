@@ -8,6 +8,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -62,7 +63,7 @@ func TestNodeShowsWhatTheFieldOfTheTypeShows(t *testing.T) {
 			needed, declared := auth.Scope(of.coordinate)
 			require.True(t, declared, of.coordinate)
 			var others []string
-			for _, scope := range store.Scopes() {
+			for _, scope := range shop.Scopes() {
 				if scope != needed && (kind != store.TypeJob || scope != "promotions:write") {
 					others = append(others, scope)
 				}

@@ -10,6 +10,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -36,7 +37,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, documented(), "GET /v2/inventories")
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, coordinate := range documented() {
 			t.Run(coordinate, func(t *testing.T) {
 				method, path := requestOf(coordinate)
@@ -49,7 +50,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 					refused(t, failed(s, "The token expired at noon; get another."), method, path, http.StatusUnauthorized, "The token expired at noon; get another.")
 				})
 				t.Run("every scope but the one is not enough", func(t *testing.T) {
-					others := slices.DeleteFunc(store.Scopes(), func(scope string) bool { return scope == needed })
+					others := slices.DeleteFunc(shop.Scopes(), func(scope string) bool { return scope == needed })
 					refused(t, s.as(&auth.Principal{ClientID: "c", Scopes: others}), method, path, http.StatusForbidden, "needs the scope "+needed)
 					refused(t, s.as(&auth.Principal{ClientID: "c"}), method, path, http.StatusForbidden, "no scope at all")
 				})
@@ -65,7 +66,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 func TestAStorefrontReadsCatalogsAndStockAndNothingElse(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		storefront := s.as(&auth.Principal{ClientID: "c", Grant: auth.GrantImplicit, Scopes: []string{"catalog:read", "inventory:read"}})
 		for _, coordinate := range documented() {
 			method, path := requestOf(coordinate)
@@ -86,7 +87,7 @@ func TestAStorefrontReadsCatalogsAndStockAndNothingElse(t *testing.T) {
 func TestATokenComesBeforeAllElse(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, path := range []string{productsOf("nowhere"), productsOf("tools") + "?page[limit]=0", "/v2/inventories?filter=%zz", "/v2/settings"} {
 			method := http.MethodGet
 			if path == "/v2/settings" {

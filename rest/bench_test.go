@@ -17,6 +17,7 @@ import (
 	"portico/internal/madeup"
 	"portico/rest"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // The benchmarks read pages through a real loopback listener, and beside each
@@ -42,10 +43,10 @@ func benchShop(b *testing.B) *surface {
 	if path == "" {
 		path = b.TempDir() + "/bench.db"
 	}
-	s, err := store.Open(b.Context(), store.Config{URL: "file:" + path})
+	s, err := shop.Open(b.Context(), shop.Config{URL: "file:" + path})
 	require.NoError(b, err)
 	b.Cleanup(func() { s.Close() })
-	if _, err := s.View(b.Context(), store.ShopperContext{}); store.HasCode(err, store.NotFound) {
+	if _, err := s.View(b.Context(), shop.ShopperContext{}); store.HasCode(err, store.NotFound) {
 		importGenerated(b, s, products)
 	}
 	log := slog.New(slog.DiscardHandler)
@@ -57,14 +58,14 @@ func benchShop(b *testing.B) *surface {
 }
 
 // importGenerated streams a generated shop into the store.
-func importGenerated(b *testing.B, s *store.Store, products int) {
+func importGenerated(b *testing.B, s *shop.Store, products int) {
 	b.Helper()
 	open := func() (io.ReadCloser, error) {
 		reader, writer := io.Pipe()
 		go func() { writer.CloseWithError(madeup.Shop(writer, products, 1)) }()
 		return reader, nil
 	}
-	_, err := s.Import(b.Context(), "bench", open, store.ImportOptions{})
+	_, err := s.Import(b.Context(), "bench", open, shop.ImportOptions{})
 	require.NoError(b, err)
 	ids, err := s.CatalogIDs(b.Context())
 	require.NoError(b, err)
@@ -131,14 +132,14 @@ const everyEdge = `{ id uuid sku name slug description price { amount currency }
 // bigNode is the node with the longest list.
 func bigNode(b *testing.B, s *surface) string {
 	b.Helper()
-	v, err := s.store.View(b.Context(), store.ShopperContext{})
+	v, err := s.store.View(b.Context(), shop.ShopperContext{})
 	require.NoError(b, err)
 	first, one, longest, id := store.MaxPageLength, 1, -1, ""
 	for page := (store.Page{First: &first}); ; {
-		nodes, err := v.Nodes(b.Context(), store.NodeQuery{Page: page})
+		nodes, err := v.Nodes(b.Context(), shop.NodeQuery{Page: page})
 		require.NoError(b, err)
 		for _, node := range nodes.Items {
-			slice, err := v.Products(b.Context(), store.ProductQuery{NodeID: node.ID, Page: store.Page{First: &one}})
+			slice, err := v.Products(b.Context(), shop.ProductQuery{NodeID: node.ID, Page: store.Page{First: &one}})
 			require.NoError(b, err)
 			if total, _ := slice.Total(b.Context()); total > longest {
 				longest, id = total, node.ID

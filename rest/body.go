@@ -13,6 +13,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // maxBody bounds a request's body, in bytes.
@@ -52,7 +53,7 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 		return badParameter("data", "%s", rule)
 	}
 	var mistyped *json.UnmarshalTypeError
-	if err := store.DecodeJSON(body, into); errors.As(err, &mistyped) {
+	if err := shop.DecodeJSON(body, into); errors.As(err, &mistyped) {
 		return mistypedMember(mistyped)
 	} else if err != nil {
 		return &store.Error{Code: store.Invalid, Detail: "The body is not the JSON that is expected."}
@@ -79,7 +80,7 @@ func checkType(r *http.Request) error {
 // of a resource are named without the data around it; of one with a secret only
 // those that it has, for what else a caller wrote may be that in the wrong place.
 func checkSent(body []byte, begin string, into any) error {
-	err := store.CheckJSON(body)
+	err := shop.CheckJSON(body)
 	if err == nil {
 		return nil
 	}
@@ -100,7 +101,7 @@ func checkSent(body []byte, begin string, into any) error {
 // hasSecret tells whether a resource has a member that is never shown.
 func hasSecret(of reflect.Type) bool {
 	return of.Kind() == reflect.Struct && slices.ContainsFunc(reflect.VisibleFields(of), func(f reflect.StructField) bool {
-		return f.Type == reflect.TypeFor[*store.Secret]()
+		return f.Type == reflect.TypeFor[*shop.Secret]()
 	})
 }
 
@@ -135,7 +136,7 @@ func jsonName(goType reflect.Type) string {
 	case reflect.Slice:
 		return "an array"
 	case reflect.Struct:
-		if goType == reflect.TypeFor[store.Secret]() {
+		if goType == reflect.TypeFor[shop.Secret]() {
 			return "a string"
 		}
 		return "an object"

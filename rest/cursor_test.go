@@ -27,7 +27,7 @@ func cursor(t *testing.T, s *surface, path, sort string) string {
 func TestCursorsOfAnotherList(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		ofTools, ofStock := "page[after]="+cursor(t, s, productsOf("tools"), "id"), "page[after]="+cursor(t, s, "/v2/inventories", "id")
 		mismatch := func(name, path string) scenario {
 			return scenario{name: name, path: path, status: 400, holds: []string{"page[after] belongs to another list, sort or filter"}}
@@ -53,7 +53,7 @@ func TestCursorsOfAnotherList(t *testing.T) {
 func TestForgedCursors(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, forged := range []struct{ name, path, sort, real string }{
 			{"of products", productsOf("tools"), "id", cursor(t, s, productsOf("tools"), "id")},
 			{"of products that are not sorted", productsOf("tools"), "", curatedCursor(t, s)},

@@ -17,8 +17,8 @@ import (
 	"portico/internal/web"
 	"portico/rest"
 	"portico/rest/resttest"
-	"portico/store"
 	"portico/store/seal"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -26,12 +26,12 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 // surface is both surfaces over one store, asked as a client with every scope.
 type surface struct {
-	store   *store.Store
+	store   *shop.Store
 	handler http.Handler
 }
 
 // open imports and publishes a shop, and mounts both surfaces over it.
-func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.Config)) *surface {
+func open(t testing.TB, e storetest.Engine, shop string, options ...func(*shop.Config)) *surface {
 	t.Helper()
 	if os.Getenv("PORTICO_STOCK") != "off" { // as the long form of the tests is run with as well
 		e = e.Live()
@@ -43,7 +43,7 @@ func open(t testing.TB, e storetest.Engine, shop string, options ...func(*store.
 }
 
 // over mounts both surfaces over a store.
-func over(t testing.TB, s *store.Store) *surface {
+func over(t testing.TB, s *shop.Store) *surface {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
@@ -74,10 +74,10 @@ func keptBytes() uint64 {
 }
 
 // load imports a shop and publishes its catalogs.
-func load(t testing.TB, s *store.Store, shop string) {
+func load(t testing.TB, s *shop.Store, lines string) {
 	t.Helper()
-	reader := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(shop)), nil }
-	_, err := s.Import(t.Context(), "test", reader, store.ImportOptions{})
+	reader := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }
+	_, err := s.Import(t.Context(), "test", reader, shop.ImportOptions{})
 	require.NoError(t, err)
 	ids, err := s.CatalogIDs(t.Context())
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func load(t testing.TB, s *store.Store, shop string) {
 
 // admin is a client that may do everything.
 func admin() *auth.Principal {
-	return &auth.Principal{ClientID: "admin", Grant: "client_credentials", Scopes: store.Scopes()}
+	return &auth.Principal{ClientID: "admin", Grant: "client_credentials", Scopes: shop.Scopes()}
 }
 
 // as makes the surfaces believe in a principal; nil is no token.

@@ -6,6 +6,7 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // gatewayBody is the gateway resource (spec: Gateway configuration). The
@@ -25,7 +26,7 @@ type gatewayBody struct {
 func newGatewayBody(g *model.Gateway) gatewayBody {
 	body := gatewayBody{Enabled: g.Enabled, Login: g.Login, Name: g.Name, Type: "gateway", Slug: g.Slug(), Test: g.Test, MerchantID: g.MerchantID}
 	if g.PasswordSet {
-		body.Password = store.SecretMask
+		body.Password = shop.SecretMask
 	}
 	return body
 }
@@ -51,7 +52,7 @@ func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if gateway == nil {
-		return store.UnknownGateway()
+		return shop.UnknownGateway()
 	}
 	return writeData(w, http.StatusOK, newGatewayBody(gateway))
 }
@@ -62,14 +63,14 @@ func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
 // by, are passed over.
 func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 	var change struct {
-		Type       *string       `json:"type"`
-		Slug       *string       `json:"slug"`
-		Name       *string       `json:"name"`
-		Enabled    *bool         `json:"enabled"`
-		Test       *bool         `json:"test"`
-		MerchantID *string       `json:"merchant_id"`
-		Username   *string       `json:"username"`
-		Password   *store.Secret `json:"password"`
+		Type       *string      `json:"type"`
+		Slug       *string      `json:"slug"`
+		Name       *string      `json:"name"`
+		Enabled    *bool        `json:"enabled"`
+		Test       *bool        `json:"test"`
+		MerchantID *string      `json:"merchant_id"`
+		Username   *string      `json:"username"`
+		Password   *shop.Secret `json:"password"`
 	}
 	if err := readData(w, r, &change); err != nil {
 		return err

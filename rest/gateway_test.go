@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -17,7 +17,7 @@ import (
 func TestAGatewayThatWasReadCanBeSentBack(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		good := func(method, path, body string, headers ...string) map[string]any {
 			t.Helper()
 			w := s.send(t, method, path, body, headers...)
@@ -46,17 +46,17 @@ func TestAGatewayThatWasReadCanBeSentBack(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []any{before.Fingerprint, "u", true}, []any{after.Fingerprint, after.Login, after.Enabled})
 
-		w := s.send(t, "PUT", card, `{"data":{"password":"`+store.SecretMask+`"}}`, "Prefer", "graphql", "Idempotency-Key", "kept")
-		require.Contains(t, w.Header().Get("Graphql-Request"), `"password":"`+store.SecretMask+`"`, "not a placeholder, which would become the password")
+		w := s.send(t, "PUT", card, `{"data":{"password":"`+shop.SecretMask+`"}}`, "Prefer", "graphql", "Idempotency-Key", "kept")
+		require.Contains(t, w.Header().Get("Graphql-Request"), `"password":"`+shop.SecretMask+`"`, "not a placeholder, which would become the password")
 		w = s.send(t, "PUT", card, `{"data":{}}`, "Idempotency-Key", "kept")
 		require.Equal(t, []any{http.StatusOK, "true"}, []any{w.Code, w.Header().Get("Idempotent-Replay")}, "the mask is the same as nothing: %s", w.Body)
 		a := good("GET", card, "")
-		require.Equal(t, store.SecretMask, a["password"])
+		require.Equal(t, shop.SecretMask, a["password"])
 
 		for _, method := range []string{"GET", "PUT"} {
 			w = s.send(t, method, "/v2/gateways/card_connect", `{"data":{"enabled":true}}`)
 			require.Equal(t, http.StatusNotFound, w.Code)
-			for _, slug := range store.GatewaySlugs() {
+			for _, slug := range shop.GatewaySlugs() {
 				require.True(t, strings.Contains(w.Body.String(), string(slug)), "%s", w.Body)
 			}
 		}
@@ -68,7 +68,7 @@ func TestAGatewayThatWasReadCanBeSentBack(t *testing.T) {
 func TestFaultsAboutGatewaysQuoteNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for body, told := range map[string]string{
 			`{"data":{"hunter2":"\ud800"}}`:                   "data holds half",
 			`{"data":{"password":"hunter2\ud800"}}`:           "password holds half",

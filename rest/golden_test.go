@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/auth"
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -55,7 +55,7 @@ const everything = "component_products,main_image,files"
 func TestTheDocumentedExamples(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, g := range []golden{
 			{"node_products", "GET", productsOf("hand-tools"), "", nil, 200},
 			{"node_products_page", "GET", productsOf("tools") + "?page[limit]=2&page[offset]=2", "", nil, 200},
@@ -87,7 +87,7 @@ func TestTheDocumentedExamples(t *testing.T) {
 func TestTheNeighboursOfTheCatalog(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, g := range []golden{
 			{"catalog", "GET", "/catalog", "", nil, 200},
 			{"hierarchies", "GET", "/catalog/hierarchies", "", nil, 200},
@@ -138,7 +138,7 @@ func TestTheNeighboursOfStock(t *testing.T) {
 	locations := []string{"EP-Inventories-Multi-Location", "true"}
 	const anvil = "/v2/inventories/anvil"
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, g := range []golden{
 			{"stock", "GET", anvil + "/", "", nil, 200},
 			{"stock_locations", "GET", anvil, "", locations, 200},
@@ -179,7 +179,7 @@ func TestTheNeighboursOfStock(t *testing.T) {
 func TestAStockTransactionAnswersAsTheClientsReadIt(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		var plain, located struct{ Data map[string]any }
 		w := s.send(t, "POST", "/v2/inventories/anvil/transactions", `{"data":{"type":"stock-transaction","action":"allocate","quantity":5,"reference":"order-1"}}`)
 		require.Equal(t, 201, w.Code, "%s", w.Body)
@@ -215,7 +215,7 @@ func TestAStoreWithoutStockListsNone(t *testing.T) {
 func TestTheErrorsOfEachFamily(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		tools := productsOf("tools")
 		for _, g := range []golden{
 			{"error_catalog_400_filter", "GET", tools + "?filter=eq(sku", "", nil, 400},
@@ -266,8 +266,8 @@ func TestTheErrorsOfTheServer(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		t.Run("a damaged database", func(t *testing.T) {
-			asked := func(c *store.Config) { c.StockBytes = 0 } // each time, for nothing is in memory
-			s := open(t, e, shop(), at(storetest.NewClock(noon)), asked)
+			asked := func(c *shop.Config) { c.StockBytes = 0 } // each time, for nothing is in memory
+			s := open(t, e, shopFile(), at(storetest.NewClock(noon)), asked)
 			for _, table := range []string{"release_list", "stock_transaction", "stock"} {
 				_, err := e.SQL(t).Exec("DROP TABLE " + table)
 				require.NoError(t, err)
@@ -276,7 +276,7 @@ func TestTheErrorsOfTheServer(t *testing.T) {
 			golden{"error_500", "GET", "/v2/inventories", "", nil, 500}.run(t, s)
 		})
 		t.Run("a server that shuts down", func(t *testing.T) {
-			s := open(t, e, shop(), at(storetest.NewClock(noon)))
+			s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 			require.NoError(t, s.store.Close())
 			golden{"error_catalog_503", "GET", productsOf("tools"), "", nil, 503}.run(t, s)
 			golden{"error_503", "GET", "/v2/inventories", "", nil, 503}.run(t, s)

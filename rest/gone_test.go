@@ -16,7 +16,7 @@ import (
 // listens: nothing that looks like an answer, and nothing half-written.
 func TestWorkThatIsEndedIsTold(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		before := exported(t, s)
 		ended, end := context.WithCancel(t.Context())
 		end()

@@ -15,7 +15,7 @@ import (
 	"portico/internal/auth"
 	"portico/internal/web"
 	"portico/rest"
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -31,7 +31,7 @@ var hostile = []string{
 // parameters are what was sent there. Whatever it is, nothing changes.
 func TestHostileSegmentsNameNoOtherRoute(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
 		mux := api.Handler()
 		var pattern string
@@ -124,7 +124,7 @@ func requireOwnRoute(t *testing.T, target, pattern string, value func(string) st
 func exported(t *testing.T, s *surface) string {
 	t.Helper()
 	var b bytes.Buffer
-	_, err := s.store.Export(t.Context(), &b, store.ExportOptions{})
+	_, err := s.store.Export(t.Context(), &b, shop.ExportOptions{})
 	require.NoError(t, err)
 	return b.String()
 }

@@ -10,7 +10,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/rest"
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -67,14 +67,14 @@ func TestEveryRouteThatWritesHeedsTheIdempotencyKey(t *testing.T) {
 			t.Run(coordinate, func(t *testing.T) {
 				w, known := writes()[coordinate]
 				require.True(t, known, "say how %s is written to", coordinate)
-				s := open(t, e, shop(), at(storetest.NewClock(noon)))
+				s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 				redeemed(t, s)
 				const key, header = "key-1", "Idempotent-Replay"
 				first := s.send(t, method, w.path, w.body, "Idempotency-Key", key)
 				require.Less(t, first.Code, 300, "%s", first.Body)
 				require.Empty(t, first.Header().Get(header))
 				settings := 50 // another write comes between
-				_, err := s.store.UpdateSettings(t.Context(), "test", store.SettingsChange{PageLength: &settings})
+				_, err := s.store.UpdateSettings(t.Context(), "test", shop.SettingsChange{PageLength: &settings})
 				require.NoError(t, err)
 
 				again := s.send(t, method, w.path, w.body, "Idempotency-Key", key)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -23,7 +23,7 @@ func released() []string {
 func TestAKeptAnswerIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, path := range released() {
 			for _, headers := range [][]string{nil, {"Accept-Language", "de-AT,de;q=0.8"}, {"X-Moltin-Currency", "EUR"}, clearance} {
 				made := s.send(t, "GET", path, "", headers...)
@@ -51,7 +51,7 @@ func TestAKeptAnswerIsTheAnswer(t *testing.T) {
 func TestAKeptAnswerTellsWhatItIsAsked(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		path := productsOf("tools")
 		for range 2 {
 			require.Empty(t, s.send(t, "GET", path, "").Header().Get("Preference-Applied"))
@@ -70,7 +70,7 @@ func TestAKeptAnswerTellsWhatItIsAsked(t *testing.T) {
 func TestALongAnswerIsSentCompressed(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		plain := s.send(t, "GET", productsOf("tools"), "")
 		require.Contains(t, plain.Header().Get("Vary"), "Accept-Encoding")
 		small := s.send(t, "GET", productsOf("tools"), "", "Accept-Encoding", "gzip")
@@ -90,7 +90,7 @@ func TestAPageThatIsKeptCostsNoStatement(t *testing.T) {
 		t.Skip("nothing is kept")
 	}
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)), func(c *store.Config) { c.NoCache = true })
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
 		for _, path := range released() {
 			if s.send(t, http.MethodGet, path, "").Code == 200 {
 				require.Zero(t, cost(t, s, http.MethodGet, path, ""), path)

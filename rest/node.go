@@ -10,13 +10,14 @@ import (
 
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // nodeBody is a node as the clients' types have it, and a hierarchy where it is
 // asked for as a node. Lists of a node's own are at its links.
 type nodeBody struct {
 	ID            string            `json:"id"`
-	Type          store.NodeKind    `json:"type"`
+	Type          shop.NodeKind     `json:"type"`
 	Attributes    nodeAttributes    `json:"attributes"`
 	Relationships nodeRelationships `json:"relationships"`
 	Meta          nodeMeta          `json:"meta"`

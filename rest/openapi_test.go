@@ -255,7 +255,7 @@ func refuseOthers(t *testing.T, e storetest.Engine) {
 func TestTokensAndHealthAreAsDocumented(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		client, secret, err := s.store.CreateClient(t.Context(), "test", "till", []string{"catalog:read"})
 		require.NoError(t, err)
 		const tokens = "/oauth/access_token"
@@ -287,7 +287,7 @@ func TestNoSecretIsTold(t *testing.T) {
 }
 
 func tellNoSecret(t *testing.T, e storetest.Engine) {
-	s := open(t, e, shop(), at(storetest.NewClock(noon)))
+	s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 	w := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"password":"hunter2-ü"}}`, "Prefer", "graphql")
 	require.Equal(t, 200, w.Code, "%s", w.Body)
 	for name, values := range w.Header() {
@@ -303,7 +303,7 @@ func TestWhatIsToldIsShort(t *testing.T) {
 }
 
 func tellBriefly(t *testing.T, e storetest.Engine) {
-	s := open(t, e, shop(), at(storetest.NewClock(noon)))
+	s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 	w := s.send(t, "GET", "/v2/promotions?filter=eq(name,%C3%A9%F0%9F%94%A8)", "", "Prefer", "respond-async, GraphQL; wait=1")
 	require.Contains(t, w.Header().Get("Graphql-Request"), `{"in":["\u00e9\ud83d\udd28"]}`)
 	ids := strings.TrimSuffix(strings.Repeat(`{"id":"`+strings.Repeat("x", 100)+`"},`, 90), ",")

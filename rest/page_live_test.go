@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -50,13 +50,13 @@ func TestLinksLeadThroughListsWhileStockIsWritten(t *testing.T) {
 }
 
 // keepWriting has a writer change stock until the test ends.
-func keepWriting(t *testing.T, s *store.Store, hot []string) (writes *atomic.Int64) {
+func keepWriting(t *testing.T, s *shop.Store, hot []string) (writes *atomic.Int64) {
 	writes = &atomic.Int64{}
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	group.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			_, err := s.TransactStock(context.Background(), "test", []store.StockChange{{ProductID: hot[i%len(hot)], Action: store.StockIncrement, Quantity: 1}})
+			_, err := s.TransactStock(context.Background(), "test", []shop.StockChange{{ProductID: hot[i%len(hot)], Action: shop.StockIncrement, Quantity: 1}})
 			if err != nil {
 				t.Errorf("the writer failed: %v", err)
 				writes.Add(1 << 32) // nobody waits for a writer that has failed
@@ -79,13 +79,13 @@ func TestPublishingDisturbsNobodyWhoPagesByKey(t *testing.T) {
 		`"created_at":"2024-02-01T00:00:00.000Z","updated_at":"2024-02-01T00:00:00.000Z"}}`
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock := storetest.NewClock(noon)
-		s := open(t, e, shop(), at(clock), func(config *store.Config) { config.WholeReleases = true })
+		s := open(t, e, shopFile(), at(clock), func(config *shop.Config) { config.WholeReleases = true })
 		w := walk{s: s, path: productsOf("tools"), query: query{sort: "id"}, limit: 2}
 		first := w.get(t, w.at("page[offset]=0"))
 		require.Equal(t, []string{"anvil", "brush"}, first.ids())
 
-		more := strings.Replace(shop(), `{"type":"product","id":"jar"}]`, `{"type":"product","id":"hammer"}]`, 1) + "\n" + hammer
-		require.NotEqual(t, shop()+"\n"+hammer, more, "the shop has the jar in tools no more")
+		more := strings.Replace(shopFile(), `{"type":"product","id":"jar"}]`, `{"type":"product","id":"hammer"}]`, 1) + "\n" + hammer
+		require.NotEqual(t, shopFile()+"\n"+hammer, more, "the shop has the jar in tools no more")
 		load(t, s.store, more)
 
 		second := w.get(t, first.link("next"))

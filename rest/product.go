@@ -8,6 +8,7 @@ import (
 
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // includes are what include can ask for.
@@ -228,7 +229,7 @@ func (p *params) components() *bool {
 
 // included are the resources that the page refers to, each once.
 type included struct {
-	mainImages, files []*store.File
+	mainImages, files []*shop.File
 	components        []*model.Product
 }
 

@@ -16,7 +16,7 @@ var tools = []string{"chalk", "anvil", "kit", "brush", "jar"}
 func TestNodeProducts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		t.Run("which products", func(t *testing.T) { runScenarios(t, s, whichProducts()) })
 		t.Run("filter", func(t *testing.T) { runScenarios(t, s, productFilters()) })
 		t.Run("sort and compare", func(t *testing.T) { runScenarios(t, s, productOrders()) })
@@ -30,7 +30,7 @@ func TestNodeProducts(t *testing.T) {
 func TestAnswersOfTheCatalogTellWhatTheyDependOn(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, c := range []struct{ path, asked, languages string }{
 			{productsOf("hand-tools"), "", "en"},
 			{productsOf("hand-tools"), "fr", "fr, en"}, // the lamp has no French

@@ -11,6 +11,7 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // promotionBody is a promotion as clients send it; absent members are nil.
@@ -101,7 +102,7 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := model.PromotionCreateInput{
-		ID: b.ID, Name: deref(b.Name), Description: b.Description, PromotionType: store.PromotionType(deref(b.PromotionType)),
+		ID: b.ID, Name: deref(b.Name), Description: b.Description, PromotionType: shop.PromotionType(deref(b.PromotionType)),
 		Enabled: deref(b.Enabled), Automatic: deref(b.Automatic), Start: deref(b.Start), End: deref(b.End),
 		MinCartValue: amounts(b.MinCartValue), MaxDiscountValue: amounts(b.MaxDiscountValue), MaxApplicationsPerCart: b.MaxApplicationsPerCart,
 		Schema: b.Schema, Currencies: b.Currencies, TargetCatalogs: b.TargetCatalogs, Conditions: b.Conditions}
@@ -129,7 +130,7 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	}
 	input := generated.PromotionUpdateInput{
 		ID: r.PathValue("id"), DryRun: dryRun,
-		Name: b.Name, Description: b.Description, PromotionType: (*store.PromotionType)(b.PromotionType),
+		Name: b.Name, Description: b.Description, PromotionType: (*shop.PromotionType)(b.PromotionType),
 		Enabled: b.Enabled, Automatic: b.Automatic, Start: b.Start, End: b.End,
 		MinCartValue: amounts(b.MinCartValue), MaxDiscountValue: amounts(b.MaxDiscountValue), MaxApplicationsPerCart: b.MaxApplicationsPerCart,
 		Schema: b.Schema, Currencies: b.Currencies, TargetCatalogs: b.TargetCatalogs, Conditions: b.Conditions}
@@ -177,7 +178,7 @@ func (a *API) deletePromotion(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-func writePromotion(w http.ResponseWriter, status int, p *store.Promotion) error {
+func writePromotion(w http.ResponseWriter, status int, p *shop.Promotion) error {
 	writeJSON(w, status, append(appendPromotion([]byte(`{"data":`), p), '}'))
 	return nil
 }
@@ -237,9 +238,9 @@ func (c condition) addToPromotions(filter *model.PromotionFilter) error {
 	case "name":
 		filter.Name = &model.TextFilter{In: c.values}
 	case "promotion_type":
-		filter.PromotionType, err = words(c, store.PromotionTypes())
+		filter.PromotionType, err = words(c, shop.PromotionTypes())
 	case "state":
-		filter.State, err = words(c, store.PromotionStates())
+		filter.State, err = words(c, shop.PromotionStates())
 	case "enabled":
 		filter.Enabled, err = boolean(c)
 	case "automatic":
@@ -273,7 +274,7 @@ func boolean(c condition) (*bool, error) {
 
 // appendPromotion writes the promotion resource (spec: Promotion), and its
 // state and times.
-func appendPromotion(dst []byte, p *store.Promotion) []byte {
+func appendPromotion(dst []byte, p *shop.Promotion) []byte {
 	dst = store.AppendString(append(dst, `{"type":"promotion","id":`...), p.ID)
 	dst = store.AppendString(append(dst, `,"name":`...), p.Name)
 	dst = store.AppendString(append(dst, `,"description":`...), p.Description)
@@ -304,7 +305,7 @@ func appendPromotion(dst []byte, p *store.Promotion) []byte {
 	return append(dst, "}}}"...)
 }
 
-func appendAmounts(dst []byte, amounts []store.CurrencyAmount) []byte {
+func appendAmounts(dst []byte, amounts []shop.CurrencyAmount) []byte {
 	dst = append(dst, '[')
 	for i, a := range amounts {
 		dst = store.AppendString(append(comma(dst, i), `{"currency":`...), a.Currency)
@@ -313,7 +314,7 @@ func appendAmounts(dst []byte, amounts []store.CurrencyAmount) []byte {
 	return append(dst, ']')
 }
 
-func appendCurrencies(dst []byte, currencies []store.PromotionCurrency) []byte {
+func appendCurrencies(dst []byte, currencies []shop.PromotionCurrency) []byte {
 	dst = append(dst, '[')
 	for i, c := range currencies {
 		dst = store.AppendString(append(comma(dst, i), `{"currency":`...), c.Currency)

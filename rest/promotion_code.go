@@ -12,6 +12,7 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // codesBody is what codes are made or deleted by (spec: Endpoints 1).
@@ -48,15 +49,15 @@ func (b codesBody[Codes]) check() error {
 
 // codeBody is one code (spec: Promotion code).
 type codeBody struct {
-	Code        *string        `json:"code"`
-	ConsumeUnit *string        `json:"consume_unit"`
-	Uses        *int           `json:"uses"`
-	User        store.CodeUser `json:"user"`
+	Code        *string       `json:"code"`
+	ConsumeUnit *string       `json:"consume_unit"`
+	Uses        *int          `json:"uses"`
+	User        shop.CodeUser `json:"user"`
 }
 
 // input is the code as GraphQL takes it.
 func (c *codeBody) input() *model.PromotionCodeInput {
-	return &model.PromotionCodeInput{Code: c.Code, Uses: c.Uses, ConsumeUnit: (*store.ConsumeUnit)(c.ConsumeUnit),
+	return &model.PromotionCodeInput{Code: c.Code, Uses: c.Uses, ConsumeUnit: (*shop.ConsumeUnit)(c.ConsumeUnit),
 		User: c.User.Names(), OneUser: c.User.IsOne()}
 }
 
@@ -70,7 +71,7 @@ func (r codeRows) inputs() (list []*model.PromotionCodeInput, err error) {
 	var faults store.Errors
 	for i, row := range r.sent {
 		var c codeBody
-		if fault := rowFault(row, store.DecodeJSON(row, &c)); fault != nil {
+		if fault := rowFault(row, shop.DecodeJSON(row, &c)); fault != nil {
 			faults = append(faults, fault.At("codes", strconv.Itoa(i)))
 			continue
 		}
@@ -117,7 +118,7 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := generated.PromotionCodesCreateInput{
-		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: cmp.Or(store.ConsumeUnit(deref(b.ConsumeUnit)), store.PerCart)}
+		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: cmp.Or(shop.ConsumeUnit(deref(b.ConsumeUnit)), shop.PerCart)}
 	tell(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionCodesCreate(r.Context(), input)
 	if err == nil {
@@ -155,7 +156,7 @@ func namingRows(err error, rows int) error {
 
 // codes lists a promotion's codes.
 func (a *API) codes(w http.ResponseWriter, r *http.Request) error {
-	p, err := parseSorted(r, store.SortCode, store.SortCreatedAt)
+	p, err := parseSorted(r, shop.SortCode, store.SortCreatedAt)
 	if err != nil {
 		return err
 	}
@@ -217,7 +218,7 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 		var code string
 		var object codeBody
 		if json.Unmarshal(row, &code) != nil {
-			if store.DecodeJSON(row, &object) != nil || object.Code == nil {
+			if shop.DecodeJSON(row, &object) != nil || object.Code == nil {
 				faults = append(faults, &store.Error{Code: store.Invalid, Path: []string{"codes", strconv.Itoa(i)}, Detail: "must be a code, or an object that has one"})
 				continue
 			}
@@ -246,7 +247,7 @@ func (a *API) dropCodes(w http.ResponseWriter, r *http.Request, codes []string) 
 
 // appendCode writes a code as the clients read it: uses is what remains of
 // max_uses, both null for any number.
-func appendCode(dst []byte, c *store.PromotionCode) []byte {
+func appendCode(dst []byte, c *shop.PromotionCode) []byte {
 	dst = store.AppendString(append(dst, `{"type":"promotion_code","id":`...), c.ID)
 	dst = store.AppendString(append(dst, `,"promotion_id":`...), c.PromotionID)
 	dst = store.AppendString(append(dst, `,"code":`...), c.Code)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -23,7 +23,7 @@ var newIDs = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 func TestTheDocumentedPromotions(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, g := range []golden{
 			{"promotion_codes_post", "POST", codesPath, `{"data":{"type":"promotion_codes","codes":[{"code":"ZXY_CBA","uses":2,"consume_unit":"per_item","user":["u1","u2"]}]}}`, nil, 201},
 			{"promotion_codes_post_unit", "POST", codesPath, `{"data":{"codes":[{"code":"ABC","user":"u1","uses":5}],"consume_unit":"per_item","type":"promotion_codes"}}`, nil, 201},
@@ -50,7 +50,7 @@ func TestTheDocumentedPromotions(t *testing.T) {
 func TestTheErrorsOfPromotions(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", `{"id":"applies","name":"A","description":"","promotion_type":"percent_discount","automatic":true,"start":"2024-01-01","end":"2025-01-01","schema":{"percent":5}}`).Code)
 		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", `{"id":"ended","name":"A","description":"","promotion_type":"percent_discount","start":"2023-01-01","end":"2024-01-01","schema":{"percent":5}}`).Code)
 		one := `{"data":{"type":"promotion_codes","codes":[{"code":"TEN-OFF"}]}}`
@@ -86,7 +86,7 @@ func TestTheErrorsOfPromotions(t *testing.T) {
 func TestCodesAreDeletedOneAndMany(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", codesPath, `{"codes":[{"code":"A"},{"code":"B"},{"code":"C"},{"code":"a b?c"},{"code":"old"}]}`).Code)
 		for _, table := range []string{"promotion_code", "code_claim"} { // as a code could be once
 			_, err := e.SQL(t).Exec(`UPDATE ` + table + ` SET code = 'old/code' WHERE code = 'old'`)
@@ -111,9 +111,9 @@ func TestCodesAreDeletedOneAndMany(t *testing.T) {
 func TestTenThousandCodesAreOneRequest(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		var rows, inputs []string
-		for i := range store.MaxCodes {
+		for i := range shop.MaxCodes {
 			user := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
 			rows = append(rows, fmt.Sprintf(`{"code":"SUMMER-SALE-2024-REST-%05d","uses":100,"consume_unit":"per_cart","user":["%s","%s"]}`, i, user, user))
 			inputs = append(inputs, fmt.Sprintf(`{"code":"SUMMER-SALE-2024-GRAPHQL-%05d","uses":100,"consumeUnit":"PER_CART","user":["%s","%s"]}`, i, user, user))
@@ -127,7 +127,7 @@ func TestTenThousandCodesAreOneRequest(t *testing.T) {
 			Meta struct{ Results struct{ Total int } }
 		}
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &list))
-		require.Equal(t, 2*store.MaxCodes+2, list.Meta.Results.Total)
+		require.Equal(t, 2*shop.MaxCodes+2, list.Meta.Results.Total)
 	})
 }
 
@@ -137,7 +137,7 @@ func TestTenThousandCodesAreOneRequest(t *testing.T) {
 func TestTheUserOfACodeKeepsItsForm(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for i, c := range []struct{ sent, shown, listed string }{
 			{"", "null", "null"}, {`,"user":null`, "null", "null"}, {`,"user":"one"`, `"one"`, `["one"]`}, {`,"user":["one"]`, `["one"]`, `["one"]`}, {`,"user":["one","two"]`, `["one","two"]`, `["one","two"]`},
 		} {
@@ -172,7 +172,7 @@ func TestTheUserOfACodeKeepsItsForm(t *testing.T) {
 func TestACodeIsTextThatAPathCanName(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, code := range []string{".", "..", "a/b", " a", "a\u202eb", "a\tb", strings.Repeat("x", 65)} {
 			text, err := json.Marshal(code)
 			require.NoError(t, err)
@@ -189,7 +189,7 @@ func TestACodeIsTextThatAPathCanName(t *testing.T) {
 func TestAPromotionIsShownAsItWasSent(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, c := range []struct{ kind, schema string }{
 			{"bundle_fixed_discount", `{"currencies":[{"currency":"USD","amount":1000}],"requirements":[{"targets":["A","B"],"quantity":2},{"targets":"all","quantity":1}]}`},
 			{"bundle_fixed_discount", `{"currencies":[{"currency":"USD","amount":1000}],"requirements":[{"targets":["A"],"quantity":2.0}],"targets":"all"}`},

@@ -17,7 +17,7 @@ import (
 // offers is the shop with rules as AdventureWorks has them: a default, and one
 // for the mobile channel and the tag clearance.
 func offers() string {
-	return shop() + "\n" + `{"type":"catalog_rule","id":"offers","attributes":{"name":"mobile-offers","catalog_id":"outlet","channels":["mobile"],"tags":["clearance"],"created_at":"2023-02-03T00:00:00.000Z"}}`
+	return shopFile() + "\n" + `{"type":"catalog_rule","id":"offers","attributes":{"name":"mobile-offers","catalog_id":"outlet","channels":["mobile"],"tags":["clearance"],"created_at":"2023-02-03T00:00:00.000Z"}}`
 }
 
 // clearance is what a shopper of the offers sends.

@@ -62,7 +62,7 @@ func alone(t testing.TB, s *surface) *surface {
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := alone(t, open(t, e, shop(), at(storetest.NewClock(noon))))
+		s := alone(t, open(t, e, shopFile(), at(storetest.NewClock(noon))))
 		runScenarios(t, s, []scenario{
 			{name: "a trailing slash", path: "/v2/inventories/"},
 			{name: "a trailing slash before a query", path: "/v2/inventories/?page[limit]=1", ids: []string{"anvil"}},
@@ -87,7 +87,7 @@ func TestPaths(t *testing.T) {
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for path, want := range allow() {
 			t.Run(path, func(t *testing.T) {
 				for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "NONSENSE"} {
@@ -115,7 +115,7 @@ func TestMethods(t *testing.T) {
 func TestHeadHasTheHeadersOfGetAndNoBody(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shop(), at(storetest.NewClock(noon)))
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		server := httptest.NewServer(s.as(admin()))
 		t.Cleanup(server.Close)
 		exchange := func(t *testing.T, method, path string) (answer *http.Response, body string) {

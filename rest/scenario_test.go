@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -20,13 +20,13 @@ import (
 var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 
 // at has a store live by a clock.
-func at(clock *storetest.Clock) func(*store.Config) {
-	return func(config *store.Config) { config.Clock = clock.Now }
+func at(clock *storetest.Clock) func(*shop.Config) {
+	return func(config *shop.Config) { config.Clock = clock.Now }
 }
 
 // shop is storetest's, and the node "odd", whose products have names that are
 // hard to say in a filter.
-func shop() string {
+func shopFile() string {
 	lines := storetest.Shop()
 	for _, odd := range []struct{ id, name string }{
 		{"odd-1", `"a,b (c): \"d\" \\e"`}, {"odd-2", `"Two words"`}, {"odd-3", `"1+1=2 & 50%; é"`},

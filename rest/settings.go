@@ -7,6 +7,7 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // settings returns the store's settings.
@@ -46,7 +47,7 @@ func (a *API) updateSettings(w http.ResponseWriter, r *http.Request) error {
 
 // writeSettings answers with the settings resource. The limits can be read
 // only.
-func writeSettings(w http.ResponseWriter, s *store.Settings) {
+func writeSettings(w http.ResponseWriter, s *shop.Settings) {
 	body := append(make([]byte, 0, 192), `{"data":{"type":"settings","id":"settings","page_length":`...)
 	body = strconv.AppendInt(body, int64(s.PageLength), 10)
 	body = store.AppendString(append(body, `,"currency":`...), s.Currency)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -17,7 +17,7 @@ func TestSettings(t *testing.T) {
 			return scenario{name: name, method: "PUT", path: "/v2/settings", body: body, status: status, holds: holds}
 		}
 		t.Run("refused", func(t *testing.T) {
-			s := open(t, e, shop(), at(storetest.NewClock(noon)))
+			s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 			before, err := s.store.Settings(t.Context())
 			require.NoError(t, err)
 			const object = `The body must be a JSON object: {\"data\": {…}}.`
@@ -49,7 +49,7 @@ func TestSettings(t *testing.T) {
 			require.Equal(t, before, after, "what is refused changes nothing")
 		})
 		t.Run("done, one after the other", func(t *testing.T) {
-			s := open(t, e, shop(), at(storetest.NewClock(noon)))
+			s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 			runScenarios(t, s, []scenario{
 				put("one member", `{"data":{"type":"settings","page_length":2}}`, 200, `"page_length":2,"currency":"USD","locale":"en"`),
 				{name: "the page length counts at once", path: "/v2/inventories", ids: stocked[:2], holds: []string{`"limit":2`}},
@@ -66,7 +66,7 @@ func TestSettings(t *testing.T) {
 			})
 			after, err := s.store.Settings(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, &store.Settings{PageLength: 25, Currency: "EUR", Locale: "fr-CA"}, after)
+			require.Equal(t, &shop.Settings{PageLength: 25, Currency: "EUR", Locale: "fr-CA"}, after)
 		})
 	})
 }

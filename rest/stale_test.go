@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/auth"
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -114,7 +114,7 @@ func TestNoAnswerIsStale(t *testing.T) {
 		both.clock.Advance(time.Hour)
 		both.require(t, "Tea", "1000", "Store-Channel", "night")
 
-		served, err := s.View(ctx, store.ShopperContext{}) // published
+		served, err := s.View(ctx, shop.ShopperContext{}) // published
 		require.NoError(t, err)
 		load(t, s, strings.ReplaceAll(strings.TrimSpace(fresh), `"name":"Tea"`, `"name":"Green Tea"`))
 		both.require(t, "Green Tea", "1000")
@@ -126,16 +126,16 @@ func TestNoAnswerIsStale(t *testing.T) {
 		require.Equal(t, 304, both.writer.page(admin(), "/catalog/nodes", "If-None-Match", first).Code)
 
 		trade, usd, eur, one := "trade", "USD", "EUR", 1
-		_, err = s.CreateCatalogRule(ctx, "test", "r-all", store.RuleChange{Name: &trade, CatalogID: &trade}) // a rule
+		_, err = s.CreateCatalogRule(ctx, "test", "r-all", shop.RuleChange{Name: &trade, CatalogID: &trade}) // a rule
 		require.NoError(t, err)
 		both.require(t, "Green Tea", "500") // whose release was not rolled back
 		require.NoError(t, s.DeleteCatalogRule(ctx, "test", "r-all"))
 		both.require(t, "Tea", "1000")
 
-		_, err = s.UpdateSettings(ctx, "test", store.SettingsChange{Currency: &eur}) // settings
+		_, err = s.UpdateSettings(ctx, "test", shop.SettingsChange{Currency: &eur}) // settings
 		require.NoError(t, err)
 		both.require(t, "Tea", "900")
-		_, err = s.UpdateSettings(ctx, "test", store.SettingsChange{Currency: &usd, PageLength: &one})
+		_, err = s.UpdateSettings(ctx, "test", shop.SettingsChange{Currency: &usd, PageLength: &one})
 		require.NoError(t, err)
 		both.require(t, "Tea", "1000")
 		require.Len(t, read(t, both.writer.page(admin(), teaPage)).ids(), 1)
@@ -154,7 +154,7 @@ func TestADatabaseIsRestoredUnderItsServers(t *testing.T) {
 		both := serveTwice(t, e)
 		before := both.clock.Advance(time.Minute) // which went by before the other was published
 		another := e.Another(t)
-		restored := e.Open(t, at(storetest.NewClock(before)), func(c *store.Config) { c.URL = another })
+		restored := e.Open(t, at(storetest.NewClock(before)), func(c *shop.Config) { c.URL = another })
 		load(t, restored, strings.ReplaceAll(strings.TrimSpace(fresh), `"name":"Tea"`, `"name":"Mate"`))
 		require.NoError(t, restored.Close())
 		storetest.Restore(t, e, another)
@@ -173,8 +173,8 @@ func TestAFileIsRestoredUnderItsServers(t *testing.T) {
 			t.Skip("TestADatabaseIsRestoredUnderItsServers")
 		}
 		both := serveTwice(t, e)
-		restored, _ := store.SQLiteFile(e.Another(t))
-		path, _ := store.SQLiteFile(e.URL(t))
+		restored, _ := shop.SQLiteFile(e.Another(t))
+		path, _ := shop.SQLiteFile(e.URL(t))
 		require.NoError(t, os.Rename(restored, path))
 		written := both.writer.as(admin())
 		for path, body := range map[string]string{

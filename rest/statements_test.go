@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -61,7 +61,7 @@ func cost(t *testing.T, s *surface, method, target, body string, headers ...stri
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	ctx, counter := store.CountStatements(r.Context())
+	ctx, counter := shop.CountStatements(r.Context())
 	w := httptest.NewRecorder()
 	s.as(admin()).ServeHTTP(w, r.WithContext(ctx))
 	require.Equal(t, 200, w.Code, "%s: %s", target, w.Body)
@@ -71,9 +71,9 @@ func cost(t *testing.T, s *surface, method, target, body string, headers ...stri
 func TestAPageOfAHundredCostsAsManyStatementsAsAPageOfOne(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, many(), at(storetest.NewClock(noon)), func(c *store.Config) { c.NoCache = true })
+		s := open(t, e, many(), at(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
 		for range 110 {
-			_, err := s.store.TransactStock(t.Context(), "test", []store.StockChange{{ProductID: "part-000", Action: store.StockIncrement, Quantity: 1}})
+			_, err := s.store.TransactStock(t.Context(), "test", []shop.StockChange{{ProductID: "part-000", Action: shop.StockIncrement, Quantity: 1}})
 			require.NoError(t, err)
 		}
 		const include = "&include=" + everything

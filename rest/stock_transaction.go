@@ -7,6 +7,7 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // stockTransactions lists the ledger of a product's stock, newest first.
@@ -74,7 +75,7 @@ func (a *API) transactStock(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := r.PathValue("id")
 	if b.Quantity == nil {
-		return badParameter("quantity", "must be given: units, up to %d", store.MaxStock)
+		return badParameter("quantity", "must be given: units, up to %d", shop.MaxStock)
 	}
 	if b.ProductID != "" && store.LocalID(b.ProductID) != store.LocalID(id) {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"product_id"}, Detail: "must be that of the path, " + id + ", or be left out"}
@@ -83,7 +84,7 @@ func (a *API) transactStock(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := generated.StockTransactInput{Changes: []*generated.StockChangeInput{
-		{ProductID: id, Action: store.StockAction(b.Action), Quantity: *b.Quantity, Reason: b.Reason, Reference: b.Reference}}}
+		{ProductID: id, Action: shop.StockAction(b.Action), Quantity: *b.Quantity, Reason: b.Reason, Reference: b.Reference}}}
 	tell(w, r, "input", input)
 	payload, err := a.resolver.Mutation().StockTransact(r.Context(), input)
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 func TestACursorIsWrittenAsItsJSON(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		c := cursor{List: listName(rapid.String().Draw(t, "list")), Release: rapid.Int64().Draw(t, "release"),
+		c := Cursor{List: ListName(rapid.String().Draw(t, "list")), Release: rapid.Int64().Draw(t, "release"),
 			Position: rapid.IntRange(0, maxPosition).Draw(t, "position"), Epoch: rapid.Int().Draw(t, "epoch")}
 		if rapid.Bool().Draw(t, "keyed") {
 			c.Key = []any{rapid.String().Draw(t, "key")}

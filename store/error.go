@@ -114,9 +114,9 @@ func (list Errors) Bounded() Errors {
 	return append(slices.Clone(list[:maxFaults]), more)
 }
 
-// refusedRows is the error of a batch with these faults, in the order of its
+// RefusedRows is the error of a batch with these faults, in the order of its
 // rows; nil for none.
-func refusedRows(faults Errors) error {
+func RefusedRows(faults Errors) error {
 	if len(faults) == 0 {
 		return nil
 	}
@@ -150,17 +150,17 @@ func AsErrors(err error) Errors {
 		return Errors{one}
 	}
 	switch {
-	case errors.Is(err, errClosed):
+	case errors.Is(err, ErrClosed):
 		return Errors{{Code: Unavailable, Detail: "The service is shutting down; try again in a moment."}}
-	case errors.Is(err, errLeft):
+	case errors.Is(err, ErrLeft):
 		return Errors{{Code: Unavailable, Detail: "The database's file was moved away or replaced; the server must be restarted."}}
-	case errors.Is(err, errAway):
+	case errors.Is(err, ErrAway):
 		return Errors{{Code: Unavailable, Detail: "The database does not answer; try again in a moment."}}
-	case errors.Is(err, errSlow):
+	case errors.Is(err, ErrSlow):
 		return Errors{{Code: Unavailable, Detail: "The database took too long; try again in a moment."}}
-	case errors.Is(err, errHeld):
+	case errors.Is(err, ErrHeld):
 		return Errors{{Code: Unavailable, Detail: "Another write holds what this one would change; nothing was written, try again in a moment."}}
-	case errors.Is(err, errReadOnly), errors.Is(err, errNoSpace):
+	case errors.Is(err, ErrReadOnly), errors.Is(err, ErrNoSpace):
 		return Errors{{Code: Unavailable, Detail: "The database takes no writes at present; what is there can be read. Try again later."}}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return Errors{{Code: Unavailable, Detail: "The request was given up before it was done; try again."}}
@@ -173,16 +173,28 @@ func HasCode(err error, code Code) bool {
 	return err != nil && AsErrors(err)[0].Code == code
 }
 
-var errClosed = errors.New("the store is closed")
+// What keeps the database from being asked: AsErrors makes UNAVAILABLE of each.
+var (
+	ErrClosed   = errors.New("the store is closed")
+	ErrAway     = errors.New("the database is away")
+	ErrSlow     = errors.New("the database took too long")
+	ErrHeld     = errors.New("another transaction holds the rows")
+	ErrReadOnly = errors.New("the database takes no writes")
+	ErrNoSpace  = errors.New("the database has no room left")
+	ErrLeft     = errors.New("the database's file was moved away or replaced") // its name is another file's
+)
 
-func invalid(path []string, format string, args ...any) *Error {
+// Invalidf is INVALID of the member at a path, which the detail goes on from.
+func Invalidf(path []string, format string, args ...any) *Error {
 	return &Error{Code: Invalid, Path: path, Detail: fmt.Sprintf(format, args...)}
 }
 
-func unprocessable(path []string, format string, args ...any) *Error {
+// Unprocessablef is UNPROCESSABLE of the member at a path.
+func Unprocessablef(path []string, format string, args ...any) *Error {
 	return &Error{Code: Unprocessable, Path: path, Detail: fmt.Sprintf(format, args...)}
 }
 
-func notFound(path []string, format string, args ...any) *Error {
+// NotFoundf is NOT_FOUND of the member at a path; nil is none.
+func NotFoundf(path []string, format string, args ...any) *Error {
 	return &Error{Code: NotFound, Path: path, Detail: fmt.Sprintf(format, args...)}
 }

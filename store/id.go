@@ -13,13 +13,13 @@ import (
 // maxIDLength is how long an id may be, in bytes.
 const maxIDLength = 64
 
-// idRule says in words what canonicalID takes.
-const idRule = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -"
+// IDRule says in words what canonicalID takes.
+const IDRule = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -"
 
 // CanonicalID is id as it is stored: lower case where it is a UUID, as given
 // otherwise. ok is false when it is not an id at all (DESIGN 3).
 func CanonicalID(id string) (canonical string, ok bool) {
-	if !isID(id) {
+	if !IsID(id) {
 		return "", false
 	}
 	if isUUID(id) {
@@ -28,8 +28,8 @@ func CanonicalID(id string) (canonical string, ok bool) {
 	return id, true
 }
 
-// isID is asked of every id of every page, and so goes byte by byte.
-func isID(id string) bool {
+// IsID is asked of every id of every page, and so goes byte by byte.
+func IsID(id string) bool {
 	if id == "" || len(id) > maxIDLength {
 		return false
 	}
@@ -62,16 +62,16 @@ func isUUID(id string) bool {
 	return true
 }
 
-// idsOnly leaves out what is no id, and so names nothing.
-func idsOnly(ids []string) []string {
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !isID(id) })
+// IDsOnly leaves out what is no id, and so names nothing.
+func IDsOnly(ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !IsID(id) })
 }
 
-// newID is a UUIDv7: unique, and in order of creation.
-func newID() string { return uuid.Must(uuid.NewV7()).String() }
+// NewID is a UUIDv7: unique, and in order of creation.
+func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// newIDs are so many of them, for which chance is asked but a few times.
-func newIDs(n int) []string {
+// NewIDs are so many of them, for which chance is asked but a few times.
+func NewIDs(n int) []string {
 	ids, chance := make([]string, n), bufio.NewReaderSize(rand.Reader, min(16*max(n, 1), 1<<14))
 	for i := range ids {
 		ids[i] = uuid.Must(uuid.NewV7FromReader(chance)).String()

@@ -25,7 +25,7 @@ func TestAnIDIsToldByItsLetters(t *testing.T) {
 	)
 	rapid.Check(t, func(t *rapid.T) {
 		id := drawn.Draw(t, "id")
-		require.Equal(t, anID.MatchString(id), isID(id), "%q", id)
+		require.Equal(t, anID.MatchString(id), IsID(id), "%q", id)
 		require.Equal(t, anUUID.MatchString(id), isUUID(id), "%q", id)
 	})
 }

@@ -37,30 +37,30 @@ func AppendString(dst []byte, text string) []byte {
 	return append(append(dst, text[start:]...), '"')
 }
 
-// appendMember appends `,"name":"text"`.
-func appendMember(dst []byte, name, text string) []byte {
-	return AppendString(appendName(dst, name), text)
+// AppendMember appends `,"name":"text"`.
+func AppendMember(dst []byte, name, text string) []byte {
+	return AppendString(AppendName(dst, name), text)
 }
 
-// appendName appends `,"name":`, or without the comma right after a brace.
-func appendName(dst []byte, name string) []byte {
+// AppendName appends `,"name":`, or without the comma right after a brace.
+func AppendName(dst []byte, name string) []byte {
 	if last := dst[len(dst)-1]; last != '{' {
 		dst = append(dst, ',')
 	}
 	return append(append(append(dst, '"'), name...), '"', ':')
 }
 
-// appendKey is appendName for a name that is the merchant's.
-func appendKey(dst []byte, name string) []byte {
+// AppendKey is AppendName for a name that is the merchant's.
+func AppendKey(dst []byte, name string) []byte {
 	if last := dst[len(dst)-1]; last != '{' {
 		dst = append(dst, ',')
 	}
 	return append(AppendString(dst, name), ':')
 }
 
-// appendStrings appends `,"name":["a","b"]`.
-func appendStrings(dst []byte, name string, values []string) []byte {
-	dst = append(appendName(dst, name), '[')
+// AppendStrings appends `,"name":["a","b"]`.
+func AppendStrings(dst []byte, name string, values []string) []byte {
+	dst = append(AppendName(dst, name), '[')
 	for i, value := range values {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -70,17 +70,17 @@ func appendStrings(dst []byte, name string, values []string) []byte {
 	return append(dst, ']')
 }
 
-// appendObject appends `,"name":{…}`, an empty object where there is none.
-func appendObject(dst []byte, name string, raw json.RawMessage) []byte {
-	dst = appendName(dst, name)
+// AppendObject appends `,"name":{…}`, an empty object where there is none.
+func AppendObject(dst []byte, name string, raw json.RawMessage) []byte {
+	dst = AppendName(dst, name)
 	if len(raw) == 0 {
 		return append(dst, "{}"...)
 	}
 	return append(dst, raw...)
 }
 
-// encode writes a source as its canonical line, without the line's end.
-func encode(resource any) []byte {
+// Encode writes a source as its canonical line, without the line's end.
+func Encode(resource any) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)

@@ -14,8 +14,8 @@ type Money struct {
 	Formatted string // for people, by the shopper's locale: "$1,299.00"
 }
 
-// newMoney writes minor units the way a locale does.
-func newMoney(minor int64, code string, locale language.Tag) *Money {
+// NewMoney writes minor units the way a locale does.
+func NewMoney(minor int64, code string, locale language.Tag) *Money {
 	m := &Money{Amount: strconv.FormatInt(minor, 10), Currency: code}
 	amount, err := currency.NewAmountFromInt64(minor, code)
 	if err != nil { // a code that CLDR does not know is written plainly
@@ -26,42 +26,20 @@ func newMoney(minor int64, code string, locale language.Tag) *Money {
 	return m
 }
 
-func (m *Money) size() int { return 96 + len(m.Formatted) }
+// Size is about how many bytes it takes in memory.
+func (m *Money) Size() int { return 96 + len(m.Formatted) }
 
-// moneyFormat writes amounts of a view's currency the way its locale does: each
-// once, as long as that is kept, because prices are much the same and writing
-// one takes longer than reading a product.
-type moneyFormat struct {
-	currency string
-	locale   language.Tag
-	cache    *cache
-	key      cacheKey
-}
-
-func (v *View) moneyFormat() moneyFormat {
-	return moneyFormat{v.Currency, v.Locale, v.cache, cacheKey{kind: cachedMoney, name: v.name}}
-}
-
-func (f moneyFormat) of(minor int64) *Money {
-	f.key.number = int(minor)
-	if kept, ok := cached[*Money](f.cache, f.key); ok {
-		return kept
-	}
-	m := newMoney(minor, f.currency, f.locale)
-	f.cache.keep(f.key, m)
-	return m
-}
-
-func (m *Money) appendJSON(dst []byte) []byte {
+// AppendJSON appends it as the contract shows it; nil is null.
+func (m *Money) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, "null"...)
 	}
 	dst = append(dst, '{')
-	dst = appendMember(dst, "amount", m.Amount)
-	dst = appendMember(dst, "currency", m.Currency)
-	dst = appendMember(dst, "formatted", m.Formatted)
+	dst = AppendMember(dst, "amount", m.Amount)
+	dst = AppendMember(dst, "currency", m.Currency)
+	dst = AppendMember(dst, "formatted", m.Formatted)
 	return append(dst, '}')
 }
 
-// maxAmount keeps amounts exact in every client's numbers.
-const maxAmount = 1<<53 - 1
+// MaxAmount keeps amounts exact in every client's numbers.
+const MaxAmount = 1<<53 - 1

@@ -44,69 +44,96 @@ func (s *Slice[T]) Cursors() []string {
 	return cursors
 }
 
-// bounds is a Page that was checked.
-type bounds struct {
-	limit    int
-	backward bool // from the end of the list, or from before
-	after    string
-	before   string
-	offset   int
+// Bounds is a Page that was checked.
+type Bounds struct {
+	Limit    int
+	Backward bool // from the end of the list, or from before
+	After    string
+	Before   string
+	Offset   int
 }
 
-// check holds a page against the limits: INVALID where its members contradict
+// Check holds a page against the limits: INVALID where its members contradict
 // each other, UNPROCESSABLE where one is out of range.
-func (p Page) check(pageLength int) (bounds, error) {
-	b := bounds{limit: pageLength}
+func (p Page) Check(pageLength int) (Bounds, error) {
+	b := Bounds{Limit: pageLength}
 	switch {
 	case p.First != nil && p.Last != nil:
-		return b, invalid([]string{"last"}, "cannot be combined with first; ask for one of them")
+		return b, Invalidf([]string{"last"}, "cannot be combined with first; ask for one of them")
 	case p.Offset != nil && (p.After != nil || p.Before != nil || p.Last != nil):
-		return b, invalid([]string{"offset"}, "cannot be combined with a cursor or with last; page by one or the other")
+		return b, Invalidf([]string{"offset"}, "cannot be combined with a cursor or with last; page by one or the other")
 	case p.First != nil:
-		b.limit = *p.First
-		if err := checkLimit("first", b.limit); err != nil {
+		b.Limit = *p.First
+		if err := CheckLimit("first", b.Limit); err != nil {
 			return b, err
 		}
 	case p.Last != nil:
-		b.limit, b.backward = *p.Last, true
-		if err := checkLimit("last", b.limit); err != nil {
+		b.Limit, b.Backward = *p.Last, true
+		if err := CheckLimit("last", b.Limit); err != nil {
 			return b, err
 		}
 	case p.Before != nil && p.After == nil:
-		b.backward = true
+		b.Backward = true
 	}
 	if p.Offset != nil {
-		b.offset = *p.Offset
-		if b.offset < 0 {
-			return b, unprocessable([]string{"offset"}, "must be between 0 and %d, not %d", MaxOffset, b.offset)
+		b.Offset = *p.Offset
+		if b.Offset < 0 {
+			return b, Unprocessablef([]string{"offset"}, "must be between 0 and %d, not %d", MaxOffset, b.Offset)
 		}
-		if b.offset > MaxOffset {
-			return b, unprocessable([]string{"offset"},
-				"must be between 0 and %d, not %d; to read further, page by key: follow the next link or cursor of each page, which works to the end of the list", MaxOffset, b.offset)
+		if b.Offset > MaxOffset {
+			return b, Unprocessablef([]string{"offset"},
+				"must be between 0 and %d, not %d; to read further, page by key: follow the next link or cursor of each page, which works to the end of the list", MaxOffset, b.Offset)
 		}
 	}
 	if p.After != nil {
-		b.after = *p.After
+		b.After = *p.After
 	}
 	if p.Before != nil {
-		b.before = *p.Before
+		b.Before = *p.Before
 	}
 	return b, nil
 }
 
-func checkLimit(member string, limit int) error {
+// CheckLimit is UNPROCESSABLE for a number of rows that no page has; member is
+// "first" or "last".
+func CheckLimit(member string, limit int) error {
 	if limit < MinPageLength || limit > MaxPageLength {
-		return unprocessable([]string{member}, "must be between %d and %d, not %d", MinPageLength, MaxPageLength, limit)
+		return Unprocessablef([]string{member}, "must be between %d and %d, not %d", MinPageLength, MaxPageLength, limit)
 	}
 	return nil
 }
 
-// cursors yields the cursors of a page by their member.
-func (p Page) cursors(yield func(member string, text *string) bool) {
+// Cursors yields the cursors of a page by their member.
+func (p Page) Cursors(yield func(member string, text *string) bool) {
 	if p.After != nil && !yield("after", p.After) {
 		return
 	}
 	if p.Before != nil {
 		yield("before", p.Before)
 	}
+}
+
+// Window is the part of an immutable list, by position, that a page asks for.
+type Window struct {
+	Start, End int
+}
+
+// Window works out the positions of a page of a list of total rows. after and
+// before are positions, or -1.
+func (b Bounds) Window(total, after, before int) Window {
+	low, high := 0, total
+	if after >= 0 {
+		low = min(after+1, total)
+	}
+	if before >= 0 {
+		high = max(low, min(before, total))
+	}
+	low = min(low+b.Offset, high)
+	w := Window{Start: low, End: high}
+	if b.Backward {
+		w.Start = max(low, high-b.Limit)
+	} else {
+		w.End = min(high, low+b.Limit)
+	}
+	return w
 }

@@ -2,8 +2,8 @@ package store
 
 import "slices"
 
-// unique keeps the first of each value.
-func unique[T comparable](values []T) []T {
+// Unique keeps the first of each value.
+func Unique[T comparable](values []T) []T {
 	seen := make(map[T]bool, len(values))
 	return slices.DeleteFunc(slices.Clone(values), func(v T) bool {
 		before := seen[v]
@@ -12,8 +12,8 @@ func unique[T comparable](values []T) []T {
 	})
 }
 
-// chunked calls do with at most size values at a time.
-func chunked[T any](values []T, size int, do func([]T) error) error {
+// Chunked calls do with at most size values at a time.
+func Chunked[T any](values []T, size int, do func([]T) error) error {
 	for len(values) > 0 {
 		n := min(size, len(values))
 		if err := do(values[:n]); err != nil {
@@ -24,9 +24,9 @@ func chunked[T any](values []T, size int, do func([]T) error) error {
 	return nil
 }
 
-// inBlocks calls do with blocks of a few sizes, the largest of most values, so
+// InBlocks calls do with blocks of a few sizes, the largest of most values, so
 // that few texts are prepared.
-func inBlocks[T any](values []T, most int, do func([]T) error) error {
+func InBlocks[T any](values []T, most int, do func([]T) error) error {
 	for _, size := range []int{most, 32, 4, 1} {
 		for len(values) >= size {
 			if err := do(values[:size]); err != nil {

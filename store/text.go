@@ -2,30 +2,27 @@ package store
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 )
 
-// cleanText tells whether both engines can keep the text as it is.
-func cleanText(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
-
-func itoa(n int) string { return strconv.Itoa(n) }
+// CleanText tells whether both engines can keep the text as it is.
+func CleanText(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
 
 // ParseTime reads a time as callers write it; INVALID when it is none.
 func ParseTime(text string) (time.Time, error) {
-	t, err := parseTime(text)
+	t, err := ReadTime(text)
 	if err != nil {
-		return t, invalid(nil, "%q is no time; write it as 2012-05-30T00:00:00.000Z.", short(text))
+		return t, Invalidf(nil, "%q is no time; write it as 2012-05-30T00:00:00.000Z.", Short(text))
 	}
 	return t, nil
 }
 
-// parseTime reads RFC 3339 or, as the contract shows times, the same without
+// ReadTime reads RFC 3339 or, as the contract shows times, the same without
 // a zone, which means UTC; a date may be followed by HH:MM after T or a space,
 // or by nothing. It truncates to milliseconds.
-func parseTime(text string) (time.Time, error) {
+func ReadTime(text string) (time.Time, error) {
 	const bare = "2006-01-02T15:04:05.999999999"
 	first, second := time.RFC3339Nano, bare
 	if len(text) == len("2012-05-30T00:00:00.000") { // as the contract shows times: no zone has that length
@@ -42,12 +39,12 @@ func parseTime(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is no time", text)
 }
 
-// formatTime is RFC 3339 in UTC with milliseconds: 2012-05-30T00:00:00.000Z.
-func formatTime(t time.Time) string { return string(AppendTime(nil, t)) }
+// FormatTime is RFC 3339 in UTC with milliseconds: 2012-05-30T00:00:00.000Z.
+func FormatTime(t time.Time) string { return string(AppendTime(nil, t)) }
 
-// formatTimeBare is formatTime without the zone, as the contract shows times
+// FormatTimeBare is FormatTime without the zone, as the contract shows times
 // under /catalog.
-func formatTimeBare(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000") }
+func FormatTimeBare(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000") }
 
 // AppendTime appends a moment as it is shown: in UTC, with milliseconds and a
 // Z. Years are 0 to 9999, as dates are written.
@@ -77,18 +74,18 @@ func appendDigits(dst []byte, number, n int) []byte {
 	return dst
 }
 
-// short keeps a message readable whatever it quotes.
-func short(text string) string {
+// Short keeps a message readable whatever it quotes.
+func Short(text string) string {
 	if len(text) > 40 {
 		return strings.ToValidUTF8(text[:40], "") + "…"
 	}
 	return text
 }
 
-// checkedTime reads a time that check made canonical; the zero time where
+// CheckedTime reads a time that check made canonical; the zero time where
 // there is none.
-func checkedTime(text string) time.Time {
-	t, err := parseTime(text)
+func CheckedTime(text string) time.Time {
+	t, err := ReadTime(text)
 	if err != nil {
 		return time.Time{}
 	}

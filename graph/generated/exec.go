@@ -11,6 +11,7 @@ import (
 	"math"
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/shop"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -849,7 +850,7 @@ type ComplexityRoot struct {
 		Node                func(childComplexity int, id string) int
 		Nodes               func(childComplexity int, ids []string) int
 		Product             func(childComplexity int, id *string, sku *string, slug *string) int
-		ProductConfigured   func(childComplexity int, id string, selectedOptions []*store.BundleChoice) int
+		ProductConfigured   func(childComplexity int, id string, selectedOptions []*shop.BundleChoice) int
 		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotion           func(childComplexity int, id string) int
 		PromotionCode       func(childComplexity int, code string) int
@@ -1010,7 +1011,7 @@ type CatalogNodeResolver interface {
 	Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type CatalogReleaseResolver interface {
-	Served(ctx context.Context, obj *store.Release) (bool, error)
+	Served(ctx context.Context, obj *shop.Release) (bool, error)
 }
 type ConfiguredProductResolver interface {
 	Product(ctx context.Context, obj *model.Product) (*model.Product, error)
@@ -1021,7 +1022,7 @@ type HierarchyResolver interface {
 	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type JobResolver interface {
-	Release(ctx context.Context, obj *model.Job) (*store.Release, error)
+	Release(ctx context.Context, obj *model.Job) (*shop.Release, error)
 }
 type MutationResolver interface {
 	SettingsUpdate(ctx context.Context, input SettingsUpdateInput) (*SettingsUpdatePayload, error)
@@ -1058,14 +1059,14 @@ type MutationResolver interface {
 	NodeCurate(ctx context.Context, input NodeCurateInput) (*NodeCuratePayload, error)
 }
 type ProductResolver interface {
-	Translations(ctx context.Context, obj *model.Product) ([]*store.ProductTranslation, error)
+	Translations(ctx context.Context, obj *model.Product) ([]*shop.ProductTranslation, error)
 
 	ChildByOptions(ctx context.Context, obj *model.Product, optionIds []string) (*model.Product, error)
 	Parent(ctx context.Context, obj *model.Product) (*model.Product, error)
 	Children(ctx context.Context, obj *model.Product) ([]*model.Product, error)
 	ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error)
-	MainImage(ctx context.Context, obj *model.Product) (*store.File, error)
+	MainImage(ctx context.Context, obj *model.Product) (*shop.File, error)
 	ComponentProducts(ctx context.Context, obj *model.Product) ([]*model.Product, error)
 	ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error)
@@ -1079,39 +1080,39 @@ type QueryResolver interface {
 	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
 	Product(ctx context.Context, id *string, sku *string, slug *string) (*model.Product, error)
 	Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
-	ProductConfigured(ctx context.Context, id string, selectedOptions []*store.BundleChoice) (*model.Product, error)
-	File(ctx context.Context, id string) (*store.File, error)
-	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.File], error)
-	Currencies(ctx context.Context) ([]*store.Currency, error)
-	Currency(ctx context.Context, code string) (*store.Currency, error)
+	ProductConfigured(ctx context.Context, id string, selectedOptions []*shop.BundleChoice) (*model.Product, error)
+	File(ctx context.Context, id string) (*shop.File, error)
+	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*shop.File], error)
+	Currencies(ctx context.Context) ([]*shop.Currency, error)
+	Currency(ctx context.Context, code string) (*shop.Currency, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
 	Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
 	StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error)
-	StockLocations(ctx context.Context) ([]*store.StockLocation, error)
+	StockLocations(ctx context.Context) ([]*shop.StockLocation, error)
 	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
 	StockTransaction(ctx context.Context, productID string, id string) (*model.StockTransaction, error)
-	Settings(ctx context.Context) (*store.Settings, error)
+	Settings(ctx context.Context) (*shop.Settings, error)
 	Gateway(ctx context.Context, slug string) (*model.Gateway, error)
 	Gateways(ctx context.Context) ([]*model.Gateway, error)
 	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
-	Catalog(ctx context.Context, id string) (*store.Catalog, error)
-	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.Catalog], error)
-	CatalogRule(ctx context.Context, id string) (*store.CatalogRule, error)
-	Promotion(ctx context.Context, id string) (*store.Promotion, error)
-	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.Promotion], error)
-	PromotionCode(ctx context.Context, code string) (*store.PromotionCode, error)
-	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.PromotionCode], error)
-	CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.CatalogRule], error)
-	AuthoredHierarchy(ctx context.Context, id string) (*store.AuthoredHierarchy, error)
-	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*store.AuthoredHierarchy], error)
+	Catalog(ctx context.Context, id string) (*shop.Catalog, error)
+	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*shop.Catalog], error)
+	CatalogRule(ctx context.Context, id string) (*shop.CatalogRule, error)
+	Promotion(ctx context.Context, id string) (*shop.Promotion, error)
+	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*shop.Promotion], error)
+	PromotionCode(ctx context.Context, code string) (*shop.PromotionCode, error)
+	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*shop.PromotionCode], error)
+	CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*shop.CatalogRule], error)
+	AuthoredHierarchy(ctx context.Context, id string) (*shop.AuthoredHierarchy, error)
+	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*shop.AuthoredHierarchy], error)
 	AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error)
 	AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredNode], error)
-	CatalogReleases(ctx context.Context, catalogID string) ([]*store.Release, error)
+	CatalogReleases(ctx context.Context, catalogID string) ([]*shop.Release, error)
 	Job(ctx context.Context, id string) (*model.Job, error)
 	Jobs(ctx context.Context, first int) ([]*model.Job, error)
 	Node(ctx context.Context, id string) (model.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
-	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, currency *string, amount *string) (*store.CodeCheck, error)
+	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, currency *string, amount *string) (*shop.CodeCheck, error)
 	PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 }
 type StockResolver interface {
@@ -1124,7 +1125,7 @@ type StockTransactionResolver interface {
 type SubscriptionResolver interface {
 	StockChanged(ctx context.Context, productIds []string) (<-chan *model.Stock, error)
 	JobProgress(ctx context.Context, id string) (<-chan *model.Job, error)
-	CatalogPublished(ctx context.Context) (<-chan *store.Release, error)
+	CatalogPublished(ctx context.Context) (<-chan *shop.Release, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -4699,7 +4700,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.ProductConfigured(childComplexity, args["id"].(string), args["selectedOptions"].([]*store.BundleChoice)), true
+		return e.ComplexityRoot.Query.ProductConfigured(childComplexity, args["id"].(string), args["selectedOptions"].([]*shop.BundleChoice)), true
 	case "Query.products":
 		if e.ComplexityRoot.Query.Products == nil {
 			break
@@ -11987,8 +11988,8 @@ func (ec *executionContext) field_Query_productConfigured_args(ctx context.Conte
 	}
 	args["id"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "selectedOptions",
-		func(ctx context.Context, v any) ([]*store.BundleChoice, error) {
-			return ec.unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚐBundleChoiceᚄ(ctx, v)
+		func(ctx context.Context, v any) ([]*shop.BundleChoice, error) {
+			return ec.unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚋshopᚐBundleChoiceᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -12665,7 +12666,7 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _AuthoredHierarchy_id(ctx context.Context, field graphql.CollectedField, obj *store.AuthoredHierarchy) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchy_id(ctx context.Context, field graphql.CollectedField, obj *shop.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12688,7 +12689,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchy_id(_ context.Context,
 	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchy_uuid(ctx context.Context, field graphql.CollectedField, obj *store.AuthoredHierarchy) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchy_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12711,7 +12712,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchy_uuid(_ context.Contex
 	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchy_name(ctx context.Context, field graphql.CollectedField, obj *store.AuthoredHierarchy) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchy_name(ctx context.Context, field graphql.CollectedField, obj *shop.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12734,7 +12735,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchy_name(_ context.Contex
 	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchy_slug(ctx context.Context, field graphql.CollectedField, obj *store.AuthoredHierarchy) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchy_slug(ctx context.Context, field graphql.CollectedField, obj *shop.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12757,7 +12758,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchy_slug(_ context.Contex
 	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchy_description(ctx context.Context, field graphql.CollectedField, obj *store.AuthoredHierarchy) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchy_description(ctx context.Context, field graphql.CollectedField, obj *shop.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12780,7 +12781,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchy_description(_ context
 	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchy_updatedAt(ctx context.Context, field graphql.CollectedField, obj *store.AuthoredHierarchy) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchy_updatedAt(ctx context.Context, field graphql.CollectedField, obj *shop.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12803,7 +12804,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchy_updatedAt(_ context.C
 	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchyConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.AuthoredHierarchy]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchyConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.AuthoredHierarchy]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12815,7 +12816,7 @@ func (ec *executionContext) _AuthoredHierarchyConnection_edges(ctx context.Conte
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.AuthoredHierarchy]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*shop.AuthoredHierarchy]) graphql.Marshaler {
 			return ec.marshalNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -12835,7 +12836,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchyConnection_edges(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _AuthoredHierarchyConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.AuthoredHierarchy]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchyConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.AuthoredHierarchy]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12847,8 +12848,8 @@ func (ec *executionContext) _AuthoredHierarchyConnection_nodes(ctx context.Conte
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*store.AuthoredHierarchy) graphql.Marshaler {
-			return ec.marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚐAuthoredHierarchyᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*shop.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋshopᚐAuthoredHierarchyᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -12867,7 +12868,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchyConnection_nodes(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _AuthoredHierarchyConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.AuthoredHierarchy]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchyConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.AuthoredHierarchy]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12899,7 +12900,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchyConnection_pageInfo(_ 
 	return fc, nil
 }
 
-func (ec *executionContext) _AuthoredHierarchyConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.AuthoredHierarchy]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchyConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.AuthoredHierarchy]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12922,7 +12923,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchyConnection_totalCount(
 	return graphql.NewScalarFieldContext("AuthoredHierarchyConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchyEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.AuthoredHierarchy]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchyEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.AuthoredHierarchy]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12945,7 +12946,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchyEdge_cursor(_ context.
 	return graphql.NewScalarFieldContext("AuthoredHierarchyEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchyEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.AuthoredHierarchy]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchyEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.AuthoredHierarchy]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12957,8 +12958,8 @@ func (ec *executionContext) _AuthoredHierarchyEdge_node(ctx context.Context, fie
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.AuthoredHierarchy) graphql.Marshaler {
-			return ec.marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, selections, v)
 		},
 		true,
 		true,
@@ -13558,7 +13559,7 @@ func (ec *executionContext) fieldContext_BreadcrumbTrail_ancestors(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _BundleConfiguration_selectedOptions(ctx context.Context, field graphql.CollectedField, obj *store.BundleConfiguration) (ret graphql.Marshaler) {
+func (ec *executionContext) _BundleConfiguration_selectedOptions(ctx context.Context, field graphql.CollectedField, obj *shop.BundleConfiguration) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13581,7 +13582,7 @@ func (ec *executionContext) fieldContext_BundleConfiguration_selectedOptions(_ c
 	return graphql.NewScalarFieldContext("BundleConfiguration", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_id(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_id(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13604,7 +13605,7 @@ func (ec *executionContext) fieldContext_Catalog_id(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("Catalog", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_uuid(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13627,7 +13628,7 @@ func (ec *executionContext) fieldContext_Catalog_uuid(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_name(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_name(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13650,7 +13651,7 @@ func (ec *executionContext) fieldContext_Catalog_name(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_hierarchyIds(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_hierarchyIds(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13673,7 +13674,7 @@ func (ec *executionContext) fieldContext_Catalog_hierarchyIds(_ context.Context,
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_pricebooks(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_pricebooks(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13685,8 +13686,8 @@ func (ec *executionContext) _Catalog_pricebooks(ctx context.Context, field graph
 			return obj.Pricebooks, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.PricebookRank) graphql.Marshaler {
-			return ec.marshalNCatalogPricebook2ᚕporticoᚋstoreᚐPricebookRankᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.PricebookRank) graphql.Marshaler {
+			return ec.marshalNCatalogPricebook2ᚕporticoᚋstoreᚋshopᚐPricebookRankᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -13705,7 +13706,7 @@ func (ec *executionContext) fieldContext_Catalog_pricebooks(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _Catalog_locale(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_locale(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13728,7 +13729,7 @@ func (ec *executionContext) fieldContext_Catalog_locale(_ context.Context, field
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_currency(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_currency(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13751,7 +13752,7 @@ func (ec *executionContext) fieldContext_Catalog_currency(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_createdAt(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_createdAt(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13774,7 +13775,7 @@ func (ec *executionContext) fieldContext_Catalog_createdAt(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_published(ctx context.Context, field graphql.CollectedField, obj *store.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_published(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13947,8 +13948,8 @@ func (ec *executionContext) _CatalogCandidate_schedule(ctx context.Context, fiel
 			return obj.Schedule(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -13970,8 +13971,8 @@ func (ec *executionContext) _CatalogCandidate_account(ctx context.Context, field
 			return obj.Account(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -13993,8 +13994,8 @@ func (ec *executionContext) _CatalogCandidate_accountTag(ctx context.Context, fi
 			return obj.AccountTag(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14016,8 +14017,8 @@ func (ec *executionContext) _CatalogCandidate_customer(ctx context.Context, fiel
 			return obj.Customer(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14039,8 +14040,8 @@ func (ec *executionContext) _CatalogCandidate_channel(ctx context.Context, field
 			return obj.Channel(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14062,8 +14063,8 @@ func (ec *executionContext) _CatalogCandidate_tag(ctx context.Context, field gra
 			return obj.Tag(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14085,8 +14086,8 @@ func (ec *executionContext) _CatalogCandidate_dropped(ctx context.Context, field
 			return obj.Dropped(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.RuleDrop) graphql.Marshaler {
-			return ec.marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.RuleDrop) graphql.Marshaler {
+			return ec.marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop(ctx, selections, v)
 		},
 		true,
 		false,
@@ -14096,7 +14097,7 @@ func (ec *executionContext) fieldContext_CatalogCandidate_dropped(_ context.Cont
 	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type CatalogRuleDrop does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -14108,7 +14109,7 @@ func (ec *executionContext) _CatalogConnection_edges(ctx context.Context, field 
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.Catalog]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*shop.Catalog]) graphql.Marshaler {
 			return ec.marshalNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -14128,7 +14129,7 @@ func (ec *executionContext) fieldContext_CatalogConnection_edges(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -14140,8 +14141,8 @@ func (ec *executionContext) _CatalogConnection_nodes(ctx context.Context, field 
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*store.Catalog) graphql.Marshaler {
-			return ec.marshalNCatalog2ᚕᚖporticoᚋstoreᚐCatalogᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*shop.Catalog) graphql.Marshaler {
+			return ec.marshalNCatalog2ᚕᚖporticoᚋstoreᚋshopᚐCatalogᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14160,7 +14161,7 @@ func (ec *executionContext) fieldContext_CatalogConnection_nodes(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -14192,7 +14193,7 @@ func (ec *executionContext) fieldContext_CatalogConnection_pageInfo(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -14227,8 +14228,8 @@ func (ec *executionContext) _CatalogCreatePayload_catalog(ctx context.Context, f
 			return obj.Catalog, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Catalog) graphql.Marshaler {
-			return ec.marshalOCatalog2ᚖporticoᚋstoreᚐCatalog(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, selections, v)
 		},
 		true,
 		false,
@@ -14334,7 +14335,7 @@ func (ec *executionContext) fieldContext_CatalogDeletePayload_userErrors(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -14357,7 +14358,7 @@ func (ec *executionContext) fieldContext_CatalogEdge_cursor(_ context.Context, f
 	return graphql.NewScalarFieldContext("CatalogEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -14369,8 +14370,8 @@ func (ec *executionContext) _CatalogEdge_node(ctx context.Context, field graphql
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Catalog) graphql.Marshaler {
-			return ec.marshalNCatalog2ᚖporticoᚋstoreᚐCatalog(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Catalog) graphql.Marshaler {
+			return ec.marshalNCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14986,7 +14987,7 @@ func (ec *executionContext) fieldContext_CatalogNodeEdge_node(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogPricebook_uuid(ctx context.Context, field graphql.CollectedField, obj *store.PricebookRank) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogPricebook_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.PricebookRank) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15009,7 +15010,7 @@ func (ec *executionContext) fieldContext_CatalogPricebook_uuid(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogPricebook", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogPricebook_priority(ctx context.Context, field graphql.CollectedField, obj *store.PricebookRank) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogPricebook_priority(ctx context.Context, field graphql.CollectedField, obj *shop.PricebookRank) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15096,7 +15097,7 @@ func (ec *executionContext) fieldContext_CatalogPublishPayload_userErrors(_ cont
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRelease_id(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_id(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15119,7 +15120,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_id(_ context.Context, fi
 	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_uuid(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15142,7 +15143,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_uuid(_ context.Context, 
 	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_catalogId(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_catalogId(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15165,7 +15166,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_catalogId(_ context.Cont
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_served(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_served(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15188,7 +15189,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_served(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_publishedAt(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_publishedAt(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15211,7 +15212,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_publishedAt(_ context.Co
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_products(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_products(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15234,7 +15235,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_products(_ context.Conte
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_locale(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_locale(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15257,7 +15258,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_locale(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_locales(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_locales(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15280,7 +15281,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_locales(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_added(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_added(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15303,7 +15304,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_added(_ context.Context,
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_changed(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_changed(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15326,7 +15327,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_changed(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_removed(ctx context.Context, field graphql.CollectedField, obj *store.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_removed(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15361,8 +15362,8 @@ func (ec *executionContext) _CatalogReleaseServePayload_release(ctx context.Cont
 			return obj.Release, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Release) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx, selections, v)
 		},
 		true,
 		false,
@@ -15471,8 +15472,8 @@ func (ec *executionContext) _CatalogResolution_reason(ctx context.Context, field
 			return obj.Reason, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.ResolutionReason) graphql.Marshaler {
-			return ec.marshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.ResolutionReason) graphql.Marshaler {
+			return ec.marshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason(ctx, selections, v)
 		},
 		true,
 		true,
@@ -15632,8 +15633,8 @@ func (ec *executionContext) _CatalogResolution_tieBreak(ctx context.Context, fie
 			return obj.TieBreak(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.TieBreak) graphql.Marshaler {
-			return ec.marshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.TieBreak) graphql.Marshaler {
+			return ec.marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak(ctx, selections, v)
 		},
 		true,
 		false,
@@ -15675,7 +15676,7 @@ func (ec *executionContext) fieldContext_CatalogResolution_candidates(_ context.
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRule_id(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_id(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15698,7 +15699,7 @@ func (ec *executionContext) fieldContext_CatalogRule_id(_ context.Context, field
 	return graphql.NewScalarFieldContext("CatalogRule", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_uuid(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15721,7 +15722,7 @@ func (ec *executionContext) fieldContext_CatalogRule_uuid(_ context.Context, fie
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_name(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_name(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15744,7 +15745,7 @@ func (ec *executionContext) fieldContext_CatalogRule_name(_ context.Context, fie
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_catalogId(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_catalogId(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15767,7 +15768,7 @@ func (ec *executionContext) fieldContext_CatalogRule_catalogId(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_accountIds(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_accountIds(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15790,7 +15791,7 @@ func (ec *executionContext) fieldContext_CatalogRule_accountIds(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_accountTagIds(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_accountTagIds(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15813,7 +15814,7 @@ func (ec *executionContext) fieldContext_CatalogRule_accountTagIds(_ context.Con
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_customerIds(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_customerIds(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15836,7 +15837,7 @@ func (ec *executionContext) fieldContext_CatalogRule_customerIds(_ context.Conte
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_channels(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_channels(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15859,7 +15860,7 @@ func (ec *executionContext) fieldContext_CatalogRule_channels(_ context.Context,
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_tags(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_tags(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15882,7 +15883,7 @@ func (ec *executionContext) fieldContext_CatalogRule_tags(_ context.Context, fie
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_schedules(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_schedules(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15894,8 +15895,8 @@ func (ec *executionContext) _CatalogRule_schedules(ctx context.Context, field gr
 			return obj.Schedules, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.Schedule) graphql.Marshaler {
-			return ec.marshalNCatalogRuleSchedule2ᚕporticoᚋstoreᚐScheduleᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.Schedule) graphql.Marshaler {
+			return ec.marshalNCatalogRuleSchedule2ᚕporticoᚋstoreᚋshopᚐScheduleᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -15914,7 +15915,7 @@ func (ec *executionContext) fieldContext_CatalogRule_schedules(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRule_createdAt(ctx context.Context, field graphql.CollectedField, obj *store.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_createdAt(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15937,7 +15938,7 @@ func (ec *executionContext) fieldContext_CatalogRule_createdAt(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRuleConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15949,7 +15950,7 @@ func (ec *executionContext) _CatalogRuleConnection_edges(ctx context.Context, fi
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.CatalogRule]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*shop.CatalogRule]) graphql.Marshaler {
 			return ec.marshalNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -15969,7 +15970,7 @@ func (ec *executionContext) fieldContext_CatalogRuleConnection_edges(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRuleConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15981,8 +15982,8 @@ func (ec *executionContext) _CatalogRuleConnection_nodes(ctx context.Context, fi
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*store.CatalogRule) graphql.Marshaler {
-			return ec.marshalNCatalogRule2ᚕᚖporticoᚋstoreᚐCatalogRuleᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*shop.CatalogRule) graphql.Marshaler {
+			return ec.marshalNCatalogRule2ᚕᚖporticoᚋstoreᚋshopᚐCatalogRuleᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -16001,7 +16002,7 @@ func (ec *executionContext) fieldContext_CatalogRuleConnection_nodes(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRuleConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16033,7 +16034,7 @@ func (ec *executionContext) fieldContext_CatalogRuleConnection_pageInfo(_ contex
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRuleConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16068,8 +16069,8 @@ func (ec *executionContext) _CatalogRuleCreatePayload_catalogRule(ctx context.Co
 			return obj.CatalogRule, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.CatalogRule) graphql.Marshaler {
-			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.CatalogRule) graphql.Marshaler {
+			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, selections, v)
 		},
 		true,
 		false,
@@ -16175,7 +16176,7 @@ func (ec *executionContext) fieldContext_CatalogRuleDeletePayload_userErrors(_ c
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRuleEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16198,7 +16199,7 @@ func (ec *executionContext) fieldContext_CatalogRuleEdge_cursor(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogRuleEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRuleEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16210,8 +16211,8 @@ func (ec *executionContext) _CatalogRuleEdge_node(ctx context.Context, field gra
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.CatalogRule) graphql.Marshaler {
-			return ec.marshalNCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.CatalogRule) graphql.Marshaler {
+			return ec.marshalNCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, selections, v)
 		},
 		true,
 		true,
@@ -16230,7 +16231,7 @@ func (ec *executionContext) fieldContext_CatalogRuleEdge_node(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRuleSchedule_validFrom(ctx context.Context, field graphql.CollectedField, obj *store.Schedule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleSchedule_validFrom(ctx context.Context, field graphql.CollectedField, obj *shop.Schedule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16253,7 +16254,7 @@ func (ec *executionContext) fieldContext_CatalogRuleSchedule_validFrom(_ context
 	return graphql.NewScalarFieldContext("CatalogRuleSchedule", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRuleSchedule_validTo(ctx context.Context, field graphql.CollectedField, obj *store.Schedule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleSchedule_validTo(ctx context.Context, field graphql.CollectedField, obj *shop.Schedule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16288,8 +16289,8 @@ func (ec *executionContext) _CatalogRuleUpdatePayload_catalogRule(ctx context.Co
 			return obj.CatalogRule, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.CatalogRule) graphql.Marshaler {
-			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.CatalogRule) graphql.Marshaler {
+			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, selections, v)
 		},
 		true,
 		false,
@@ -16352,8 +16353,8 @@ func (ec *executionContext) _CatalogUpdatePayload_catalog(ctx context.Context, f
 			return obj.Catalog, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Catalog) graphql.Marshaler {
-			return ec.marshalOCatalog2ᚖporticoᚋstoreᚐCatalog(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, selections, v)
 		},
 		true,
 		false,
@@ -16404,7 +16405,7 @@ func (ec *executionContext) fieldContext_CatalogUpdatePayload_userErrors(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _ComponentOption_uuid(ctx context.Context, field graphql.CollectedField, obj *store.ComponentOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _ComponentOption_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.ComponentOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16427,7 +16428,7 @@ func (ec *executionContext) fieldContext_ComponentOption_uuid(_ context.Context,
 	return graphql.NewScalarFieldContext("ComponentOption", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _ComponentOption_type(ctx context.Context, field graphql.CollectedField, obj *store.ComponentOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _ComponentOption_type(ctx context.Context, field graphql.CollectedField, obj *shop.ComponentOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16450,7 +16451,7 @@ func (ec *executionContext) fieldContext_ComponentOption_type(_ context.Context,
 	return graphql.NewScalarFieldContext("ComponentOption", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ComponentOption_quantity(ctx context.Context, field graphql.CollectedField, obj *store.ComponentOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _ComponentOption_quantity(ctx context.Context, field graphql.CollectedField, obj *shop.ComponentOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16517,8 +16518,8 @@ func (ec *executionContext) _ConfiguredProduct_bundleConfiguration(ctx context.C
 			return obj.BundleConfiguration(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.BundleConfiguration) graphql.Marshaler {
-			return ec.marshalNBundleConfiguration2porticoᚋstoreᚐBundleConfiguration(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.BundleConfiguration) graphql.Marshaler {
+			return ec.marshalNBundleConfiguration2porticoᚋstoreᚋshopᚐBundleConfiguration(ctx, selections, v)
 		},
 		true,
 		true,
@@ -16572,8 +16573,8 @@ func (ec *executionContext) _ConfiguredProduct_price(ctx context.Context, field 
 			return obj.Price(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Price) graphql.Marshaler {
-			return ec.marshalOPrice2ᚖporticoᚋstoreᚐPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -16604,8 +16605,8 @@ func (ec *executionContext) _ConfiguredProduct_displayPrice(ctx context.Context,
 			return obj.DisplayPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -16636,8 +16637,8 @@ func (ec *executionContext) _ConfiguredProduct_originalPrice(ctx context.Context
 			return obj.OriginalPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Price) graphql.Marshaler {
-			return ec.marshalOPrice2ᚖporticoᚋstoreᚐPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -16668,8 +16669,8 @@ func (ec *executionContext) _ConfiguredProduct_originalDisplayPrice(ctx context.
 			return obj.OriginalDisplayPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -16746,8 +16747,8 @@ func (ec *executionContext) _ConfiguredProduct_tiers(ctx context.Context, field 
 			return obj.Tiers(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.PriceTier) graphql.Marshaler {
-			return ec.marshalNPriceTier2ᚕporticoᚋstoreᚐPriceTierᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.PriceTier) graphql.Marshaler {
+			return ec.marshalNPriceTier2ᚕporticoᚋstoreᚋshopᚐPriceTierᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -16766,7 +16767,7 @@ func (ec *executionContext) fieldContext_ConfiguredProduct_tiers(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _Currency_code(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+func (ec *executionContext) _Currency_code(ctx context.Context, field graphql.CollectedField, obj *shop.Currency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16789,7 +16790,7 @@ func (ec *executionContext) fieldContext_Currency_code(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Currency_default(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+func (ec *executionContext) _Currency_default(ctx context.Context, field graphql.CollectedField, obj *shop.Currency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16812,7 +16813,7 @@ func (ec *executionContext) fieldContext_Currency_default(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Currency_decimalPoint(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+func (ec *executionContext) _Currency_decimalPoint(ctx context.Context, field graphql.CollectedField, obj *shop.Currency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16835,7 +16836,7 @@ func (ec *executionContext) fieldContext_Currency_decimalPoint(_ context.Context
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Currency_thousandSeparator(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+func (ec *executionContext) _Currency_thousandSeparator(ctx context.Context, field graphql.CollectedField, obj *shop.Currency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16858,7 +16859,7 @@ func (ec *executionContext) fieldContext_Currency_thousandSeparator(_ context.Co
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Currency_decimalPlaces(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+func (ec *executionContext) _Currency_decimalPlaces(ctx context.Context, field graphql.CollectedField, obj *shop.Currency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16881,7 +16882,7 @@ func (ec *executionContext) fieldContext_Currency_decimalPlaces(_ context.Contex
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Currency_format(ctx context.Context, field graphql.CollectedField, obj *store.Currency) (ret graphql.Marshaler) {
+func (ec *executionContext) _Currency_format(ctx context.Context, field graphql.CollectedField, obj *shop.Currency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16904,7 +16905,7 @@ func (ec *executionContext) fieldContext_Currency_format(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _DisplayPrice_withTax(ctx context.Context, field graphql.CollectedField, obj *store.DisplayPrice) (ret graphql.Marshaler) {
+func (ec *executionContext) _DisplayPrice_withTax(ctx context.Context, field graphql.CollectedField, obj *shop.DisplayPrice) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16936,7 +16937,7 @@ func (ec *executionContext) fieldContext_DisplayPrice_withTax(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _DisplayPrice_withoutTax(ctx context.Context, field graphql.CollectedField, obj *store.DisplayPrice) (ret graphql.Marshaler) {
+func (ec *executionContext) _DisplayPrice_withoutTax(ctx context.Context, field graphql.CollectedField, obj *shop.DisplayPrice) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17101,7 +17102,7 @@ func (ec *executionContext) fieldContext_FacetValue_toggled(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _File_id(ctx context.Context, field graphql.CollectedField, obj *store.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_id(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17124,7 +17125,7 @@ func (ec *executionContext) fieldContext_File_id(_ context.Context, field graphq
 	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _File_uuid(ctx context.Context, field graphql.CollectedField, obj *store.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17147,7 +17148,7 @@ func (ec *executionContext) fieldContext_File_uuid(_ context.Context, field grap
 	return graphql.NewScalarFieldContext("File", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _File_fileName(ctx context.Context, field graphql.CollectedField, obj *store.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_fileName(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17170,7 +17171,7 @@ func (ec *executionContext) fieldContext_File_fileName(_ context.Context, field 
 	return graphql.NewScalarFieldContext("File", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _File_mimeType(ctx context.Context, field graphql.CollectedField, obj *store.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_mimeType(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17193,7 +17194,7 @@ func (ec *executionContext) fieldContext_File_mimeType(_ context.Context, field 
 	return graphql.NewScalarFieldContext("File", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _File_public(ctx context.Context, field graphql.CollectedField, obj *store.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_public(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17216,7 +17217,7 @@ func (ec *executionContext) fieldContext_File_public(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("File", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _File_href(ctx context.Context, field graphql.CollectedField, obj *store.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_href(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17239,7 +17240,7 @@ func (ec *executionContext) fieldContext_File_href(_ context.Context, field grap
 	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _File_createdAt(ctx context.Context, field graphql.CollectedField, obj *store.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_createdAt(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17262,7 +17263,7 @@ func (ec *executionContext) fieldContext_File_createdAt(_ context.Context, field
 	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _File_width(ctx context.Context, field graphql.CollectedField, obj *store.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_width(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17285,7 +17286,7 @@ func (ec *executionContext) fieldContext_File_width(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _File_height(ctx context.Context, field graphql.CollectedField, obj *store.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_height(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17308,7 +17309,7 @@ func (ec *executionContext) fieldContext_File_height(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _FileConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.File]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FileConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.File]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17320,7 +17321,7 @@ func (ec *executionContext) _FileConnection_edges(ctx context.Context, field gra
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.File]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*shop.File]) graphql.Marshaler {
 			return ec.marshalNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -17340,7 +17341,7 @@ func (ec *executionContext) fieldContext_FileConnection_edges(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _FileConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.File]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FileConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.File]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17352,8 +17353,8 @@ func (ec *executionContext) _FileConnection_nodes(ctx context.Context, field gra
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*store.File) graphql.Marshaler {
-			return ec.marshalNFile2ᚕᚖporticoᚋstoreᚐFileᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*shop.File) graphql.Marshaler {
+			return ec.marshalNFile2ᚕᚖporticoᚋstoreᚋshopᚐFileᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -17372,7 +17373,7 @@ func (ec *executionContext) fieldContext_FileConnection_nodes(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _FileConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.File]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FileConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.File]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17404,7 +17405,7 @@ func (ec *executionContext) fieldContext_FileConnection_pageInfo(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _FileConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.File]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FileConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.File]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17427,7 +17428,7 @@ func (ec *executionContext) fieldContext_FileConnection_totalCount(_ context.Con
 	return graphql.NewScalarFieldContext("FileConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _FileEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.File]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FileEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.File]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17450,7 +17451,7 @@ func (ec *executionContext) fieldContext_FileEdge_cursor(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("FileEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _FileEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.File]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FileEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.File]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17462,8 +17463,8 @@ func (ec *executionContext) _FileEdge_node(ctx context.Context, field graphql.Co
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.File) graphql.Marshaler {
-			return ec.marshalNFile2ᚖporticoᚋstoreᚐFile(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.File) graphql.Marshaler {
+			return ec.marshalNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, selections, v)
 		},
 		true,
 		true,
@@ -18269,8 +18270,8 @@ func (ec *executionContext) _HierarchyCreatePayload_hierarchy(ctx context.Contex
 			return obj.Hierarchy, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.AuthoredHierarchy) graphql.Marshaler {
-			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, selections, v)
 		},
 		true,
 		false,
@@ -18443,8 +18444,8 @@ func (ec *executionContext) _HierarchyUpdatePayload_hierarchy(ctx context.Contex
 			return obj.Hierarchy, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.AuthoredHierarchy) graphql.Marshaler {
-			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, selections, v)
 		},
 		true,
 		false,
@@ -18553,8 +18554,8 @@ func (ec *executionContext) _Job_kind(ctx context.Context, field graphql.Collect
 			return obj.Kind, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.JobKind) graphql.Marshaler {
-			return ec.marshalNJobKind2porticoᚋstoreᚐJobKind(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.JobKind) graphql.Marshaler {
+			return ec.marshalNJobKind2porticoᚋstoreᚋshopᚐJobKind(ctx, selections, v)
 		},
 		true,
 		true,
@@ -18576,8 +18577,8 @@ func (ec *executionContext) _Job_state(ctx context.Context, field graphql.Collec
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.JobState) graphql.Marshaler {
-			return ec.marshalNJobState2porticoᚋstoreᚐJobState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.JobState) graphql.Marshaler {
+			return ec.marshalNJobState2porticoᚋstoreᚋshopᚐJobState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -18760,8 +18761,8 @@ func (ec *executionContext) _Job_release(ctx context.Context, field graphql.Coll
 			return ec.Resolvers.Job().Release(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Release) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx, selections, v)
 		},
 		true,
 		false,
@@ -20852,7 +20853,7 @@ func (ec *executionContext) fieldContext_PageInfo_endCursor(_ context.Context, f
 	return graphql.NewScalarFieldContext("PageInfo", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Price_amount(ctx context.Context, field graphql.CollectedField, obj *store.Price) (ret graphql.Marshaler) {
+func (ec *executionContext) _Price_amount(ctx context.Context, field graphql.CollectedField, obj *shop.Price) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20875,7 +20876,7 @@ func (ec *executionContext) fieldContext_Price_amount(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Price", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Price_currency(ctx context.Context, field graphql.CollectedField, obj *store.Price) (ret graphql.Marshaler) {
+func (ec *executionContext) _Price_currency(ctx context.Context, field graphql.CollectedField, obj *shop.Price) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20898,7 +20899,7 @@ func (ec *executionContext) fieldContext_Price_currency(_ context.Context, field
 	return graphql.NewScalarFieldContext("Price", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Price_includesTax(ctx context.Context, field graphql.CollectedField, obj *store.Price) (ret graphql.Marshaler) {
+func (ec *executionContext) _Price_includesTax(ctx context.Context, field graphql.CollectedField, obj *shop.Price) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20921,7 +20922,7 @@ func (ec *executionContext) fieldContext_Price_includesTax(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Price", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PriceModifier_name(ctx context.Context, field graphql.CollectedField, obj *store.PriceModifier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceModifier_name(ctx context.Context, field graphql.CollectedField, obj *shop.PriceModifier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20944,7 +20945,7 @@ func (ec *executionContext) fieldContext_PriceModifier_name(_ context.Context, f
 	return graphql.NewScalarFieldContext("PriceModifier", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PriceModifier_modifierType(ctx context.Context, field graphql.CollectedField, obj *store.PriceModifier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceModifier_modifierType(ctx context.Context, field graphql.CollectedField, obj *shop.PriceModifier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20956,8 +20957,8 @@ func (ec *executionContext) _PriceModifier_modifierType(ctx context.Context, fie
 			return obj.ModifierType, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.PriceModifierType) graphql.Marshaler {
-			return ec.marshalNPriceModifierType2porticoᚋstoreᚐPriceModifierType(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.PriceModifierType) graphql.Marshaler {
+			return ec.marshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType(ctx, selections, v)
 		},
 		true,
 		true,
@@ -20967,7 +20968,7 @@ func (ec *executionContext) fieldContext_PriceModifier_modifierType(_ context.Co
 	return graphql.NewScalarFieldContext("PriceModifier", field, false, false, errors.New("field of type PriceModifierType does not have child fields"))
 }
 
-func (ec *executionContext) _PriceModifier_amounts(ctx context.Context, field graphql.CollectedField, obj *store.PriceModifier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceModifier_amounts(ctx context.Context, field graphql.CollectedField, obj *shop.PriceModifier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20979,8 +20980,8 @@ func (ec *executionContext) _PriceModifier_amounts(ctx context.Context, field gr
 			return obj.Amounts, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*store.Price) graphql.Marshaler {
-			return ec.marshalNPriceModifierAmount2ᚕᚖporticoᚋstoreᚐPriceᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*shop.Price) graphql.Marshaler {
+			return ec.marshalNPriceModifierAmount2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -20999,7 +21000,7 @@ func (ec *executionContext) fieldContext_PriceModifier_amounts(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _PriceModifierAmount_amount(ctx context.Context, field graphql.CollectedField, obj *store.Price) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceModifierAmount_amount(ctx context.Context, field graphql.CollectedField, obj *shop.Price) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21022,7 +21023,7 @@ func (ec *executionContext) fieldContext_PriceModifierAmount_amount(_ context.Co
 	return graphql.NewScalarFieldContext("PriceModifierAmount", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PriceModifierAmount_currency(ctx context.Context, field graphql.CollectedField, obj *store.Price) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceModifierAmount_currency(ctx context.Context, field graphql.CollectedField, obj *shop.Price) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21045,7 +21046,7 @@ func (ec *executionContext) fieldContext_PriceModifierAmount_currency(_ context.
 	return graphql.NewScalarFieldContext("PriceModifierAmount", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PriceModifierAmount_includesTax(ctx context.Context, field graphql.CollectedField, obj *store.Price) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceModifierAmount_includesTax(ctx context.Context, field graphql.CollectedField, obj *shop.Price) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21068,7 +21069,7 @@ func (ec *executionContext) fieldContext_PriceModifierAmount_includesTax(_ conte
 	return graphql.NewScalarFieldContext("PriceModifierAmount", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PriceTier_name(ctx context.Context, field graphql.CollectedField, obj *store.PriceTier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceTier_name(ctx context.Context, field graphql.CollectedField, obj *shop.PriceTier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21091,7 +21092,7 @@ func (ec *executionContext) fieldContext_PriceTier_name(_ context.Context, field
 	return graphql.NewScalarFieldContext("PriceTier", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PriceTier_minimumQuantity(ctx context.Context, field graphql.CollectedField, obj *store.PriceTier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceTier_minimumQuantity(ctx context.Context, field graphql.CollectedField, obj *shop.PriceTier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21114,7 +21115,7 @@ func (ec *executionContext) fieldContext_PriceTier_minimumQuantity(_ context.Con
 	return graphql.NewScalarFieldContext("PriceTier", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PriceTier_price(ctx context.Context, field graphql.CollectedField, obj *store.PriceTier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceTier_price(ctx context.Context, field graphql.CollectedField, obj *shop.PriceTier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21126,8 +21127,8 @@ func (ec *executionContext) _PriceTier_price(ctx context.Context, field graphql.
 			return obj.Price, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Price) graphql.Marshaler {
-			return ec.marshalNPrice2ᚖporticoᚋstoreᚐPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Price) graphql.Marshaler {
+			return ec.marshalNPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21146,7 +21147,7 @@ func (ec *executionContext) fieldContext_PriceTier_price(_ context.Context, fiel
 	return fc, nil
 }
 
-func (ec *executionContext) _PriceTier_displayPrice(ctx context.Context, field graphql.CollectedField, obj *store.PriceTier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceTier_displayPrice(ctx context.Context, field graphql.CollectedField, obj *shop.PriceTier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21158,8 +21159,8 @@ func (ec *executionContext) _PriceTier_displayPrice(ctx context.Context, field g
 			return obj.DisplayPrice, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.DisplayPrice) graphql.Marshaler {
-			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.DisplayPrice) graphql.Marshaler {
+			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21512,8 +21513,8 @@ func (ec *executionContext) _Product_modifiers(ctx context.Context, field graphq
 			return obj.Modifiers(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.PriceModifier) graphql.Marshaler {
-			return ec.marshalNPriceModifier2ᚕporticoᚋstoreᚐPriceModifierᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.PriceModifier) graphql.Marshaler {
+			return ec.marshalNPriceModifier2ᚕporticoᚋstoreᚋshopᚐPriceModifierᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21682,8 +21683,8 @@ func (ec *executionContext) _Product_translations(ctx context.Context, field gra
 			return ec.Resolvers.Product().Translations(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*store.ProductTranslation) graphql.Marshaler {
-			return ec.marshalNProductTranslation2ᚕᚖporticoᚋstoreᚐProductTranslationᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*shop.ProductTranslation) graphql.Marshaler {
+			return ec.marshalNProductTranslation2ᚕᚖporticoᚋstoreᚋshopᚐProductTranslationᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21783,8 +21784,8 @@ func (ec *executionContext) _Product_price(ctx context.Context, field graphql.Co
 			return obj.Price(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Price) graphql.Marshaler {
-			return ec.marshalOPrice2ᚖporticoᚋstoreᚐPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -21815,8 +21816,8 @@ func (ec *executionContext) _Product_displayPrice(ctx context.Context, field gra
 			return obj.DisplayPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -21847,8 +21848,8 @@ func (ec *executionContext) _Product_originalPrice(ctx context.Context, field gr
 			return obj.OriginalPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Price) graphql.Marshaler {
-			return ec.marshalOPrice2ᚖporticoᚋstoreᚐPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -21879,8 +21880,8 @@ func (ec *executionContext) _Product_originalDisplayPrice(ctx context.Context, f
 			return obj.OriginalDisplayPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -21957,8 +21958,8 @@ func (ec *executionContext) _Product_tiers(ctx context.Context, field graphql.Co
 			return obj.Tiers(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.PriceTier) graphql.Marshaler {
-			return ec.marshalNPriceTier2ᚕporticoᚋstoreᚐPriceTierᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.PriceTier) graphql.Marshaler {
+			return ec.marshalNPriceTier2ᚕporticoᚋstoreᚋshopᚐPriceTierᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21989,8 +21990,8 @@ func (ec *executionContext) _Product_components(ctx context.Context, field graph
 			return obj.Components(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.ProductComponent) graphql.Marshaler {
-			return ec.marshalNProductComponent2ᚕporticoᚋstoreᚐProductComponentᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.ProductComponent) graphql.Marshaler {
+			return ec.marshalNProductComponent2ᚕporticoᚋstoreᚋshopᚐProductComponentᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -22021,8 +22022,8 @@ func (ec *executionContext) _Product_bundleConfiguration(ctx context.Context, fi
 			return obj.BundleConfiguration(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.BundleConfiguration) graphql.Marshaler {
-			return ec.marshalNBundleConfiguration2porticoᚋstoreᚐBundleConfiguration(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.BundleConfiguration) graphql.Marshaler {
+			return ec.marshalNBundleConfiguration2porticoᚋstoreᚋshopᚐBundleConfiguration(ctx, selections, v)
 		},
 		true,
 		true,
@@ -22122,8 +22123,8 @@ func (ec *executionContext) _Product_variations(ctx context.Context, field graph
 			return obj.Variations(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.Variation) graphql.Marshaler {
-			return ec.marshalNVariation2ᚕporticoᚋstoreᚐVariationᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.Variation) graphql.Marshaler {
+			return ec.marshalNVariation2ᚕporticoᚋstoreᚋshopᚐVariationᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -22154,8 +22155,8 @@ func (ec *executionContext) _Product_childVariations(ctx context.Context, field 
 			return obj.ChildVariations(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.Variation) graphql.Marshaler {
-			return ec.marshalNVariation2ᚕporticoᚋstoreᚐVariationᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.Variation) graphql.Marshaler {
+			return ec.marshalNVariation2ᚕporticoᚋstoreᚋshopᚐVariationᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -22416,8 +22417,8 @@ func (ec *executionContext) _Product_mainImage(ctx context.Context, field graphq
 			return ec.Resolvers.Product().MainImage(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.File) graphql.Marshaler {
-			return ec.marshalOFile2ᚖporticoᚋstoreᚐFile(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.File) graphql.Marshaler {
+			return ec.marshalOFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, selections, v)
 		},
 		true,
 		false,
@@ -22608,7 +22609,7 @@ func (ec *executionContext) fieldContext_Product_stock(_ context.Context, field 
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductComponent_key(ctx context.Context, field graphql.CollectedField, obj *store.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_key(ctx context.Context, field graphql.CollectedField, obj *shop.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22631,7 +22632,7 @@ func (ec *executionContext) fieldContext_ProductComponent_key(_ context.Context,
 	return graphql.NewScalarFieldContext("ProductComponent", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ProductComponent_name(ctx context.Context, field graphql.CollectedField, obj *store.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_name(ctx context.Context, field graphql.CollectedField, obj *shop.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22654,7 +22655,7 @@ func (ec *executionContext) fieldContext_ProductComponent_name(_ context.Context
 	return graphql.NewScalarFieldContext("ProductComponent", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ProductComponent_min(ctx context.Context, field graphql.CollectedField, obj *store.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_min(ctx context.Context, field graphql.CollectedField, obj *shop.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22677,7 +22678,7 @@ func (ec *executionContext) fieldContext_ProductComponent_min(_ context.Context,
 	return graphql.NewScalarFieldContext("ProductComponent", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ProductComponent_max(ctx context.Context, field graphql.CollectedField, obj *store.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_max(ctx context.Context, field graphql.CollectedField, obj *shop.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22700,7 +22701,7 @@ func (ec *executionContext) fieldContext_ProductComponent_max(_ context.Context,
 	return graphql.NewScalarFieldContext("ProductComponent", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ProductComponent_sortOrder(ctx context.Context, field graphql.CollectedField, obj *store.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_sortOrder(ctx context.Context, field graphql.CollectedField, obj *shop.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22723,7 +22724,7 @@ func (ec *executionContext) fieldContext_ProductComponent_sortOrder(_ context.Co
 	return graphql.NewScalarFieldContext("ProductComponent", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ProductComponent_options(ctx context.Context, field graphql.CollectedField, obj *store.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_options(ctx context.Context, field graphql.CollectedField, obj *shop.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22735,8 +22736,8 @@ func (ec *executionContext) _ProductComponent_options(ctx context.Context, field
 			return obj.Options, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.ComponentOption) graphql.Marshaler {
-			return ec.marshalNComponentOption2ᚕporticoᚋstoreᚐComponentOptionᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.ComponentOption) graphql.Marshaler {
+			return ec.marshalNComponentOption2ᚕporticoᚋstoreᚋshopᚐComponentOptionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -23107,8 +23108,8 @@ func (ec *executionContext) _ProductFile_file(ctx context.Context, field graphql
 			return obj.File, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.File) graphql.Marshaler {
-			return ec.marshalNFile2ᚖporticoᚋstoreᚐFile(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.File) graphql.Marshaler {
+			return ec.marshalNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, selections, v)
 		},
 		true,
 		true,
@@ -23443,7 +23444,7 @@ func (ec *executionContext) fieldContext_ProductFilterValues_and(_ context.Conte
 	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _ProductTranslation_language(ctx context.Context, field graphql.CollectedField, obj *store.ProductTranslation) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductTranslation_language(ctx context.Context, field graphql.CollectedField, obj *shop.ProductTranslation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23466,7 +23467,7 @@ func (ec *executionContext) fieldContext_ProductTranslation_language(_ context.C
 	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ProductTranslation_name(ctx context.Context, field graphql.CollectedField, obj *store.ProductTranslation) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductTranslation_name(ctx context.Context, field graphql.CollectedField, obj *shop.ProductTranslation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23489,7 +23490,7 @@ func (ec *executionContext) fieldContext_ProductTranslation_name(_ context.Conte
 	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ProductTranslation_description(ctx context.Context, field graphql.CollectedField, obj *store.ProductTranslation) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductTranslation_description(ctx context.Context, field graphql.CollectedField, obj *shop.ProductTranslation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23512,7 +23513,7 @@ func (ec *executionContext) fieldContext_ProductTranslation_description(_ contex
 	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_id(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_id(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23535,7 +23536,7 @@ func (ec *executionContext) fieldContext_Promotion_id(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Promotion", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_uuid(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23558,7 +23559,7 @@ func (ec *executionContext) fieldContext_Promotion_uuid(_ context.Context, field
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_name(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_name(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23581,7 +23582,7 @@ func (ec *executionContext) fieldContext_Promotion_name(_ context.Context, field
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_description(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_description(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23604,7 +23605,7 @@ func (ec *executionContext) fieldContext_Promotion_description(_ context.Context
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_promotionType(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_promotionType(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23616,8 +23617,8 @@ func (ec *executionContext) _Promotion_promotionType(ctx context.Context, field 
 			return obj.Type, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.PromotionType) graphql.Marshaler {
-			return ec.marshalNPromotionType2porticoᚋstoreᚐPromotionType(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.PromotionType) graphql.Marshaler {
+			return ec.marshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx, selections, v)
 		},
 		true,
 		true,
@@ -23627,7 +23628,7 @@ func (ec *executionContext) fieldContext_Promotion_promotionType(_ context.Conte
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type PromotionType does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_enabled(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_enabled(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23650,7 +23651,7 @@ func (ec *executionContext) fieldContext_Promotion_enabled(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_automatic(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_automatic(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23673,7 +23674,7 @@ func (ec *executionContext) fieldContext_Promotion_automatic(_ context.Context, 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_state(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_state(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23685,8 +23686,8 @@ func (ec *executionContext) _Promotion_state(ctx context.Context, field graphql.
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.PromotionState) graphql.Marshaler {
-			return ec.marshalNPromotionState2porticoᚋstoreᚐPromotionState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.PromotionState) graphql.Marshaler {
+			return ec.marshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -23696,7 +23697,7 @@ func (ec *executionContext) fieldContext_Promotion_state(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type PromotionState does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_start(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_start(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23719,7 +23720,7 @@ func (ec *executionContext) fieldContext_Promotion_start(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_end(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_end(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23742,7 +23743,7 @@ func (ec *executionContext) fieldContext_Promotion_end(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_minCartValue(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_minCartValue(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23754,8 +23755,8 @@ func (ec *executionContext) _Promotion_minCartValue(ctx context.Context, field g
 			return obj.MinCartValue, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.CurrencyAmount) graphql.Marshaler {
-			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.CurrencyAmount) graphql.Marshaler {
+			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -23774,7 +23775,7 @@ func (ec *executionContext) fieldContext_Promotion_minCartValue(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _Promotion_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23786,8 +23787,8 @@ func (ec *executionContext) _Promotion_maxDiscountValue(ctx context.Context, fie
 			return obj.MaxDiscountValue, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.CurrencyAmount) graphql.Marshaler {
-			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.CurrencyAmount) graphql.Marshaler {
+			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -23806,7 +23807,7 @@ func (ec *executionContext) fieldContext_Promotion_maxDiscountValue(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _Promotion_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23829,7 +23830,7 @@ func (ec *executionContext) fieldContext_Promotion_maxApplicationsPerCart(_ cont
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_schema(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_schema(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23852,7 +23853,7 @@ func (ec *executionContext) fieldContext_Promotion_schema(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_currencies(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_currencies(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23864,8 +23865,8 @@ func (ec *executionContext) _Promotion_currencies(ctx context.Context, field gra
 			return obj.Currencies, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.PromotionCurrency) graphql.Marshaler {
-			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚐPromotionCurrencyᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.PromotionCurrency) graphql.Marshaler {
+			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋshopᚐPromotionCurrencyᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -23884,7 +23885,7 @@ func (ec *executionContext) fieldContext_Promotion_currencies(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _Promotion_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23907,7 +23908,7 @@ func (ec *executionContext) fieldContext_Promotion_targetCatalogs(_ context.Cont
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_conditions(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_conditions(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23930,7 +23931,7 @@ func (ec *executionContext) fieldContext_Promotion_conditions(_ context.Context,
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_createdAt(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_createdAt(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23953,7 +23954,7 @@ func (ec *executionContext) fieldContext_Promotion_createdAt(_ context.Context, 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_updatedAt(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_updatedAt(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23976,7 +23977,7 @@ func (ec *executionContext) fieldContext_Promotion_updatedAt(_ context.Context, 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionAmount_amount(ctx context.Context, field graphql.CollectedField, obj *store.CurrencyAmount) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionAmount_amount(ctx context.Context, field graphql.CollectedField, obj *shop.CurrencyAmount) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23999,7 +24000,7 @@ func (ec *executionContext) fieldContext_PromotionAmount_amount(_ context.Contex
 	return graphql.NewScalarFieldContext("PromotionAmount", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionAmount_currency(ctx context.Context, field graphql.CollectedField, obj *store.CurrencyAmount) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionAmount_currency(ctx context.Context, field graphql.CollectedField, obj *shop.CurrencyAmount) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24022,7 +24023,7 @@ func (ec *executionContext) fieldContext_PromotionAmount_currency(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionAmount", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_id(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_id(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24045,7 +24046,7 @@ func (ec *executionContext) fieldContext_PromotionCode_id(_ context.Context, fie
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_uuid(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24068,7 +24069,7 @@ func (ec *executionContext) fieldContext_PromotionCode_uuid(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_code(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_code(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24091,7 +24092,7 @@ func (ec *executionContext) fieldContext_PromotionCode_code(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_valid(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_valid(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24114,7 +24115,7 @@ func (ec *executionContext) fieldContext_PromotionCode_valid(_ context.Context, 
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_uses(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_uses(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24137,7 +24138,7 @@ func (ec *executionContext) fieldContext_PromotionCode_uses(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_maxUses(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_maxUses(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24160,7 +24161,7 @@ func (ec *executionContext) fieldContext_PromotionCode_maxUses(_ context.Context
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_used(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_used(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24183,7 +24184,7 @@ func (ec *executionContext) fieldContext_PromotionCode_used(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_consumeUnit(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_consumeUnit(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24195,8 +24196,8 @@ func (ec *executionContext) _PromotionCode_consumeUnit(ctx context.Context, fiel
 			return obj.ConsumeUnit, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.ConsumeUnit) graphql.Marshaler {
-			return ec.marshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.ConsumeUnit) graphql.Marshaler {
+			return ec.marshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24206,7 +24207,7 @@ func (ec *executionContext) fieldContext_PromotionCode_consumeUnit(_ context.Con
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type ConsumeUnit does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_users(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_users(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24229,7 +24230,7 @@ func (ec *executionContext) fieldContext_PromotionCode_users(_ context.Context, 
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_createdAt(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_createdAt(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24252,7 +24253,7 @@ func (ec *executionContext) fieldContext_PromotionCode_createdAt(_ context.Conte
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_promotion(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_promotion(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24264,8 +24265,8 @@ func (ec *executionContext) _PromotionCode_promotion(ctx context.Context, field 
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
-			return ec.marshalNPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24284,7 +24285,7 @@ func (ec *executionContext) fieldContext_PromotionCode_promotion(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeCheck_valid(ctx context.Context, field graphql.CollectedField, obj *store.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_valid(ctx context.Context, field graphql.CollectedField, obj *shop.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24307,7 +24308,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_valid(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeCheck_reasons(ctx context.Context, field graphql.CollectedField, obj *store.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_reasons(ctx context.Context, field graphql.CollectedField, obj *shop.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24319,8 +24320,8 @@ func (ec *executionContext) _PromotionCodeCheck_reasons(ctx context.Context, fie
 			return obj.Refusals, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.CodeRefusal) graphql.Marshaler {
-			return ec.marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚐCodeRefusalᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.CodeRefusal) graphql.Marshaler {
+			return ec.marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋshopᚐCodeRefusalᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24339,7 +24340,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_reasons(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeCheck_unitsApplied(ctx context.Context, field graphql.CollectedField, obj *store.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_unitsApplied(ctx context.Context, field graphql.CollectedField, obj *shop.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24362,7 +24363,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_unitsApplied(_ conte
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeCheck_remainingUses(ctx context.Context, field graphql.CollectedField, obj *store.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_remainingUses(ctx context.Context, field graphql.CollectedField, obj *shop.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24385,7 +24386,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_remainingUses(_ cont
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeCheck_promotionId(ctx context.Context, field graphql.CollectedField, obj *store.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_promotionId(ctx context.Context, field graphql.CollectedField, obj *shop.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24408,7 +24409,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_promotionId(_ contex
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24420,7 +24421,7 @@ func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, 
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.PromotionCode]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*shop.PromotionCode]) graphql.Marshaler {
 			return ec.marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -24440,7 +24441,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_edges(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24452,8 +24453,8 @@ func (ec *executionContext) _PromotionCodeConnection_nodes(ctx context.Context, 
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*store.PromotionCode) graphql.Marshaler {
-			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚐPromotionCodeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*shop.PromotionCode) graphql.Marshaler {
+			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋshopᚐPromotionCodeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24472,7 +24473,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_nodes(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24504,7 +24505,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_pageInfo(_ cont
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24527,7 +24528,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_totalCount(_ co
 	return graphql.NewScalarFieldContext("PromotionCodeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24550,7 +24551,7 @@ func (ec *executionContext) fieldContext_PromotionCodeEdge_cursor(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionCodeEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24562,8 +24563,8 @@ func (ec *executionContext) _PromotionCodeEdge_node(ctx context.Context, field g
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.PromotionCode) graphql.Marshaler {
-			return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.PromotionCode) graphql.Marshaler {
+			return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24669,7 +24670,7 @@ func (ec *executionContext) fieldContext_PromotionCodeRedeemPayload_userErrors(_
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, field graphql.CollectedField, obj *store.CodeRefusal) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, field graphql.CollectedField, obj *shop.CodeRefusal) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24681,8 +24682,8 @@ func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, fi
 			return obj.Reason, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.CodeReason) graphql.Marshaler {
-			return ec.marshalNPromotionCodeReason2porticoᚋstoreᚐCodeReason(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.CodeReason) graphql.Marshaler {
+			return ec.marshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24692,7 +24693,7 @@ func (ec *executionContext) fieldContext_PromotionCodeRefusal_reason(_ context.C
 	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, false, false, errors.New("field of type PromotionCodeReason does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeRefusal_argument(ctx context.Context, field graphql.CollectedField, obj *store.CodeRefusal) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeRefusal_argument(ctx context.Context, field graphql.CollectedField, obj *shop.CodeRefusal) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24715,7 +24716,7 @@ func (ec *executionContext) fieldContext_PromotionCodeRefusal_argument(_ context
 	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeRefusal_message(ctx context.Context, field graphql.CollectedField, obj *store.CodeRefusal) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeRefusal_message(ctx context.Context, field graphql.CollectedField, obj *shop.CodeRefusal) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25218,8 +25219,8 @@ func (ec *executionContext) _PromotionCodesCreatePayload_promotion(ctx context.C
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -25250,8 +25251,8 @@ func (ec *executionContext) _PromotionCodesCreatePayload_codes(ctx context.Conte
 			return obj.Codes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*store.PromotionCode) graphql.Marshaler {
-			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚐPromotionCodeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*shop.PromotionCode) graphql.Marshaler {
+			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋshopᚐPromotionCodeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25444,7 +25445,7 @@ func (ec *executionContext) fieldContext_PromotionCodesGeneratePayload_userError
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25456,7 +25457,7 @@ func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, fiel
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*store.Promotion]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*shop.Promotion]) graphql.Marshaler {
 			return ec.marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -25476,7 +25477,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_edges(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25488,8 +25489,8 @@ func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, fiel
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*store.Promotion) graphql.Marshaler {
-			return ec.marshalNPromotion2ᚕᚖporticoᚋstoreᚐPromotionᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*shop.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚕᚖporticoᚋstoreᚋshopᚐPromotionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25508,7 +25509,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_nodes(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25540,7 +25541,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_pageInfo(_ context.
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*store.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25575,8 +25576,8 @@ func (ec *executionContext) _PromotionCreatePayload_promotion(ctx context.Contex
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -25627,7 +25628,7 @@ func (ec *executionContext) fieldContext_PromotionCreatePayload_userErrors(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCurrency_currency(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCurrency) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCurrency_currency(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCurrency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25650,7 +25651,7 @@ func (ec *executionContext) fieldContext_PromotionCurrency_currency(_ context.Co
 	return graphql.NewScalarFieldContext("PromotionCurrency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCurrency_amount(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCurrency) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCurrency_amount(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCurrency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25673,7 +25674,7 @@ func (ec *executionContext) fieldContext_PromotionCurrency_amount(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionCurrency", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCurrency_percentage(ctx context.Context, field graphql.CollectedField, obj *store.PromotionCurrency) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCurrency_percentage(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCurrency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25751,7 +25752,7 @@ func (ec *executionContext) fieldContext_PromotionDeletePayload_userErrors(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25774,7 +25775,7 @@ func (ec *executionContext) fieldContext_PromotionEdge_cursor(_ context.Context,
 	return graphql.NewScalarFieldContext("PromotionEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*store.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25786,8 +25787,8 @@ func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graph
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
-			return ec.marshalNPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25806,7 +25807,7 @@ func (ec *executionContext) fieldContext_PromotionEdge_node(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_uuid(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25829,7 +25830,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_uuid(_ context.Context
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_name(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_name(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25852,7 +25853,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_name(_ context.Context
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_description(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_description(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25875,7 +25876,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_description(_ context.
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_promotionType(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_promotionType(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25887,8 +25888,8 @@ func (ec *executionContext) _PromotionPreview_promotionType(ctx context.Context,
 			return obj.Type, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.PromotionType) graphql.Marshaler {
-			return ec.marshalNPromotionType2porticoᚋstoreᚐPromotionType(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.PromotionType) graphql.Marshaler {
+			return ec.marshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25898,7 +25899,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_promotionType(_ contex
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type PromotionType does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_enabled(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_enabled(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25921,7 +25922,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_enabled(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_automatic(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_automatic(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25944,7 +25945,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_automatic(_ context.Co
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_state(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_state(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25956,8 +25957,8 @@ func (ec *executionContext) _PromotionPreview_state(ctx context.Context, field g
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.PromotionState) graphql.Marshaler {
-			return ec.marshalNPromotionState2porticoᚋstoreᚐPromotionState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.PromotionState) graphql.Marshaler {
+			return ec.marshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25967,7 +25968,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_state(_ context.Contex
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type PromotionState does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_start(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_start(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25990,7 +25991,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_start(_ context.Contex
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_end(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_end(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26013,7 +26014,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_end(_ context.Context,
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_minCartValue(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_minCartValue(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26025,8 +26026,8 @@ func (ec *executionContext) _PromotionPreview_minCartValue(ctx context.Context, 
 			return obj.MinCartValue, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.CurrencyAmount) graphql.Marshaler {
-			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.CurrencyAmount) graphql.Marshaler {
+			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -26045,7 +26046,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_minCartValue(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26057,8 +26058,8 @@ func (ec *executionContext) _PromotionPreview_maxDiscountValue(ctx context.Conte
 			return obj.MaxDiscountValue, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.CurrencyAmount) graphql.Marshaler {
-			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.CurrencyAmount) graphql.Marshaler {
+			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -26077,7 +26078,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_maxDiscountValue(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26100,7 +26101,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_maxApplicationsPerCart
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_schema(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_schema(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26123,7 +26124,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_schema(_ context.Conte
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_currencies(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_currencies(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26135,8 +26136,8 @@ func (ec *executionContext) _PromotionPreview_currencies(ctx context.Context, fi
 			return obj.Currencies, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.PromotionCurrency) graphql.Marshaler {
-			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚐPromotionCurrencyᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.PromotionCurrency) graphql.Marshaler {
+			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋshopᚐPromotionCurrencyᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -26155,7 +26156,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_currencies(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26178,7 +26179,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_targetCatalogs(_ conte
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_conditions(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_conditions(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26201,7 +26202,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_conditions(_ context.C
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_createdAt(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_createdAt(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26224,7 +26225,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_createdAt(_ context.Co
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_updatedAt(ctx context.Context, field graphql.CollectedField, obj *store.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_updatedAt(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26259,8 +26260,8 @@ func (ec *executionContext) _PromotionUpdatePayload_promotion(ctx context.Contex
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26291,8 +26292,8 @@ func (ec *executionContext) _PromotionUpdatePayload_preview(ctx context.Context,
 			return obj.Preview, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotionPreview2ᚖporticoᚋstoreᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotionPreview2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26640,7 +26641,7 @@ func (ec *executionContext) _Query_productConfigured(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().ProductConfigured(ctx, fc.Args["id"].(string), fc.Args["selectedOptions"].([]*store.BundleChoice))
+			return ec.Resolvers.Query().ProductConfigured(ctx, fc.Args["id"].(string), fc.Args["selectedOptions"].([]*shop.BundleChoice))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
@@ -26687,8 +26688,8 @@ func (ec *executionContext) _Query_file(ctx context.Context, field graphql.Colle
 			return ec.Resolvers.Query().File(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.File) graphql.Marshaler {
-			return ec.marshalOFile2ᚖporticoᚋstoreᚐFile(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.File) graphql.Marshaler {
+			return ec.marshalOFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26731,7 +26732,7 @@ func (ec *executionContext) _Query_files(ctx context.Context, field graphql.Coll
 			return ec.Resolvers.Query().Files(ctx, fc.Args["filter"].(*FileFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.File]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*shop.File]) graphql.Marshaler {
 			return ec.marshalOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -26774,8 +26775,8 @@ func (ec *executionContext) _Query_currencies(ctx context.Context, field graphql
 			return ec.Resolvers.Query().Currencies(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*store.Currency) graphql.Marshaler {
-			return ec.marshalOCurrency2ᚕᚖporticoᚋstoreᚐCurrencyᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*shop.Currency) graphql.Marshaler {
+			return ec.marshalOCurrency2ᚕᚖporticoᚋstoreᚋshopᚐCurrencyᚄ(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26807,8 +26808,8 @@ func (ec *executionContext) _Query_currency(ctx context.Context, field graphql.C
 			return ec.Resolvers.Query().Currency(ctx, fc.Args["code"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Currency) graphql.Marshaler {
-			return ec.marshalOCurrency2ᚖporticoᚋstoreᚐCurrency(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Currency) graphql.Marshaler {
+			return ec.marshalOCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26982,8 +26983,8 @@ func (ec *executionContext) _Query_stockLocations(ctx context.Context, field gra
 			return ec.Resolvers.Query().StockLocations(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*store.StockLocation) graphql.Marshaler {
-			return ec.marshalOStockLocation2ᚕᚖporticoᚋstoreᚐStockLocationᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*shop.StockLocation) graphql.Marshaler {
+			return ec.marshalOStockLocation2ᚕᚖporticoᚋstoreᚋshopᚐStockLocationᚄ(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27102,8 +27103,8 @@ func (ec *executionContext) _Query_settings(ctx context.Context, field graphql.C
 			return ec.Resolvers.Query().Settings(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Settings) graphql.Marshaler {
-			return ec.marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Settings) graphql.Marshaler {
+			return ec.marshalOSettings2ᚖporticoᚋstoreᚋshopᚐSettings(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27255,8 +27256,8 @@ func (ec *executionContext) _Query_catalog(ctx context.Context, field graphql.Co
 			return ec.Resolvers.Query().Catalog(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Catalog) graphql.Marshaler {
-			return ec.marshalOCatalog2ᚖporticoᚋstoreᚐCatalog(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27299,7 +27300,7 @@ func (ec *executionContext) _Query_catalogs(ctx context.Context, field graphql.C
 			return ec.Resolvers.Query().Catalogs(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.Catalog]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*shop.Catalog]) graphql.Marshaler {
 			return ec.marshalOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -27343,8 +27344,8 @@ func (ec *executionContext) _Query_catalogRule(ctx context.Context, field graphq
 			return ec.Resolvers.Query().CatalogRule(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.CatalogRule) graphql.Marshaler {
-			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.CatalogRule) graphql.Marshaler {
+			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27387,8 +27388,8 @@ func (ec *executionContext) _Query_promotion(ctx context.Context, field graphql.
 			return ec.Resolvers.Query().Promotion(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27431,7 +27432,7 @@ func (ec *executionContext) _Query_promotions(ctx context.Context, field graphql
 			return ec.Resolvers.Query().Promotions(ctx, fc.Args["filter"].(*model.PromotionFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.Promotion]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*shop.Promotion]) graphql.Marshaler {
 			return ec.marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -27475,8 +27476,8 @@ func (ec *executionContext) _Query_promotionCode(ctx context.Context, field grap
 			return ec.Resolvers.Query().PromotionCode(ctx, fc.Args["code"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.PromotionCode) graphql.Marshaler {
-			return ec.marshalOPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.PromotionCode) graphql.Marshaler {
+			return ec.marshalOPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27519,7 +27520,7 @@ func (ec *executionContext) _Query_promotionCodes(ctx context.Context, field gra
 			return ec.Resolvers.Query().PromotionCodes(ctx, fc.Args["promotionId"].(string), fc.Args["filter"].(*model.PromotionCodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.PromotionCode]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*shop.PromotionCode]) graphql.Marshaler {
 			return ec.marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -27563,7 +27564,7 @@ func (ec *executionContext) _Query_catalogRules(ctx context.Context, field graph
 			return ec.Resolvers.Query().CatalogRules(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.CatalogRule]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*shop.CatalogRule]) graphql.Marshaler {
 			return ec.marshalOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -27607,8 +27608,8 @@ func (ec *executionContext) _Query_authoredHierarchy(ctx context.Context, field 
 			return ec.Resolvers.Query().AuthoredHierarchy(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.AuthoredHierarchy) graphql.Marshaler {
-			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27651,7 +27652,7 @@ func (ec *executionContext) _Query_authoredHierarchies(ctx context.Context, fiel
 			return ec.Resolvers.Query().AuthoredHierarchies(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*store.AuthoredHierarchy]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*shop.AuthoredHierarchy]) graphql.Marshaler {
 			return ec.marshalOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -27783,8 +27784,8 @@ func (ec *executionContext) _Query_catalogReleases(ctx context.Context, field gr
 			return ec.Resolvers.Query().CatalogReleases(ctx, fc.Args["catalogId"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*store.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚐReleaseᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*shop.Release) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚋshopᚐReleaseᚄ(ctx, selections, v)
 		},
 		true,
 		false,
@@ -28003,8 +28004,8 @@ func (ec *executionContext) _Query_promotionCodeCheck(ctx context.Context, field
 			return ec.Resolvers.Query().PromotionCodeCheck(ctx, fc.Args["code"].(string), fc.Args["user"].(*string), fc.Args["units"].(int), fc.Args["currency"].(*string), fc.Args["amount"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.CodeCheck) graphql.Marshaler {
-			return ec.marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚐCodeCheck(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.CodeCheck) graphql.Marshaler {
+			return ec.marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚋshopᚐCodeCheck(ctx, selections, v)
 		},
 		true,
 		false,
@@ -28154,7 +28155,7 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _Settings_pageLength(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
+func (ec *executionContext) _Settings_pageLength(ctx context.Context, field graphql.CollectedField, obj *shop.Settings) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28177,7 +28178,7 @@ func (ec *executionContext) fieldContext_Settings_pageLength(_ context.Context, 
 	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Settings_pageLengthMax(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
+func (ec *executionContext) _Settings_pageLengthMax(ctx context.Context, field graphql.CollectedField, obj *shop.Settings) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28200,7 +28201,7 @@ func (ec *executionContext) fieldContext_Settings_pageLengthMax(_ context.Contex
 	return graphql.NewScalarFieldContext("Settings", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Settings_pageOffsetLimit(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
+func (ec *executionContext) _Settings_pageOffsetLimit(ctx context.Context, field graphql.CollectedField, obj *shop.Settings) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28223,7 +28224,7 @@ func (ec *executionContext) fieldContext_Settings_pageOffsetLimit(_ context.Cont
 	return graphql.NewScalarFieldContext("Settings", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Settings_currency(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
+func (ec *executionContext) _Settings_currency(ctx context.Context, field graphql.CollectedField, obj *shop.Settings) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28246,7 +28247,7 @@ func (ec *executionContext) fieldContext_Settings_currency(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Settings_locale(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
+func (ec *executionContext) _Settings_locale(ctx context.Context, field graphql.CollectedField, obj *shop.Settings) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28281,8 +28282,8 @@ func (ec *executionContext) _SettingsUpdatePayload_settings(ctx context.Context,
 			return obj.Settings, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Settings) graphql.Marshaler {
-			return ec.marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Settings) graphql.Marshaler {
+			return ec.marshalOSettings2ᚖporticoᚋstoreᚋshopᚐSettings(ctx, selections, v)
 		},
 		true,
 		false,
@@ -28941,7 +28942,7 @@ func (ec *executionContext) fieldContext_StockEdge_node(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _StockLocation_uuid(ctx context.Context, field graphql.CollectedField, obj *store.StockLocation) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockLocation_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.StockLocation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28964,7 +28965,7 @@ func (ec *executionContext) fieldContext_StockLocation_uuid(_ context.Context, f
 	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _StockLocation_name(ctx context.Context, field graphql.CollectedField, obj *store.StockLocation) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockLocation_name(ctx context.Context, field graphql.CollectedField, obj *shop.StockLocation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28987,7 +28988,7 @@ func (ec *executionContext) fieldContext_StockLocation_name(_ context.Context, f
 	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _StockLocation_description(ctx context.Context, field graphql.CollectedField, obj *store.StockLocation) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockLocation_description(ctx context.Context, field graphql.CollectedField, obj *shop.StockLocation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29010,7 +29011,7 @@ func (ec *executionContext) fieldContext_StockLocation_description(_ context.Con
 	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _StockLocation_externalRef(ctx context.Context, field graphql.CollectedField, obj *store.StockLocation) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockLocation_externalRef(ctx context.Context, field graphql.CollectedField, obj *shop.StockLocation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29033,7 +29034,7 @@ func (ec *executionContext) fieldContext_StockLocation_externalRef(_ context.Con
 	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _StockLocation_address(ctx context.Context, field graphql.CollectedField, obj *store.StockLocation) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockLocation_address(ctx context.Context, field graphql.CollectedField, obj *shop.StockLocation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29224,8 +29225,8 @@ func (ec *executionContext) _StockTransaction_action(ctx context.Context, field 
 			return obj.Action, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v store.StockAction) graphql.Marshaler {
-			return ec.marshalNStockAction2porticoᚋstoreᚐStockAction(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.StockAction) graphql.Marshaler {
+			return ec.marshalNStockAction2porticoᚋstoreᚋshopᚐStockAction(ctx, selections, v)
 		},
 		true,
 		true,
@@ -29702,8 +29703,8 @@ func (ec *executionContext) _Subscription_catalogPublished(ctx context.Context, 
 			return ec.Resolvers.Subscription().CatalogPublished(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.Release) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx, selections, v)
 		},
 		true,
 		false,
@@ -29837,7 +29838,7 @@ func (ec *executionContext) fieldContext_UserError_message(_ context.Context, fi
 	return graphql.NewScalarFieldContext("UserError", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Variation_uuid(ctx context.Context, field graphql.CollectedField, obj *store.Variation) (ret graphql.Marshaler) {
+func (ec *executionContext) _Variation_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.Variation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29860,7 +29861,7 @@ func (ec *executionContext) fieldContext_Variation_uuid(_ context.Context, field
 	return graphql.NewScalarFieldContext("Variation", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Variation_name(ctx context.Context, field graphql.CollectedField, obj *store.Variation) (ret graphql.Marshaler) {
+func (ec *executionContext) _Variation_name(ctx context.Context, field graphql.CollectedField, obj *shop.Variation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29883,7 +29884,7 @@ func (ec *executionContext) fieldContext_Variation_name(_ context.Context, field
 	return graphql.NewScalarFieldContext("Variation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Variation_sortOrder(ctx context.Context, field graphql.CollectedField, obj *store.Variation) (ret graphql.Marshaler) {
+func (ec *executionContext) _Variation_sortOrder(ctx context.Context, field graphql.CollectedField, obj *shop.Variation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29906,7 +29907,7 @@ func (ec *executionContext) fieldContext_Variation_sortOrder(_ context.Context, 
 	return graphql.NewScalarFieldContext("Variation", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Variation_option(ctx context.Context, field graphql.CollectedField, obj *store.Variation) (ret graphql.Marshaler) {
+func (ec *executionContext) _Variation_option(ctx context.Context, field graphql.CollectedField, obj *shop.Variation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29918,8 +29919,8 @@ func (ec *executionContext) _Variation_option(ctx context.Context, field graphql
 			return obj.Option, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.VariationOption) graphql.Marshaler {
-			return ec.marshalOVariationOption2ᚖporticoᚋstoreᚐVariationOption(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *shop.VariationOption) graphql.Marshaler {
+			return ec.marshalOVariationOption2ᚖporticoᚋstoreᚋshopᚐVariationOption(ctx, selections, v)
 		},
 		true,
 		false,
@@ -29938,7 +29939,7 @@ func (ec *executionContext) fieldContext_Variation_option(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _Variation_options(ctx context.Context, field graphql.CollectedField, obj *store.Variation) (ret graphql.Marshaler) {
+func (ec *executionContext) _Variation_options(ctx context.Context, field graphql.CollectedField, obj *shop.Variation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29950,8 +29951,8 @@ func (ec *executionContext) _Variation_options(ctx context.Context, field graphq
 			return obj.Options, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []store.VariationOption) graphql.Marshaler {
-			return ec.marshalNVariationOption2ᚕporticoᚋstoreᚐVariationOptionᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []shop.VariationOption) graphql.Marshaler {
+			return ec.marshalNVariationOption2ᚕporticoᚋstoreᚋshopᚐVariationOptionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -29970,7 +29971,7 @@ func (ec *executionContext) fieldContext_Variation_options(_ context.Context, fi
 	return fc, nil
 }
 
-func (ec *executionContext) _VariationOption_uuid(ctx context.Context, field graphql.CollectedField, obj *store.VariationOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _VariationOption_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.VariationOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29993,7 +29994,7 @@ func (ec *executionContext) fieldContext_VariationOption_uuid(_ context.Context,
 	return graphql.NewScalarFieldContext("VariationOption", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _VariationOption_name(ctx context.Context, field graphql.CollectedField, obj *store.VariationOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _VariationOption_name(ctx context.Context, field graphql.CollectedField, obj *shop.VariationOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -30016,7 +30017,7 @@ func (ec *executionContext) fieldContext_VariationOption_name(_ context.Context,
 	return graphql.NewScalarFieldContext("VariationOption", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _VariationOption_description(ctx context.Context, field graphql.CollectedField, obj *store.VariationOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _VariationOption_description(ctx context.Context, field graphql.CollectedField, obj *shop.VariationOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -30039,7 +30040,7 @@ func (ec *executionContext) fieldContext_VariationOption_description(_ context.C
 	return graphql.NewScalarFieldContext("VariationOption", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _VariationOption_sortOrder(ctx context.Context, field graphql.CollectedField, obj *store.VariationOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _VariationOption_sortOrder(ctx context.Context, field graphql.CollectedField, obj *shop.VariationOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -31121,8 +31122,8 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputBundleChoiceInput(ctx context.Context, obj any) (store.BundleChoice, error) {
-	var it store.BundleChoice
+func (ec *executionContext) unmarshalInputBundleChoiceInput(ctx context.Context, obj any) (shop.BundleChoice, error) {
+	var it shop.BundleChoice
 	if obj == nil {
 		return it, nil
 	}
@@ -31148,7 +31149,7 @@ func (ec *executionContext) unmarshalInputBundleChoiceInput(ctx context.Context,
 			it.Component = data
 		case "options":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("options"))
-			data, err := ec.unmarshalNBundleOptionInput2ᚕporticoᚋstoreᚐBundleOptionᚄ(ctx, v)
+			data, err := ec.unmarshalNBundleOptionInput2ᚕporticoᚋstoreᚋshopᚐBundleOptionᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -31158,8 +31159,8 @@ func (ec *executionContext) unmarshalInputBundleChoiceInput(ctx context.Context,
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputBundleOptionInput(ctx context.Context, obj any) (store.BundleOption, error) {
-	var it store.BundleOption
+func (ec *executionContext) unmarshalInputBundleOptionInput(ctx context.Context, obj any) (shop.BundleOption, error) {
+	var it shop.BundleOption
 	if obj == nil {
 		return it, nil
 	}
@@ -31236,7 +31237,7 @@ func (ec *executionContext) unmarshalInputCatalogCreateInput(ctx context.Context
 			it.HierarchyIds = data
 		case "pricebooks":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pricebooks"))
-			data, err := ec.unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚐPricebookRankᚄ(ctx, v)
+			data, err := ec.unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚋshopᚐPricebookRankᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -31403,8 +31404,8 @@ func (ec *executionContext) unmarshalInputCatalogNodeOrder(ctx context.Context, 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputCatalogPricebookInput(ctx context.Context, obj any) (store.PricebookRank, error) {
-	var it store.PricebookRank
+func (ec *executionContext) unmarshalInputCatalogPricebookInput(ctx context.Context, obj any) (shop.PricebookRank, error) {
+	var it shop.PricebookRank
 	if obj == nil {
 		return it, nil
 	}
@@ -31601,7 +31602,7 @@ func (ec *executionContext) unmarshalInputCatalogRuleCreateInput(ctx context.Con
 			it.Tags = data
 		case "schedules":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("schedules"))
-			data, err := ec.unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚐScheduleᚄ(ctx, v)
+			data, err := ec.unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚋshopᚐScheduleᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -31655,8 +31656,8 @@ func (ec *executionContext) unmarshalInputCatalogRuleDeleteInput(ctx context.Con
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputCatalogRuleScheduleInput(ctx context.Context, obj any) (store.Schedule, error) {
-	var it store.Schedule
+func (ec *executionContext) unmarshalInputCatalogRuleScheduleInput(ctx context.Context, obj any) (shop.Schedule, error) {
+	var it shop.Schedule
 	if obj == nil {
 		return it, nil
 	}
@@ -31768,7 +31769,7 @@ func (ec *executionContext) unmarshalInputCatalogRuleUpdateInput(ctx context.Con
 			it.Tags = data
 		case "schedules":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("schedules"))
-			data, err := ec.unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚐScheduleᚄ(ctx, v)
+			data, err := ec.unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚋshopᚐScheduleᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -31826,7 +31827,7 @@ func (ec *executionContext) unmarshalInputCatalogUpdateInput(ctx context.Context
 			it.HierarchyIds = data
 		case "pricebooks":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pricebooks"))
-			data, err := ec.unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚐPricebookRankᚄ(ctx, v)
+			data, err := ec.unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚋshopᚐPricebookRankᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -32000,7 +32001,7 @@ func (ec *executionContext) unmarshalInputGatewayUpdateInput(ctx context.Context
 			it.Username = data
 		case "password":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
-			data, err := ec.unmarshalOSecret2ᚖporticoᚋstoreᚐSecret(ctx, v)
+			data, err := ec.unmarshalOSecret2ᚖporticoᚋstoreᚋshopᚐSecret(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -32958,7 +32959,7 @@ func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context
 			it.Uses = data
 		case "consumeUnit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
-			data, err := ec.unmarshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit(ctx, v)
+			data, err := ec.unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋshopᚐConsumeUnit(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33160,7 +33161,7 @@ func (ec *executionContext) unmarshalInputPromotionCodesCreateInput(ctx context.
 			it.Codes = data
 		case "consumeUnit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
-			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit(ctx, v)
+			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33283,7 +33284,7 @@ func (ec *executionContext) unmarshalInputPromotionCodesGenerateInput(ctx contex
 			it.Uses = data
 		case "consumeUnit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
-			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit(ctx, v)
+			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33351,7 +33352,7 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.Description = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
-			data, err := ec.unmarshalNPromotionType2porticoᚋstoreᚐPromotionType(ctx, v)
+			data, err := ec.unmarshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33523,14 +33524,14 @@ func (ec *executionContext) unmarshalInputPromotionFilter(ctx context.Context, o
 			it.NameLike = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
-			data, err := ec.unmarshalOPromotionType2ᚕporticoᚋstoreᚐPromotionTypeᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionType2ᚕporticoᚋstoreᚋshopᚐPromotionTypeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.PromotionType = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
-			data, err := ec.unmarshalOPromotionState2ᚕporticoᚋstoreᚐPromotionStateᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionState2ᚕporticoᚋstoreᚋshopᚐPromotionStateᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33661,7 +33662,7 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 			it.Description = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
-			data, err := ec.unmarshalOPromotionType2ᚖporticoᚋstoreᚐPromotionType(ctx, v)
+			data, err := ec.unmarshalOPromotionType2ᚖporticoᚋstoreᚋshopᚐPromotionType(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33949,7 +33950,7 @@ func (ec *executionContext) unmarshalInputStockChangeInput(ctx context.Context, 
 			it.ProductID = data
 		case "action":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("action"))
-			data, err := ec.unmarshalNStockAction2porticoᚋstoreᚐStockAction(ctx, v)
+			data, err := ec.unmarshalNStockAction2porticoᚋstoreᚋshopᚐStockAction(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -34120,12 +34121,12 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Stock(ctx, sel, obj)
-	case *store.PromotionCode:
+	case *shop.PromotionCode:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._PromotionCode(ctx, sel, obj)
-	case *store.Promotion:
+	case *shop.Promotion:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -34151,17 +34152,17 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Hierarchy(ctx, sel, obj)
-	case *store.File:
+	case *shop.File:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._File(ctx, sel, obj)
-	case *store.CatalogRule:
+	case *shop.CatalogRule:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._CatalogRule(ctx, sel, obj)
-	case *store.Release:
+	case *shop.Release:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -34173,7 +34174,7 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._CatalogNode(ctx, sel, obj)
-	case *store.Catalog:
+	case *shop.Catalog:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -34185,7 +34186,7 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._AuthoredNode(ctx, sel, obj)
-	case *store.AuthoredHierarchy:
+	case *shop.AuthoredHierarchy:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -34205,7 +34206,7 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 
 var authoredHierarchyImplementors = []string{"AuthoredHierarchy", "Node"}
 
-func (ec *executionContext) _AuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, obj *store.AuthoredHierarchy) graphql.Marshaler {
+func (ec *executionContext) _AuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, obj *shop.AuthoredHierarchy) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, authoredHierarchyImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -34268,7 +34269,7 @@ func (ec *executionContext) _AuthoredHierarchy(ctx context.Context, sel ast.Sele
 
 var authoredHierarchyConnectionImplementors = []string{"AuthoredHierarchyConnection"}
 
-func (ec *executionContext) _AuthoredHierarchyConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*store.AuthoredHierarchy]) graphql.Marshaler {
+func (ec *executionContext) _AuthoredHierarchyConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*shop.AuthoredHierarchy]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, authoredHierarchyConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -34354,7 +34355,7 @@ func (ec *executionContext) _AuthoredHierarchyConnection(ctx context.Context, se
 
 var authoredHierarchyEdgeImplementors = []string{"AuthoredHierarchyEdge"}
 
-func (ec *executionContext) _AuthoredHierarchyEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*store.AuthoredHierarchy]) graphql.Marshaler {
+func (ec *executionContext) _AuthoredHierarchyEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*shop.AuthoredHierarchy]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, authoredHierarchyEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -34771,7 +34772,7 @@ func (ec *executionContext) _BreadcrumbTrail(ctx context.Context, sel ast.Select
 
 var bundleConfigurationImplementors = []string{"BundleConfiguration"}
 
-func (ec *executionContext) _BundleConfiguration(ctx context.Context, sel ast.SelectionSet, obj *store.BundleConfiguration) graphql.Marshaler {
+func (ec *executionContext) _BundleConfiguration(ctx context.Context, sel ast.SelectionSet, obj *shop.BundleConfiguration) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, bundleConfigurationImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -34809,7 +34810,7 @@ func (ec *executionContext) _BundleConfiguration(ctx context.Context, sel ast.Se
 
 var catalogImplementors = []string{"Catalog", "Node"}
 
-func (ec *executionContext) _Catalog(ctx context.Context, sel ast.SelectionSet, obj *store.Catalog) graphql.Marshaler {
+func (ec *executionContext) _Catalog(ctx context.Context, sel ast.SelectionSet, obj *shop.Catalog) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -34985,7 +34986,7 @@ func (ec *executionContext) _CatalogCandidate(ctx context.Context, sel ast.Selec
 
 var catalogConnectionImplementors = []string{"CatalogConnection"}
 
-func (ec *executionContext) _CatalogConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*store.Catalog]) graphql.Marshaler {
+func (ec *executionContext) _CatalogConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*shop.Catalog]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -35157,7 +35158,7 @@ func (ec *executionContext) _CatalogDeletePayload(ctx context.Context, sel ast.S
 
 var catalogEdgeImplementors = []string{"CatalogEdge"}
 
-func (ec *executionContext) _CatalogEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*store.Catalog]) graphql.Marshaler {
+func (ec *executionContext) _CatalogEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*shop.Catalog]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -35635,7 +35636,7 @@ func (ec *executionContext) _CatalogNodeEdge(ctx context.Context, sel ast.Select
 
 var catalogPricebookImplementors = []string{"CatalogPricebook"}
 
-func (ec *executionContext) _CatalogPricebook(ctx context.Context, sel ast.SelectionSet, obj *store.PricebookRank) graphql.Marshaler {
+func (ec *executionContext) _CatalogPricebook(ctx context.Context, sel ast.SelectionSet, obj *shop.PricebookRank) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPricebookImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -35721,7 +35722,7 @@ func (ec *executionContext) _CatalogPublishPayload(ctx context.Context, sel ast.
 
 var catalogReleaseImplementors = []string{"CatalogRelease", "Node"}
 
-func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.SelectionSet, obj *store.Release) graphql.Marshaler {
+func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.SelectionSet, obj *shop.Release) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogReleaseImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -35973,7 +35974,7 @@ func (ec *executionContext) _CatalogResolution(ctx context.Context, sel ast.Sele
 
 var catalogRuleImplementors = []string{"CatalogRule", "Node"}
 
-func (ec *executionContext) _CatalogRule(ctx context.Context, sel ast.SelectionSet, obj *store.CatalogRule) graphql.Marshaler {
+func (ec *executionContext) _CatalogRule(ctx context.Context, sel ast.SelectionSet, obj *shop.CatalogRule) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36061,7 +36062,7 @@ func (ec *executionContext) _CatalogRule(ctx context.Context, sel ast.SelectionS
 
 var catalogRuleConnectionImplementors = []string{"CatalogRuleConnection"}
 
-func (ec *executionContext) _CatalogRuleConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*store.CatalogRule]) graphql.Marshaler {
+func (ec *executionContext) _CatalogRuleConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*shop.CatalogRule]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36233,7 +36234,7 @@ func (ec *executionContext) _CatalogRuleDeletePayload(ctx context.Context, sel a
 
 var catalogRuleEdgeImplementors = []string{"CatalogRuleEdge"}
 
-func (ec *executionContext) _CatalogRuleEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*store.CatalogRule]) graphql.Marshaler {
+func (ec *executionContext) _CatalogRuleEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*shop.CatalogRule]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36276,7 +36277,7 @@ func (ec *executionContext) _CatalogRuleEdge(ctx context.Context, sel ast.Select
 
 var catalogRuleScheduleImplementors = []string{"CatalogRuleSchedule"}
 
-func (ec *executionContext) _CatalogRuleSchedule(ctx context.Context, sel ast.SelectionSet, obj *store.Schedule) graphql.Marshaler {
+func (ec *executionContext) _CatalogRuleSchedule(ctx context.Context, sel ast.SelectionSet, obj *shop.Schedule) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleScheduleImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36405,7 +36406,7 @@ func (ec *executionContext) _CatalogUpdatePayload(ctx context.Context, sel ast.S
 
 var componentOptionImplementors = []string{"ComponentOption"}
 
-func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.SelectionSet, obj *store.ComponentOption) graphql.Marshaler {
+func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.SelectionSet, obj *shop.ComponentOption) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, componentOptionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36569,7 +36570,7 @@ func (ec *executionContext) _ConfiguredProduct(ctx context.Context, sel ast.Sele
 
 var currencyImplementors = []string{"Currency"}
 
-func (ec *executionContext) _Currency(ctx context.Context, sel ast.SelectionSet, obj *store.Currency) graphql.Marshaler {
+func (ec *executionContext) _Currency(ctx context.Context, sel ast.SelectionSet, obj *shop.Currency) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, currencyImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36632,7 +36633,7 @@ func (ec *executionContext) _Currency(ctx context.Context, sel ast.SelectionSet,
 
 var displayPriceImplementors = []string{"DisplayPrice"}
 
-func (ec *executionContext) _DisplayPrice(ctx context.Context, sel ast.SelectionSet, obj *store.DisplayPrice) graphql.Marshaler {
+func (ec *executionContext) _DisplayPrice(ctx context.Context, sel ast.SelectionSet, obj *shop.DisplayPrice) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, displayPriceImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36733,7 +36734,7 @@ func (ec *executionContext) _FacetValue(ctx context.Context, sel ast.SelectionSe
 
 var fileImplementors = []string{"File", "Node"}
 
-func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj *store.File) graphql.Marshaler {
+func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj *shop.File) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, fileImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36811,7 +36812,7 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 
 var fileConnectionImplementors = []string{"FileConnection"}
 
-func (ec *executionContext) _FileConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*store.File]) graphql.Marshaler {
+func (ec *executionContext) _FileConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*shop.File]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, fileConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36897,7 +36898,7 @@ func (ec *executionContext) _FileConnection(ctx context.Context, sel ast.Selecti
 
 var fileEdgeImplementors = []string{"FileEdge"}
 
-func (ec *executionContext) _FileEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*store.File]) graphql.Marshaler {
+func (ec *executionContext) _FileEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*shop.File]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, fileEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -38357,7 +38358,7 @@ func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet,
 
 var priceImplementors = []string{"Price"}
 
-func (ec *executionContext) _Price(ctx context.Context, sel ast.SelectionSet, obj *store.Price) graphql.Marshaler {
+func (ec *executionContext) _Price(ctx context.Context, sel ast.SelectionSet, obj *shop.Price) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, priceImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -38405,7 +38406,7 @@ func (ec *executionContext) _Price(ctx context.Context, sel ast.SelectionSet, ob
 
 var priceModifierImplementors = []string{"PriceModifier"}
 
-func (ec *executionContext) _PriceModifier(ctx context.Context, sel ast.SelectionSet, obj *store.PriceModifier) graphql.Marshaler {
+func (ec *executionContext) _PriceModifier(ctx context.Context, sel ast.SelectionSet, obj *shop.PriceModifier) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, priceModifierImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -38453,7 +38454,7 @@ func (ec *executionContext) _PriceModifier(ctx context.Context, sel ast.Selectio
 
 var priceModifierAmountImplementors = []string{"PriceModifierAmount"}
 
-func (ec *executionContext) _PriceModifierAmount(ctx context.Context, sel ast.SelectionSet, obj *store.Price) graphql.Marshaler {
+func (ec *executionContext) _PriceModifierAmount(ctx context.Context, sel ast.SelectionSet, obj *shop.Price) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, priceModifierAmountImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -38501,7 +38502,7 @@ func (ec *executionContext) _PriceModifierAmount(ctx context.Context, sel ast.Se
 
 var priceTierImplementors = []string{"PriceTier"}
 
-func (ec *executionContext) _PriceTier(ctx context.Context, sel ast.SelectionSet, obj *store.PriceTier) graphql.Marshaler {
+func (ec *executionContext) _PriceTier(ctx context.Context, sel ast.SelectionSet, obj *shop.PriceTier) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, priceTierImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39243,7 +39244,7 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 
 var productComponentImplementors = []string{"ProductComponent"}
 
-func (ec *executionContext) _ProductComponent(ctx context.Context, sel ast.SelectionSet, obj *store.ProductComponent) graphql.Marshaler {
+func (ec *executionContext) _ProductComponent(ctx context.Context, sel ast.SelectionSet, obj *shop.ProductComponent) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, productComponentImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39685,7 +39686,7 @@ func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.Se
 
 var productTranslationImplementors = []string{"ProductTranslation"}
 
-func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.SelectionSet, obj *store.ProductTranslation) graphql.Marshaler {
+func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.SelectionSet, obj *shop.ProductTranslation) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, productTranslationImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39733,7 +39734,7 @@ func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.Sel
 
 var promotionImplementors = []string{"Promotion", "Node"}
 
-func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet, obj *store.Promotion) graphql.Marshaler {
+func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet, obj *shop.Promotion) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39861,7 +39862,7 @@ func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet
 
 var promotionAmountImplementors = []string{"PromotionAmount"}
 
-func (ec *executionContext) _PromotionAmount(ctx context.Context, sel ast.SelectionSet, obj *store.CurrencyAmount) graphql.Marshaler {
+func (ec *executionContext) _PromotionAmount(ctx context.Context, sel ast.SelectionSet, obj *shop.CurrencyAmount) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionAmountImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39904,7 +39905,7 @@ func (ec *executionContext) _PromotionAmount(ctx context.Context, sel ast.Select
 
 var promotionCodeImplementors = []string{"PromotionCode", "Node"}
 
-func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.SelectionSet, obj *store.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.SelectionSet, obj *shop.PromotionCode) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39992,7 +39993,7 @@ func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.Selectio
 
 var promotionCodeCheckImplementors = []string{"PromotionCodeCheck"}
 
-func (ec *executionContext) _PromotionCodeCheck(ctx context.Context, sel ast.SelectionSet, obj *store.CodeCheck) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeCheck(ctx context.Context, sel ast.SelectionSet, obj *shop.CodeCheck) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeCheckImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40050,7 +40051,7 @@ func (ec *executionContext) _PromotionCodeCheck(ctx context.Context, sel ast.Sel
 
 var promotionCodeConnectionImplementors = []string{"PromotionCodeConnection"}
 
-func (ec *executionContext) _PromotionCodeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*store.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*shop.PromotionCode]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40136,7 +40137,7 @@ func (ec *executionContext) _PromotionCodeConnection(ctx context.Context, sel as
 
 var promotionCodeEdgeImplementors = []string{"PromotionCodeEdge"}
 
-func (ec *executionContext) _PromotionCodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*store.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*shop.PromotionCode]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40227,7 +40228,7 @@ func (ec *executionContext) _PromotionCodeRedeemPayload(ctx context.Context, sel
 
 var promotionCodeRefusalImplementors = []string{"PromotionCodeRefusal"}
 
-func (ec *executionContext) _PromotionCodeRefusal(ctx context.Context, sel ast.SelectionSet, obj *store.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeRefusal(ctx context.Context, sel ast.SelectionSet, obj *shop.CodeRefusal) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeRefusalImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40669,7 +40670,7 @@ func (ec *executionContext) _PromotionCodesGeneratePayload(ctx context.Context, 
 
 var promotionConnectionImplementors = []string{"PromotionConnection"}
 
-func (ec *executionContext) _PromotionConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*store.Promotion]) graphql.Marshaler {
+func (ec *executionContext) _PromotionConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*shop.Promotion]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40798,7 +40799,7 @@ func (ec *executionContext) _PromotionCreatePayload(ctx context.Context, sel ast
 
 var promotionCurrencyImplementors = []string{"PromotionCurrency"}
 
-func (ec *executionContext) _PromotionCurrency(ctx context.Context, sel ast.SelectionSet, obj *store.PromotionCurrency) graphql.Marshaler {
+func (ec *executionContext) _PromotionCurrency(ctx context.Context, sel ast.SelectionSet, obj *shop.PromotionCurrency) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCurrencyImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40889,7 +40890,7 @@ func (ec *executionContext) _PromotionDeletePayload(ctx context.Context, sel ast
 
 var promotionEdgeImplementors = []string{"PromotionEdge"}
 
-func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*store.Promotion]) graphql.Marshaler {
+func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*shop.Promotion]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40932,7 +40933,7 @@ func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.Selectio
 
 var promotionPreviewImplementors = []string{"PromotionPreview"}
 
-func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.SelectionSet, obj *store.Promotion) graphql.Marshaler {
+func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.SelectionSet, obj *shop.Promotion) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionPreviewImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -42043,7 +42044,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 
 var settingsImplementors = []string{"Settings"}
 
-func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet, obj *store.Settings) graphql.Marshaler {
+func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet, obj *shop.Settings) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, settingsImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -42551,7 +42552,7 @@ func (ec *executionContext) _StockEdge(ctx context.Context, sel ast.SelectionSet
 
 var stockLocationImplementors = []string{"StockLocation"}
 
-func (ec *executionContext) _StockLocation(ctx context.Context, sel ast.SelectionSet, obj *store.StockLocation) graphql.Marshaler {
+func (ec *executionContext) _StockLocation(ctx context.Context, sel ast.SelectionSet, obj *shop.StockLocation) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, stockLocationImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -43060,7 +43061,7 @@ func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet
 
 var variationImplementors = []string{"Variation"}
 
-func (ec *executionContext) _Variation(ctx context.Context, sel ast.SelectionSet, obj *store.Variation) graphql.Marshaler {
+func (ec *executionContext) _Variation(ctx context.Context, sel ast.SelectionSet, obj *shop.Variation) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, variationImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -43118,7 +43119,7 @@ func (ec *executionContext) _Variation(ctx context.Context, sel ast.SelectionSet
 
 var variationOptionImplementors = []string{"VariationOption"}
 
-func (ec *executionContext) _VariationOption(ctx context.Context, sel ast.SelectionSet, obj *store.VariationOption) graphql.Marshaler {
+func (ec *executionContext) _VariationOption(ctx context.Context, sel ast.SelectionSet, obj *shop.VariationOption) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, variationOptionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -43561,11 +43562,11 @@ func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, o
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚐAuthoredHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.AuthoredHierarchy) graphql.Marshaler {
+func (ec *executionContext) marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋshopᚐAuthoredHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.AuthoredHierarchy) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx, sel, v[i])
+		return ec.marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -43577,7 +43578,7 @@ func (ec *executionContext) marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚐAu
 	return ret
 }
 
-func (ec *executionContext) marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, v *store.AuthoredHierarchy) graphql.Marshaler {
+func (ec *executionContext) marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, v *shop.AuthoredHierarchy) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -43587,11 +43588,11 @@ func (ec *executionContext) marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚐAutho
 	return ec._AuthoredHierarchy(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.AuthoredHierarchy]) graphql.Marshaler {
+func (ec *executionContext) marshalNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*shop.AuthoredHierarchy]) graphql.Marshaler {
 	return ec._AuthoredHierarchyEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*store.AuthoredHierarchy]) graphql.Marshaler {
+func (ec *executionContext) marshalNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*shop.AuthoredHierarchy]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -43721,13 +43722,13 @@ func (ec *executionContext) marshalNBreadcrumbTrail2ᚖporticoᚋgraphᚋmodel�
 	return ec._BreadcrumbTrail(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚐBundleChoiceᚄ(ctx context.Context, v any) ([]*store.BundleChoice, error) {
+func (ec *executionContext) unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚋshopᚐBundleChoiceᚄ(ctx context.Context, v any) ([]*shop.BundleChoice, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*store.BundleChoice, len(vSlice))
+	res := make([]*shop.BundleChoice, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNBundleChoiceInput2ᚖporticoᚋstoreᚐBundleChoice(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNBundleChoiceInput2ᚖporticoᚋstoreᚋshopᚐBundleChoice(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -43735,27 +43736,27 @@ func (ec *executionContext) unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚐ
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalNBundleChoiceInput2ᚖporticoᚋstoreᚐBundleChoice(ctx context.Context, v any) (*store.BundleChoice, error) {
+func (ec *executionContext) unmarshalNBundleChoiceInput2ᚖporticoᚋstoreᚋshopᚐBundleChoice(ctx context.Context, v any) (*shop.BundleChoice, error) {
 	res, err := ec.unmarshalInputBundleChoiceInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNBundleConfiguration2porticoᚋstoreᚐBundleConfiguration(ctx context.Context, sel ast.SelectionSet, v store.BundleConfiguration) graphql.Marshaler {
+func (ec *executionContext) marshalNBundleConfiguration2porticoᚋstoreᚋshopᚐBundleConfiguration(ctx context.Context, sel ast.SelectionSet, v shop.BundleConfiguration) graphql.Marshaler {
 	return ec._BundleConfiguration(ctx, sel, &v)
 }
 
-func (ec *executionContext) unmarshalNBundleOptionInput2porticoᚋstoreᚐBundleOption(ctx context.Context, v any) (store.BundleOption, error) {
+func (ec *executionContext) unmarshalNBundleOptionInput2porticoᚋstoreᚋshopᚐBundleOption(ctx context.Context, v any) (shop.BundleOption, error) {
 	res, err := ec.unmarshalInputBundleOptionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNBundleOptionInput2ᚕporticoᚋstoreᚐBundleOptionᚄ(ctx context.Context, v any) ([]store.BundleOption, error) {
+func (ec *executionContext) unmarshalNBundleOptionInput2ᚕporticoᚋstoreᚋshopᚐBundleOptionᚄ(ctx context.Context, v any) ([]shop.BundleOption, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]store.BundleOption, len(vSlice))
+	res := make([]shop.BundleOption, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNBundleOptionInput2porticoᚋstoreᚐBundleOption(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNBundleOptionInput2porticoᚋstoreᚋshopᚐBundleOption(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -43763,11 +43764,11 @@ func (ec *executionContext) unmarshalNBundleOptionInput2ᚕporticoᚋstoreᚐBun
 	return res, nil
 }
 
-func (ec *executionContext) marshalNCatalog2ᚕᚖporticoᚋstoreᚐCatalogᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Catalog) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalog2ᚕᚖporticoᚋstoreᚋshopᚐCatalogᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.Catalog) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalog2ᚖporticoᚋstoreᚐCatalog(ctx, sel, v[i])
+		return ec.marshalNCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -43779,7 +43780,7 @@ func (ec *executionContext) marshalNCatalog2ᚕᚖporticoᚋstoreᚐCatalogᚄ(c
 	return ret
 }
 
-func (ec *executionContext) marshalNCatalog2ᚖporticoᚋstoreᚐCatalog(ctx context.Context, sel ast.SelectionSet, v *store.Catalog) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx context.Context, sel ast.SelectionSet, v *shop.Catalog) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -43820,15 +43821,15 @@ func (ec *executionContext) unmarshalNCatalogCreateInput2porticoᚋgraphᚋgener
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx context.Context, v any) (store.CriterionOutcome, error) {
+func (ec *executionContext) unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx context.Context, v any) (shop.CriterionOutcome, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome[tmp]
+	res := unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx context.Context, sel ast.SelectionSet, v store.CriterionOutcome) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx context.Context, sel ast.SelectionSet, v shop.CriterionOutcome) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome[v])
+	res := graphql.MarshalString(marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -43838,15 +43839,15 @@ func (ec *executionContext) marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCr
 }
 
 var (
-	unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome = map[string]store.CriterionOutcome{
-		"MATCHED":   store.CriterionMatched,
-		"MISSED":    store.CriterionMissed,
-		"NOT_ASKED": store.CriterionNotAsked,
+	unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome = map[string]shop.CriterionOutcome{
+		"MATCHED":   shop.CriterionMatched,
+		"MISSED":    shop.CriterionMissed,
+		"NOT_ASKED": shop.CriterionNotAsked,
 	}
-	marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome = map[store.CriterionOutcome]string{
-		store.CriterionMatched:  "MATCHED",
-		store.CriterionMissed:   "MISSED",
-		store.CriterionNotAsked: "NOT_ASKED",
+	marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome = map[shop.CriterionOutcome]string{
+		shop.CriterionMatched:  "MATCHED",
+		shop.CriterionMissed:   "MISSED",
+		shop.CriterionNotAsked: "NOT_ASKED",
 	}
 )
 
@@ -43855,11 +43856,11 @@ func (ec *executionContext) unmarshalNCatalogDeleteInput2porticoᚋgraphᚋgener
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.Catalog]) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*shop.Catalog]) graphql.Marshaler {
 	return ec._CatalogEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*store.Catalog]) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*shop.Catalog]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -43961,15 +43962,15 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNCatalogPricebook2porticoᚋstoreᚐPricebookRank(ctx context.Context, sel ast.SelectionSet, v store.PricebookRank) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogPricebook2porticoᚋstoreᚋshopᚐPricebookRank(ctx context.Context, sel ast.SelectionSet, v shop.PricebookRank) graphql.Marshaler {
 	return ec._CatalogPricebook(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNCatalogPricebook2ᚕporticoᚋstoreᚐPricebookRankᚄ(ctx context.Context, sel ast.SelectionSet, v []store.PricebookRank) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogPricebook2ᚕporticoᚋstoreᚋshopᚐPricebookRankᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.PricebookRank) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalogPricebook2porticoᚋstoreᚐPricebookRank(ctx, sel, v[i])
+		return ec.marshalNCatalogPricebook2porticoᚋstoreᚋshopᚐPricebookRank(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -43981,7 +43982,7 @@ func (ec *executionContext) marshalNCatalogPricebook2ᚕporticoᚋstoreᚐPriceb
 	return ret
 }
 
-func (ec *executionContext) unmarshalNCatalogPricebookInput2ᚖporticoᚋstoreᚐPricebookRank(ctx context.Context, v any) (*store.PricebookRank, error) {
+func (ec *executionContext) unmarshalNCatalogPricebookInput2ᚖporticoᚋstoreᚋshopᚐPricebookRank(ctx context.Context, v any) (*shop.PricebookRank, error) {
 	res, err := ec.unmarshalInputCatalogPricebookInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -43991,7 +43992,7 @@ func (ec *executionContext) unmarshalNCatalogPublishInput2porticoᚋgraphᚋgene
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx context.Context, sel ast.SelectionSet, v *store.Release) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx context.Context, sel ast.SelectionSet, v *shop.Release) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44006,15 +44007,15 @@ func (ec *executionContext) unmarshalNCatalogReleaseServeInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason(ctx context.Context, v any) (store.ResolutionReason, error) {
+func (ec *executionContext) unmarshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason(ctx context.Context, v any) (shop.ResolutionReason, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason[tmp]
+	res := unmarshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason(ctx context.Context, sel ast.SelectionSet, v store.ResolutionReason) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason(ctx context.Context, sel ast.SelectionSet, v shop.ResolutionReason) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason[v])
+	res := graphql.MarshalString(marshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44024,27 +44025,27 @@ func (ec *executionContext) marshalNCatalogResolutionReason2porticoᚋstoreᚐRe
 }
 
 var (
-	unmarshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason = map[string]store.ResolutionReason{
-		"RULE":              store.ResolvedByRule,
-		"DEFAULT_RULE":      store.ResolvedByDefault,
-		"OLDEST_CATALOG":    store.ResolvedByAge,
-		"NOTHING_PUBLISHED": store.ResolvedToNothing,
-		"REQUESTED_RELEASE": store.ResolvedByRequest,
+	unmarshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason = map[string]shop.ResolutionReason{
+		"RULE":              shop.ResolvedByRule,
+		"DEFAULT_RULE":      shop.ResolvedByDefault,
+		"OLDEST_CATALOG":    shop.ResolvedByAge,
+		"NOTHING_PUBLISHED": shop.ResolvedToNothing,
+		"REQUESTED_RELEASE": shop.ResolvedByRequest,
 	}
-	marshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason = map[store.ResolutionReason]string{
-		store.ResolvedByRule:    "RULE",
-		store.ResolvedByDefault: "DEFAULT_RULE",
-		store.ResolvedByAge:     "OLDEST_CATALOG",
-		store.ResolvedToNothing: "NOTHING_PUBLISHED",
-		store.ResolvedByRequest: "REQUESTED_RELEASE",
+	marshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason = map[shop.ResolutionReason]string{
+		shop.ResolvedByRule:    "RULE",
+		shop.ResolvedByDefault: "DEFAULT_RULE",
+		shop.ResolvedByAge:     "OLDEST_CATALOG",
+		shop.ResolvedToNothing: "NOTHING_PUBLISHED",
+		shop.ResolvedByRequest: "REQUESTED_RELEASE",
 	}
 )
 
-func (ec *executionContext) marshalNCatalogRule2ᚕᚖporticoᚋstoreᚐCatalogRuleᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.CatalogRule) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRule2ᚕᚖporticoᚋstoreᚋshopᚐCatalogRuleᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.CatalogRule) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx, sel, v[i])
+		return ec.marshalNCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44056,7 +44057,7 @@ func (ec *executionContext) marshalNCatalogRule2ᚕᚖporticoᚋstoreᚐCatalogR
 	return ret
 }
 
-func (ec *executionContext) marshalNCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *store.CatalogRule) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *shop.CatalogRule) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44076,11 +44077,11 @@ func (ec *executionContext) unmarshalNCatalogRuleDeleteInput2porticoᚋgraphᚋg
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.CatalogRule]) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*shop.CatalogRule]) graphql.Marshaler {
 	return ec._CatalogRuleEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*store.CatalogRule]) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*shop.CatalogRule]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -44096,15 +44097,15 @@ func (ec *executionContext) marshalNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodel�
 	return ret
 }
 
-func (ec *executionContext) marshalNCatalogRuleSchedule2porticoᚋstoreᚐSchedule(ctx context.Context, sel ast.SelectionSet, v store.Schedule) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRuleSchedule2porticoᚋstoreᚋshopᚐSchedule(ctx context.Context, sel ast.SelectionSet, v shop.Schedule) graphql.Marshaler {
 	return ec._CatalogRuleSchedule(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNCatalogRuleSchedule2ᚕporticoᚋstoreᚐScheduleᚄ(ctx context.Context, sel ast.SelectionSet, v []store.Schedule) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRuleSchedule2ᚕporticoᚋstoreᚋshopᚐScheduleᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.Schedule) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalogRuleSchedule2porticoᚋstoreᚐSchedule(ctx, sel, v[i])
+		return ec.marshalNCatalogRuleSchedule2porticoᚋstoreᚋshopᚐSchedule(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44116,7 +44117,7 @@ func (ec *executionContext) marshalNCatalogRuleSchedule2ᚕporticoᚋstoreᚐSch
 	return ret
 }
 
-func (ec *executionContext) unmarshalNCatalogRuleScheduleInput2ᚖporticoᚋstoreᚐSchedule(ctx context.Context, v any) (*store.Schedule, error) {
+func (ec *executionContext) unmarshalNCatalogRuleScheduleInput2ᚖporticoᚋstoreᚋshopᚐSchedule(ctx context.Context, v any) (*shop.Schedule, error) {
 	res, err := ec.unmarshalInputCatalogRuleScheduleInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -44131,15 +44132,15 @@ func (ec *executionContext) unmarshalNCatalogUpdateInput2porticoᚋgraphᚋgener
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNComponentOption2porticoᚋstoreᚐComponentOption(ctx context.Context, sel ast.SelectionSet, v store.ComponentOption) graphql.Marshaler {
+func (ec *executionContext) marshalNComponentOption2porticoᚋstoreᚋshopᚐComponentOption(ctx context.Context, sel ast.SelectionSet, v shop.ComponentOption) graphql.Marshaler {
 	return ec._ComponentOption(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNComponentOption2ᚕporticoᚋstoreᚐComponentOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []store.ComponentOption) graphql.Marshaler {
+func (ec *executionContext) marshalNComponentOption2ᚕporticoᚋstoreᚋshopᚐComponentOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.ComponentOption) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNComponentOption2porticoᚋstoreᚐComponentOption(ctx, sel, v[i])
+		return ec.marshalNComponentOption2porticoᚋstoreᚋshopᚐComponentOption(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44151,15 +44152,15 @@ func (ec *executionContext) marshalNComponentOption2ᚕporticoᚋstoreᚐCompone
 	return ret
 }
 
-func (ec *executionContext) unmarshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit(ctx context.Context, v any) (store.ConsumeUnit, error) {
+func (ec *executionContext) unmarshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit(ctx context.Context, v any) (shop.ConsumeUnit, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit[tmp]
+	res := unmarshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v store.ConsumeUnit) graphql.Marshaler {
+func (ec *executionContext) marshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v shop.ConsumeUnit) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit[v])
+	res := graphql.MarshalString(marshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44169,17 +44170,17 @@ func (ec *executionContext) marshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit(ct
 }
 
 var (
-	unmarshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit = map[string]store.ConsumeUnit{
-		"PER_CART": store.PerCart,
-		"PER_ITEM": store.PerItem,
+	unmarshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit = map[string]shop.ConsumeUnit{
+		"PER_CART": shop.PerCart,
+		"PER_ITEM": shop.PerItem,
 	}
-	marshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit = map[store.ConsumeUnit]string{
-		store.PerCart: "PER_CART",
-		store.PerItem: "PER_ITEM",
+	marshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit = map[shop.ConsumeUnit]string{
+		shop.PerCart: "PER_CART",
+		shop.PerItem: "PER_ITEM",
 	}
 )
 
-func (ec *executionContext) marshalNCurrency2ᚖporticoᚋstoreᚐCurrency(ctx context.Context, sel ast.SelectionSet, v *store.Currency) graphql.Marshaler {
+func (ec *executionContext) marshalNCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx context.Context, sel ast.SelectionSet, v *shop.Currency) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44205,7 +44206,7 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 	return res
 }
 
-func (ec *executionContext) marshalNDisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *store.DisplayPrice) graphql.Marshaler {
+func (ec *executionContext) marshalNDisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *shop.DisplayPrice) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44241,11 +44242,11 @@ func (ec *executionContext) marshalNFacetValue2ᚖporticoᚋgraphᚋmodelᚐFace
 	return ec._FacetValue(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNFile2ᚕᚖporticoᚋstoreᚐFileᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.File) graphql.Marshaler {
+func (ec *executionContext) marshalNFile2ᚕᚖporticoᚋstoreᚋshopᚐFileᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.File) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNFile2ᚖporticoᚋstoreᚐFile(ctx, sel, v[i])
+		return ec.marshalNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44257,7 +44258,7 @@ func (ec *executionContext) marshalNFile2ᚕᚖporticoᚋstoreᚐFileᚄ(ctx con
 	return ret
 }
 
-func (ec *executionContext) marshalNFile2ᚖporticoᚋstoreᚐFile(ctx context.Context, sel ast.SelectionSet, v *store.File) graphql.Marshaler {
+func (ec *executionContext) marshalNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx context.Context, sel ast.SelectionSet, v *shop.File) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44267,11 +44268,11 @@ func (ec *executionContext) marshalNFile2ᚖporticoᚋstoreᚐFile(ctx context.C
 	return ec._File(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.File]) graphql.Marshaler {
+func (ec *executionContext) marshalNFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*shop.File]) graphql.Marshaler {
 	return ec._FileEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*store.File]) graphql.Marshaler {
+func (ec *executionContext) marshalNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*shop.File]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -44506,15 +44507,15 @@ func (ec *executionContext) unmarshalNJobCancelInput2porticoᚋgraphᚋgenerated
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNJobKind2porticoᚋstoreᚐJobKind(ctx context.Context, v any) (store.JobKind, error) {
+func (ec *executionContext) unmarshalNJobKind2porticoᚋstoreᚋshopᚐJobKind(ctx context.Context, v any) (shop.JobKind, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNJobKind2porticoᚋstoreᚐJobKind[tmp]
+	res := unmarshalNJobKind2porticoᚋstoreᚋshopᚐJobKind[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNJobKind2porticoᚋstoreᚐJobKind(ctx context.Context, sel ast.SelectionSet, v store.JobKind) graphql.Marshaler {
+func (ec *executionContext) marshalNJobKind2porticoᚋstoreᚋshopᚐJobKind(ctx context.Context, sel ast.SelectionSet, v shop.JobKind) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNJobKind2porticoᚋstoreᚐJobKind[v])
+	res := graphql.MarshalString(marshalNJobKind2porticoᚋstoreᚋshopᚐJobKind[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44524,25 +44525,25 @@ func (ec *executionContext) marshalNJobKind2porticoᚋstoreᚐJobKind(ctx contex
 }
 
 var (
-	unmarshalNJobKind2porticoᚋstoreᚐJobKind = map[string]store.JobKind{
-		"CATALOG_PUBLISH":          store.JobPublish,
-		"PROMOTION_CODES_GENERATE": store.JobGenerateCodes,
+	unmarshalNJobKind2porticoᚋstoreᚋshopᚐJobKind = map[string]shop.JobKind{
+		"CATALOG_PUBLISH":          shop.JobPublish,
+		"PROMOTION_CODES_GENERATE": shop.JobGenerateCodes,
 	}
-	marshalNJobKind2porticoᚋstoreᚐJobKind = map[store.JobKind]string{
-		store.JobPublish:       "CATALOG_PUBLISH",
-		store.JobGenerateCodes: "PROMOTION_CODES_GENERATE",
+	marshalNJobKind2porticoᚋstoreᚋshopᚐJobKind = map[shop.JobKind]string{
+		shop.JobPublish:       "CATALOG_PUBLISH",
+		shop.JobGenerateCodes: "PROMOTION_CODES_GENERATE",
 	}
 )
 
-func (ec *executionContext) unmarshalNJobState2porticoᚋstoreᚐJobState(ctx context.Context, v any) (store.JobState, error) {
+func (ec *executionContext) unmarshalNJobState2porticoᚋstoreᚋshopᚐJobState(ctx context.Context, v any) (shop.JobState, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNJobState2porticoᚋstoreᚐJobState[tmp]
+	res := unmarshalNJobState2porticoᚋstoreᚋshopᚐJobState[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNJobState2porticoᚋstoreᚐJobState(ctx context.Context, sel ast.SelectionSet, v store.JobState) graphql.Marshaler {
+func (ec *executionContext) marshalNJobState2porticoᚋstoreᚋshopᚐJobState(ctx context.Context, sel ast.SelectionSet, v shop.JobState) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNJobState2porticoᚋstoreᚐJobState[v])
+	res := graphql.MarshalString(marshalNJobState2porticoᚋstoreᚋshopᚐJobState[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44552,19 +44553,19 @@ func (ec *executionContext) marshalNJobState2porticoᚋstoreᚐJobState(ctx cont
 }
 
 var (
-	unmarshalNJobState2porticoᚋstoreᚐJobState = map[string]store.JobState{
-		"QUEUED":    store.JobQueued,
-		"RUNNING":   store.JobRunning,
-		"SUCCEEDED": store.JobSucceeded,
-		"FAILED":    store.JobFailed,
-		"CANCELED":  store.JobCanceled,
+	unmarshalNJobState2porticoᚋstoreᚋshopᚐJobState = map[string]shop.JobState{
+		"QUEUED":    shop.JobQueued,
+		"RUNNING":   shop.JobRunning,
+		"SUCCEEDED": shop.JobSucceeded,
+		"FAILED":    shop.JobFailed,
+		"CANCELED":  shop.JobCanceled,
 	}
-	marshalNJobState2porticoᚋstoreᚐJobState = map[store.JobState]string{
-		store.JobQueued:    "QUEUED",
-		store.JobRunning:   "RUNNING",
-		store.JobSucceeded: "SUCCEEDED",
-		store.JobFailed:    "FAILED",
-		store.JobCanceled:  "CANCELED",
+	marshalNJobState2porticoᚋstoreᚋshopᚐJobState = map[shop.JobState]string{
+		shop.JobQueued:    "QUEUED",
+		shop.JobRunning:   "RUNNING",
+		shop.JobSucceeded: "SUCCEEDED",
+		shop.JobFailed:    "FAILED",
+		shop.JobCanceled:  "CANCELED",
 	}
 )
 
@@ -44665,7 +44666,7 @@ func (ec *executionContext) marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(
 	return ec._PageInfo(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPrice2ᚖporticoᚋstoreᚐPrice(ctx context.Context, sel ast.SelectionSet, v *store.Price) graphql.Marshaler {
+func (ec *executionContext) marshalNPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx context.Context, sel ast.SelectionSet, v *shop.Price) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44675,15 +44676,15 @@ func (ec *executionContext) marshalNPrice2ᚖporticoᚋstoreᚐPrice(ctx context
 	return ec._Price(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPriceModifier2porticoᚋstoreᚐPriceModifier(ctx context.Context, sel ast.SelectionSet, v store.PriceModifier) graphql.Marshaler {
+func (ec *executionContext) marshalNPriceModifier2porticoᚋstoreᚋshopᚐPriceModifier(ctx context.Context, sel ast.SelectionSet, v shop.PriceModifier) graphql.Marshaler {
 	return ec._PriceModifier(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPriceModifier2ᚕporticoᚋstoreᚐPriceModifierᚄ(ctx context.Context, sel ast.SelectionSet, v []store.PriceModifier) graphql.Marshaler {
+func (ec *executionContext) marshalNPriceModifier2ᚕporticoᚋstoreᚋshopᚐPriceModifierᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.PriceModifier) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPriceModifier2porticoᚋstoreᚐPriceModifier(ctx, sel, v[i])
+		return ec.marshalNPriceModifier2porticoᚋstoreᚋshopᚐPriceModifier(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44695,11 +44696,11 @@ func (ec *executionContext) marshalNPriceModifier2ᚕporticoᚋstoreᚐPriceModi
 	return ret
 }
 
-func (ec *executionContext) marshalNPriceModifierAmount2ᚕᚖporticoᚋstoreᚐPriceᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Price) graphql.Marshaler {
+func (ec *executionContext) marshalNPriceModifierAmount2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.Price) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPriceModifierAmount2ᚖporticoᚋstoreᚐPrice(ctx, sel, v[i])
+		return ec.marshalNPriceModifierAmount2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44711,7 +44712,7 @@ func (ec *executionContext) marshalNPriceModifierAmount2ᚕᚖporticoᚋstoreᚐ
 	return ret
 }
 
-func (ec *executionContext) marshalNPriceModifierAmount2ᚖporticoᚋstoreᚐPrice(ctx context.Context, sel ast.SelectionSet, v *store.Price) graphql.Marshaler {
+func (ec *executionContext) marshalNPriceModifierAmount2ᚖporticoᚋstoreᚋshopᚐPrice(ctx context.Context, sel ast.SelectionSet, v *shop.Price) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44721,15 +44722,15 @@ func (ec *executionContext) marshalNPriceModifierAmount2ᚖporticoᚋstoreᚐPri
 	return ec._PriceModifierAmount(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNPriceModifierType2porticoᚋstoreᚐPriceModifierType(ctx context.Context, v any) (store.PriceModifierType, error) {
+func (ec *executionContext) unmarshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType(ctx context.Context, v any) (shop.PriceModifierType, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPriceModifierType2porticoᚋstoreᚐPriceModifierType[tmp]
+	res := unmarshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPriceModifierType2porticoᚋstoreᚐPriceModifierType(ctx context.Context, sel ast.SelectionSet, v store.PriceModifierType) graphql.Marshaler {
+func (ec *executionContext) marshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType(ctx context.Context, sel ast.SelectionSet, v shop.PriceModifierType) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPriceModifierType2porticoᚋstoreᚐPriceModifierType[v])
+	res := graphql.MarshalString(marshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44739,27 +44740,27 @@ func (ec *executionContext) marshalNPriceModifierType2porticoᚋstoreᚐPriceMod
 }
 
 var (
-	unmarshalNPriceModifierType2porticoᚋstoreᚐPriceModifierType = map[string]store.PriceModifierType{
-		"PRICE_INCREMENT": store.PriceIncrement,
-		"PRICE_DECREMENT": store.PriceDecrement,
-		"PRICE_EQUALS":    store.PriceEquals,
+	unmarshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType = map[string]shop.PriceModifierType{
+		"PRICE_INCREMENT": shop.PriceIncrement,
+		"PRICE_DECREMENT": shop.PriceDecrement,
+		"PRICE_EQUALS":    shop.PriceEquals,
 	}
-	marshalNPriceModifierType2porticoᚋstoreᚐPriceModifierType = map[store.PriceModifierType]string{
-		store.PriceIncrement: "PRICE_INCREMENT",
-		store.PriceDecrement: "PRICE_DECREMENT",
-		store.PriceEquals:    "PRICE_EQUALS",
+	marshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType = map[shop.PriceModifierType]string{
+		shop.PriceIncrement: "PRICE_INCREMENT",
+		shop.PriceDecrement: "PRICE_DECREMENT",
+		shop.PriceEquals:    "PRICE_EQUALS",
 	}
 )
 
-func (ec *executionContext) marshalNPriceTier2porticoᚋstoreᚐPriceTier(ctx context.Context, sel ast.SelectionSet, v store.PriceTier) graphql.Marshaler {
+func (ec *executionContext) marshalNPriceTier2porticoᚋstoreᚋshopᚐPriceTier(ctx context.Context, sel ast.SelectionSet, v shop.PriceTier) graphql.Marshaler {
 	return ec._PriceTier(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPriceTier2ᚕporticoᚋstoreᚐPriceTierᚄ(ctx context.Context, sel ast.SelectionSet, v []store.PriceTier) graphql.Marshaler {
+func (ec *executionContext) marshalNPriceTier2ᚕporticoᚋstoreᚋshopᚐPriceTierᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.PriceTier) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPriceTier2porticoᚋstoreᚐPriceTier(ctx, sel, v[i])
+		return ec.marshalNPriceTier2porticoᚋstoreᚋshopᚐPriceTier(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44797,15 +44798,15 @@ func (ec *executionContext) marshalNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct
 	return ec._Product(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNProductComponent2porticoᚋstoreᚐProductComponent(ctx context.Context, sel ast.SelectionSet, v store.ProductComponent) graphql.Marshaler {
+func (ec *executionContext) marshalNProductComponent2porticoᚋstoreᚋshopᚐProductComponent(ctx context.Context, sel ast.SelectionSet, v shop.ProductComponent) graphql.Marshaler {
 	return ec._ProductComponent(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNProductComponent2ᚕporticoᚋstoreᚐProductComponentᚄ(ctx context.Context, sel ast.SelectionSet, v []store.ProductComponent) graphql.Marshaler {
+func (ec *executionContext) marshalNProductComponent2ᚕporticoᚋstoreᚋshopᚐProductComponentᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.ProductComponent) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNProductComponent2porticoᚋstoreᚐProductComponent(ctx, sel, v[i])
+		return ec.marshalNProductComponent2porticoᚋstoreᚋshopᚐProductComponent(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44934,11 +44935,11 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNProductTranslation2ᚕᚖporticoᚋstoreᚐProductTranslationᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.ProductTranslation) graphql.Marshaler {
+func (ec *executionContext) marshalNProductTranslation2ᚕᚖporticoᚋstoreᚋshopᚐProductTranslationᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.ProductTranslation) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNProductTranslation2ᚖporticoᚋstoreᚐProductTranslation(ctx, sel, v[i])
+		return ec.marshalNProductTranslation2ᚖporticoᚋstoreᚋshopᚐProductTranslation(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44950,7 +44951,7 @@ func (ec *executionContext) marshalNProductTranslation2ᚕᚖporticoᚋstoreᚐP
 	return ret
 }
 
-func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚐProductTranslation(ctx context.Context, sel ast.SelectionSet, v *store.ProductTranslation) graphql.Marshaler {
+func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚋshopᚐProductTranslation(ctx context.Context, sel ast.SelectionSet, v *shop.ProductTranslation) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44960,11 +44961,11 @@ func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚐProd
 	return ec._ProductTranslation(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋstoreᚐPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋstoreᚋshopᚐPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.Promotion) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, sel, v[i])
+		return ec.marshalNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44976,7 +44977,7 @@ func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋstoreᚐPromotion�
 	return ret
 }
 
-func (ec *executionContext) marshalNPromotion2ᚖporticoᚋstoreᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44986,15 +44987,15 @@ func (ec *executionContext) marshalNPromotion2ᚖporticoᚋstoreᚐPromotion(ctx
 	return ec._Promotion(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPromotionAmount2porticoᚋstoreᚐCurrencyAmount(ctx context.Context, sel ast.SelectionSet, v store.CurrencyAmount) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionAmount2porticoᚋstoreᚋshopᚐCurrencyAmount(ctx context.Context, sel ast.SelectionSet, v shop.CurrencyAmount) graphql.Marshaler {
 	return ec._PromotionAmount(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(ctx context.Context, sel ast.SelectionSet, v []store.CurrencyAmount) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.CurrencyAmount) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionAmount2porticoᚋstoreᚐCurrencyAmount(ctx, sel, v[i])
+		return ec.marshalNPromotionAmount2porticoᚋstoreᚋshopᚐCurrencyAmount(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45011,11 +45012,11 @@ func (ec *executionContext) unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋ
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCode2ᚕᚖporticoᚋstoreᚐPromotionCodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋshopᚐPromotionCodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.PromotionCode) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx, sel, v[i])
+		return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45027,7 +45028,7 @@ func (ec *executionContext) marshalNPromotionCode2ᚕᚖporticoᚋstoreᚐPromot
 	return ret
 }
 
-func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *store.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *shop.PromotionCode) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45037,11 +45038,11 @@ func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚐPromotion
 	return ec._PromotionCode(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*shop.PromotionCode]) graphql.Marshaler {
 	return ec._PromotionCodeEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*store.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*shop.PromotionCode]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -45095,24 +45096,24 @@ func (ec *executionContext) marshalNPromotionCodeOrderField2porticoᚋstoreᚐSo
 
 var (
 	unmarshalNPromotionCodeOrderField2porticoᚋstoreᚐSortBy = map[string]store.SortBy{
-		"CODE":       store.SortCode,
+		"CODE":       shop.SortCode,
 		"CREATED_AT": store.SortCreatedAt,
 	}
 	marshalNPromotionCodeOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
-		store.SortCode:      "CODE",
+		shop.SortCode:       "CODE",
 		store.SortCreatedAt: "CREATED_AT",
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionCodeReason2porticoᚋstoreᚐCodeReason(ctx context.Context, v any) (store.CodeReason, error) {
+func (ec *executionContext) unmarshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason(ctx context.Context, v any) (shop.CodeReason, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionCodeReason2porticoᚋstoreᚐCodeReason[tmp]
+	res := unmarshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚐCodeReason(ctx context.Context, sel ast.SelectionSet, v store.CodeReason) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason(ctx context.Context, sel ast.SelectionSet, v shop.CodeReason) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionCodeReason2porticoᚋstoreᚐCodeReason[v])
+	res := graphql.MarshalString(marshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45122,29 +45123,29 @@ func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚐCodeRe
 }
 
 var (
-	unmarshalNPromotionCodeReason2porticoᚋstoreᚐCodeReason = map[string]store.CodeReason{
-		"UNKNOWN":              store.CodeUnknown,
-		"EXPIRED":              store.CodeExpired,
-		"NOT_STARTED":          store.CodeNotStarted,
-		"DISABLED":             store.CodeDisabled,
-		"USED_UP":              store.CodeUsedUp,
-		"WRONG_USER":           store.CodeWrongUser,
-		"NO_UNITS":             store.CodeNoUnits,
-		"PER_ITEM_AUTOMATIC":   store.CodeNotPerItem,
-		"BELOW_MIN_CART_VALUE": store.CodeCartTooLow,
-		"OTHER_CURRENCY":       store.CodeNotCurrency,
+	unmarshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason = map[string]shop.CodeReason{
+		"UNKNOWN":              shop.CodeUnknown,
+		"EXPIRED":              shop.CodeExpired,
+		"NOT_STARTED":          shop.CodeNotStarted,
+		"DISABLED":             shop.CodeDisabled,
+		"USED_UP":              shop.CodeUsedUp,
+		"WRONG_USER":           shop.CodeWrongUser,
+		"NO_UNITS":             shop.CodeNoUnits,
+		"PER_ITEM_AUTOMATIC":   shop.CodeNotPerItem,
+		"BELOW_MIN_CART_VALUE": shop.CodeCartTooLow,
+		"OTHER_CURRENCY":       shop.CodeNotCurrency,
 	}
-	marshalNPromotionCodeReason2porticoᚋstoreᚐCodeReason = map[store.CodeReason]string{
-		store.CodeUnknown:     "UNKNOWN",
-		store.CodeExpired:     "EXPIRED",
-		store.CodeNotStarted:  "NOT_STARTED",
-		store.CodeDisabled:    "DISABLED",
-		store.CodeUsedUp:      "USED_UP",
-		store.CodeWrongUser:   "WRONG_USER",
-		store.CodeNoUnits:     "NO_UNITS",
-		store.CodeNotPerItem:  "PER_ITEM_AUTOMATIC",
-		store.CodeCartTooLow:  "BELOW_MIN_CART_VALUE",
-		store.CodeNotCurrency: "OTHER_CURRENCY",
+	marshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason = map[shop.CodeReason]string{
+		shop.CodeUnknown:     "UNKNOWN",
+		shop.CodeExpired:     "EXPIRED",
+		shop.CodeNotStarted:  "NOT_STARTED",
+		shop.CodeDisabled:    "DISABLED",
+		shop.CodeUsedUp:      "USED_UP",
+		shop.CodeWrongUser:   "WRONG_USER",
+		shop.CodeNoUnits:     "NO_UNITS",
+		shop.CodeNotPerItem:  "PER_ITEM_AUTOMATIC",
+		shop.CodeCartTooLow:  "BELOW_MIN_CART_VALUE",
+		shop.CodeNotCurrency: "OTHER_CURRENCY",
 	}
 )
 
@@ -45153,15 +45154,15 @@ func (ec *executionContext) unmarshalNPromotionCodeRedeemInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeRefusal2porticoᚋstoreᚐCodeRefusal(ctx context.Context, sel ast.SelectionSet, v store.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeRefusal2porticoᚋstoreᚋshopᚐCodeRefusal(ctx context.Context, sel ast.SelectionSet, v shop.CodeRefusal) graphql.Marshaler {
 	return ec._PromotionCodeRefusal(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚐCodeRefusalᚄ(ctx context.Context, sel ast.SelectionSet, v []store.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋshopᚐCodeRefusalᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.CodeRefusal) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCodeRefusal2porticoᚋstoreᚐCodeRefusal(ctx, sel, v[i])
+		return ec.marshalNPromotionCodeRefusal2porticoᚋstoreᚋshopᚐCodeRefusal(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45244,15 +45245,15 @@ func (ec *executionContext) unmarshalNPromotionCreateInput2porticoᚋgraphᚋmod
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCurrency2porticoᚋstoreᚐPromotionCurrency(ctx context.Context, sel ast.SelectionSet, v store.PromotionCurrency) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCurrency2porticoᚋstoreᚋshopᚐPromotionCurrency(ctx context.Context, sel ast.SelectionSet, v shop.PromotionCurrency) graphql.Marshaler {
 	return ec._PromotionCurrency(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionCurrency2ᚕporticoᚋstoreᚐPromotionCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []store.PromotionCurrency) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCurrency2ᚕporticoᚋstoreᚋshopᚐPromotionCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.PromotionCurrency) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCurrency2porticoᚋstoreᚐPromotionCurrency(ctx, sel, v[i])
+		return ec.marshalNPromotionCurrency2porticoᚋstoreᚋshopᚐPromotionCurrency(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45269,11 +45270,11 @@ func (ec *executionContext) unmarshalNPromotionDeleteInput2porticoᚋgraphᚋgen
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*store.Promotion]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*shop.Promotion]) graphql.Marshaler {
 	return ec._PromotionEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*store.Promotion]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*shop.Promotion]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -45321,15 +45322,15 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionState2porticoᚋstoreᚐPromotionState(ctx context.Context, v any) (store.PromotionState, error) {
+func (ec *executionContext) unmarshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx context.Context, v any) (shop.PromotionState, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionState2porticoᚋstoreᚐPromotionState[tmp]
+	res := unmarshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionState2porticoᚋstoreᚐPromotionState(ctx context.Context, sel ast.SelectionSet, v store.PromotionState) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx context.Context, sel ast.SelectionSet, v shop.PromotionState) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionState2porticoᚋstoreᚐPromotionState[v])
+	res := graphql.MarshalString(marshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45339,29 +45340,29 @@ func (ec *executionContext) marshalNPromotionState2porticoᚋstoreᚐPromotionSt
 }
 
 var (
-	unmarshalNPromotionState2porticoᚋstoreᚐPromotionState = map[string]store.PromotionState{
-		"SCHEDULED": store.PromotionScheduled,
-		"ACTIVE":    store.PromotionActive,
-		"EXPIRED":   store.PromotionExpired,
-		"DISABLED":  store.PromotionDisabled,
+	unmarshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState = map[string]shop.PromotionState{
+		"SCHEDULED": shop.PromotionScheduled,
+		"ACTIVE":    shop.PromotionActive,
+		"EXPIRED":   shop.PromotionExpired,
+		"DISABLED":  shop.PromotionDisabled,
 	}
-	marshalNPromotionState2porticoᚋstoreᚐPromotionState = map[store.PromotionState]string{
-		store.PromotionScheduled: "SCHEDULED",
-		store.PromotionActive:    "ACTIVE",
-		store.PromotionExpired:   "EXPIRED",
-		store.PromotionDisabled:  "DISABLED",
+	marshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState = map[shop.PromotionState]string{
+		shop.PromotionScheduled: "SCHEDULED",
+		shop.PromotionActive:    "ACTIVE",
+		shop.PromotionExpired:   "EXPIRED",
+		shop.PromotionDisabled:  "DISABLED",
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionType2porticoᚋstoreᚐPromotionType(ctx context.Context, v any) (store.PromotionType, error) {
+func (ec *executionContext) unmarshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx context.Context, v any) (shop.PromotionType, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionType2porticoᚋstoreᚐPromotionType[tmp]
+	res := unmarshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionType2porticoᚋstoreᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v store.PromotionType) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v shop.PromotionType) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionType2porticoᚋstoreᚐPromotionType[v])
+	res := graphql.MarshalString(marshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45371,25 +45372,25 @@ func (ec *executionContext) marshalNPromotionType2porticoᚋstoreᚐPromotionTyp
 }
 
 var (
-	unmarshalNPromotionType2porticoᚋstoreᚐPromotionType = map[string]store.PromotionType{
-		"FIXED_DISCOUNT":        store.FixedDiscount,
-		"PERCENT_DISCOUNT":      store.PercentDiscount,
-		"ITEM_FIXED_DISCOUNT":   store.ItemFixedDiscount,
-		"ITEM_PERCENT_DISCOUNT": store.ItemPercentDiscount,
-		"X_FOR_Y":               store.XForY,
-		"X_FOR_AMOUNT":          store.XForAmount,
-		"BUNDLE_FIXED_DISCOUNT": store.BundleFixedDiscount,
-		"BUNDLE_GIFT":           store.BundleGift,
+	unmarshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType = map[string]shop.PromotionType{
+		"FIXED_DISCOUNT":        shop.FixedDiscount,
+		"PERCENT_DISCOUNT":      shop.PercentDiscount,
+		"ITEM_FIXED_DISCOUNT":   shop.ItemFixedDiscount,
+		"ITEM_PERCENT_DISCOUNT": shop.ItemPercentDiscount,
+		"X_FOR_Y":               shop.XForY,
+		"X_FOR_AMOUNT":          shop.XForAmount,
+		"BUNDLE_FIXED_DISCOUNT": shop.BundleFixedDiscount,
+		"BUNDLE_GIFT":           shop.BundleGift,
 	}
-	marshalNPromotionType2porticoᚋstoreᚐPromotionType = map[store.PromotionType]string{
-		store.FixedDiscount:       "FIXED_DISCOUNT",
-		store.PercentDiscount:     "PERCENT_DISCOUNT",
-		store.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
-		store.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
-		store.XForY:               "X_FOR_Y",
-		store.XForAmount:          "X_FOR_AMOUNT",
-		store.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
-		store.BundleGift:          "BUNDLE_GIFT",
+	marshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType = map[shop.PromotionType]string{
+		shop.FixedDiscount:       "FIXED_DISCOUNT",
+		shop.PercentDiscount:     "PERCENT_DISCOUNT",
+		shop.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
+		shop.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
+		shop.XForY:               "X_FOR_Y",
+		shop.XForAmount:          "X_FOR_AMOUNT",
+		shop.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
+		shop.BundleGift:          "BUNDLE_GIFT",
 	}
 )
 
@@ -45434,15 +45435,15 @@ func (ec *executionContext) marshalNStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx
 	return ec._Stock(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNStockAction2porticoᚋstoreᚐStockAction(ctx context.Context, v any) (store.StockAction, error) {
+func (ec *executionContext) unmarshalNStockAction2porticoᚋstoreᚋshopᚐStockAction(ctx context.Context, v any) (shop.StockAction, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNStockAction2porticoᚋstoreᚐStockAction[tmp]
+	res := unmarshalNStockAction2porticoᚋstoreᚋshopᚐStockAction[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNStockAction2porticoᚋstoreᚐStockAction(ctx context.Context, sel ast.SelectionSet, v store.StockAction) graphql.Marshaler {
+func (ec *executionContext) marshalNStockAction2porticoᚋstoreᚋshopᚐStockAction(ctx context.Context, sel ast.SelectionSet, v shop.StockAction) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNStockAction2porticoᚋstoreᚐStockAction[v])
+	res := graphql.MarshalString(marshalNStockAction2porticoᚋstoreᚋshopᚐStockAction[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45452,19 +45453,19 @@ func (ec *executionContext) marshalNStockAction2porticoᚋstoreᚐStockAction(ct
 }
 
 var (
-	unmarshalNStockAction2porticoᚋstoreᚐStockAction = map[string]store.StockAction{
-		"INCREMENT":  store.StockIncrement,
-		"DECREMENT":  store.StockDecrement,
-		"ALLOCATE":   store.StockAllocate,
-		"DEALLOCATE": store.StockDeallocate,
-		"SET":        store.StockSet,
+	unmarshalNStockAction2porticoᚋstoreᚋshopᚐStockAction = map[string]shop.StockAction{
+		"INCREMENT":  shop.StockIncrement,
+		"DECREMENT":  shop.StockDecrement,
+		"ALLOCATE":   shop.StockAllocate,
+		"DEALLOCATE": shop.StockDeallocate,
+		"SET":        shop.StockSet,
 	}
-	marshalNStockAction2porticoᚋstoreᚐStockAction = map[store.StockAction]string{
-		store.StockIncrement:  "INCREMENT",
-		store.StockDecrement:  "DECREMENT",
-		store.StockAllocate:   "ALLOCATE",
-		store.StockDeallocate: "DEALLOCATE",
-		store.StockSet:        "SET",
+	marshalNStockAction2porticoᚋstoreᚋshopᚐStockAction = map[shop.StockAction]string{
+		shop.StockIncrement:  "INCREMENT",
+		shop.StockDecrement:  "DECREMENT",
+		shop.StockAllocate:   "ALLOCATE",
+		shop.StockDeallocate: "DEALLOCATE",
+		shop.StockSet:        "SET",
 	}
 )
 
@@ -45512,7 +45513,7 @@ func (ec *executionContext) marshalNStockEdge2ᚕporticoᚋgraphᚋmodelᚐEdge�
 	return ret
 }
 
-func (ec *executionContext) marshalNStockLocation2ᚖporticoᚋstoreᚐStockLocation(ctx context.Context, sel ast.SelectionSet, v *store.StockLocation) graphql.Marshaler {
+func (ec *executionContext) marshalNStockLocation2ᚖporticoᚋstoreᚋshopᚐStockLocation(ctx context.Context, sel ast.SelectionSet, v *shop.StockLocation) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45726,15 +45727,15 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNVariation2porticoᚋstoreᚐVariation(ctx context.Context, sel ast.SelectionSet, v store.Variation) graphql.Marshaler {
+func (ec *executionContext) marshalNVariation2porticoᚋstoreᚋshopᚐVariation(ctx context.Context, sel ast.SelectionSet, v shop.Variation) graphql.Marshaler {
 	return ec._Variation(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNVariation2ᚕporticoᚋstoreᚐVariationᚄ(ctx context.Context, sel ast.SelectionSet, v []store.Variation) graphql.Marshaler {
+func (ec *executionContext) marshalNVariation2ᚕporticoᚋstoreᚋshopᚐVariationᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.Variation) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNVariation2porticoᚋstoreᚐVariation(ctx, sel, v[i])
+		return ec.marshalNVariation2porticoᚋstoreᚋshopᚐVariation(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45746,15 +45747,15 @@ func (ec *executionContext) marshalNVariation2ᚕporticoᚋstoreᚐVariationᚄ(
 	return ret
 }
 
-func (ec *executionContext) marshalNVariationOption2porticoᚋstoreᚐVariationOption(ctx context.Context, sel ast.SelectionSet, v store.VariationOption) graphql.Marshaler {
+func (ec *executionContext) marshalNVariationOption2porticoᚋstoreᚋshopᚐVariationOption(ctx context.Context, sel ast.SelectionSet, v shop.VariationOption) graphql.Marshaler {
 	return ec._VariationOption(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNVariationOption2ᚕporticoᚋstoreᚐVariationOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []store.VariationOption) graphql.Marshaler {
+func (ec *executionContext) marshalNVariationOption2ᚕporticoᚋstoreᚋshopᚐVariationOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.VariationOption) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNVariationOption2porticoᚋstoreᚐVariationOption(ctx, sel, v[i])
+		return ec.marshalNVariationOption2porticoᚋstoreᚋshopᚐVariationOption(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45906,14 +45907,14 @@ func (ec *executionContext) marshalN__TypeKind2string(ctx context.Context, sel a
 	return res
 }
 
-func (ec *executionContext) marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, v *store.AuthoredHierarchy) graphql.Marshaler {
+func (ec *executionContext) marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, v *shop.AuthoredHierarchy) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._AuthoredHierarchy(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.AuthoredHierarchy]) graphql.Marshaler {
+func (ec *executionContext) marshalOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*shop.AuthoredHierarchy]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -45964,14 +45965,14 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	return res
 }
 
-func (ec *executionContext) marshalOCatalog2ᚖporticoᚋstoreᚐCatalog(ctx context.Context, sel ast.SelectionSet, v *store.Catalog) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx context.Context, sel ast.SelectionSet, v *shop.Catalog) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Catalog(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.Catalog]) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*shop.Catalog]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46022,16 +46023,16 @@ func (ec *executionContext) unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmode
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚐPricebookRankᚄ(ctx context.Context, v any) ([]*store.PricebookRank, error) {
+func (ec *executionContext) unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚋshopᚐPricebookRankᚄ(ctx context.Context, v any) ([]*shop.PricebookRank, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*store.PricebookRank, len(vSlice))
+	res := make([]*shop.PricebookRank, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNCatalogPricebookInput2ᚖporticoᚋstoreᚐPricebookRank(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNCatalogPricebookInput2ᚖporticoᚋstoreᚋshopᚐPricebookRank(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -46046,14 +46047,14 @@ func (ec *executionContext) marshalOCatalogPublishPayload2ᚖporticoᚋgraphᚋg
 	return ec._CatalogPublishPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚐReleaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Release) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚋshopᚐReleaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.Release) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx, sel, v[i])
+		return ec.marshalNCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -46065,7 +46066,7 @@ func (ec *executionContext) marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚐRelea
 	return ret
 }
 
-func (ec *executionContext) marshalOCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx context.Context, sel ast.SelectionSet, v *store.Release) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx context.Context, sel ast.SelectionSet, v *shop.Release) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46086,14 +46087,14 @@ func (ec *executionContext) marshalOCatalogResolution2ᚖporticoᚋgraphᚋmodel
 	return ec._CatalogResolution(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *store.CatalogRule) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *shop.CatalogRule) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._CatalogRule(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.CatalogRule]) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*shop.CatalogRule]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46114,50 +46115,50 @@ func (ec *executionContext) marshalOCatalogRuleDeletePayload2ᚖporticoᚋgraph�
 	return ec._CatalogRuleDeletePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop(ctx context.Context, v any) (*store.RuleDrop, error) {
+func (ec *executionContext) unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop(ctx context.Context, v any) (*shop.RuleDrop, error) {
 	if v == nil {
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop[tmp]
+	res := unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop(ctx context.Context, sel ast.SelectionSet, v *store.RuleDrop) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop(ctx context.Context, sel ast.SelectionSet, v *shop.RuleDrop) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop[*v])
+	res := graphql.MarshalString(marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop[*v])
 	return res
 }
 
 var (
-	unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop = map[string]store.RuleDrop{
-		"OUT_OF_SCHEDULE": store.DropSchedule,
-		"OTHER_SHOPPER":   store.DropOtherShopper,
-		"NOTHING_MATCHED": store.DropNoMatch,
-		"NOT_PUBLISHED":   store.DropNotPublished,
+	unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop = map[string]shop.RuleDrop{
+		"OUT_OF_SCHEDULE": shop.DropSchedule,
+		"OTHER_SHOPPER":   shop.DropOtherShopper,
+		"NOTHING_MATCHED": shop.DropNoMatch,
+		"NOT_PUBLISHED":   shop.DropNotPublished,
 	}
-	marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop = map[store.RuleDrop]string{
-		store.DropSchedule:     "OUT_OF_SCHEDULE",
-		store.DropOtherShopper: "OTHER_SHOPPER",
-		store.DropNoMatch:      "NOTHING_MATCHED",
-		store.DropNotPublished: "NOT_PUBLISHED",
+	marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop = map[shop.RuleDrop]string{
+		shop.DropSchedule:     "OUT_OF_SCHEDULE",
+		shop.DropOtherShopper: "OTHER_SHOPPER",
+		shop.DropNoMatch:      "NOTHING_MATCHED",
+		shop.DropNotPublished: "NOT_PUBLISHED",
 	}
 )
 
-func (ec *executionContext) unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚐScheduleᚄ(ctx context.Context, v any) ([]*store.Schedule, error) {
+func (ec *executionContext) unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚋshopᚐScheduleᚄ(ctx context.Context, v any) ([]*shop.Schedule, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*store.Schedule, len(vSlice))
+	res := make([]*shop.Schedule, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNCatalogRuleScheduleInput2ᚖporticoᚋstoreᚐSchedule(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNCatalogRuleScheduleInput2ᚖporticoᚋstoreᚋshopᚐSchedule(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -46172,37 +46173,37 @@ func (ec *executionContext) marshalOCatalogRuleUpdatePayload2ᚖporticoᚋgraph�
 	return ec._CatalogRuleUpdatePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak(ctx context.Context, v any) (*store.TieBreak, error) {
+func (ec *executionContext) unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak(ctx context.Context, v any) (*shop.TieBreak, error) {
 	if v == nil {
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak[tmp]
+	res := unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak(ctx context.Context, sel ast.SelectionSet, v *store.TieBreak) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak(ctx context.Context, sel ast.SelectionSet, v *shop.TieBreak) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak[*v])
+	res := graphql.MarshalString(marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak[*v])
 	return res
 }
 
 var (
-	unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak = map[string]store.TieBreak{
-		"FEWEST_MISSED":  store.TieFewestMissed,
-		"OLDEST":         store.TieOldest,
-		"IMPORTED_FIRST": store.TieImportedFirst,
-		"SMALLEST_ID":    store.TieSmallestID,
+	unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak = map[string]shop.TieBreak{
+		"FEWEST_MISSED":  shop.TieFewestMissed,
+		"OLDEST":         shop.TieOldest,
+		"IMPORTED_FIRST": shop.TieImportedFirst,
+		"SMALLEST_ID":    shop.TieSmallestID,
 	}
-	marshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak = map[store.TieBreak]string{
-		store.TieFewestMissed:  "FEWEST_MISSED",
-		store.TieOldest:        "OLDEST",
-		store.TieImportedFirst: "IMPORTED_FIRST",
-		store.TieSmallestID:    "SMALLEST_ID",
+	marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak = map[shop.TieBreak]string{
+		shop.TieFewestMissed:  "FEWEST_MISSED",
+		shop.TieOldest:        "OLDEST",
+		shop.TieImportedFirst: "IMPORTED_FIRST",
+		shop.TieSmallestID:    "SMALLEST_ID",
 	}
 )
 
@@ -46220,44 +46221,44 @@ func (ec *executionContext) marshalOConfiguredProduct2ᚖporticoᚋgraphᚋmodel
 	return ec._ConfiguredProduct(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit(ctx context.Context, v any) (*store.ConsumeUnit, error) {
+func (ec *executionContext) unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋshopᚐConsumeUnit(ctx context.Context, v any) (*shop.ConsumeUnit, error) {
 	if v == nil {
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit[tmp]
+	res := unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋshopᚐConsumeUnit[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v *store.ConsumeUnit) graphql.Marshaler {
+func (ec *executionContext) marshalOConsumeUnit2ᚖporticoᚋstoreᚋshopᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v *shop.ConsumeUnit) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit[*v])
+	res := graphql.MarshalString(marshalOConsumeUnit2ᚖporticoᚋstoreᚋshopᚐConsumeUnit[*v])
 	return res
 }
 
 var (
-	unmarshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit = map[string]store.ConsumeUnit{
-		"PER_CART": store.PerCart,
-		"PER_ITEM": store.PerItem,
+	unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋshopᚐConsumeUnit = map[string]shop.ConsumeUnit{
+		"PER_CART": shop.PerCart,
+		"PER_ITEM": shop.PerItem,
 	}
-	marshalOConsumeUnit2ᚖporticoᚋstoreᚐConsumeUnit = map[store.ConsumeUnit]string{
-		store.PerCart: "PER_CART",
-		store.PerItem: "PER_ITEM",
+	marshalOConsumeUnit2ᚖporticoᚋstoreᚋshopᚐConsumeUnit = map[shop.ConsumeUnit]string{
+		shop.PerCart: "PER_CART",
+		shop.PerItem: "PER_ITEM",
 	}
 )
 
-func (ec *executionContext) marshalOCurrency2ᚕᚖporticoᚋstoreᚐCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Currency) graphql.Marshaler {
+func (ec *executionContext) marshalOCurrency2ᚕᚖporticoᚋstoreᚋshopᚐCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.Currency) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCurrency2ᚖporticoᚋstoreᚐCurrency(ctx, sel, v[i])
+		return ec.marshalNCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -46269,7 +46270,7 @@ func (ec *executionContext) marshalOCurrency2ᚕᚖporticoᚋstoreᚐCurrencyᚄ
 	return ret
 }
 
-func (ec *executionContext) marshalOCurrency2ᚖporticoᚋstoreᚐCurrency(ctx context.Context, sel ast.SelectionSet, v *store.Currency) graphql.Marshaler {
+func (ec *executionContext) marshalOCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx context.Context, sel ast.SelectionSet, v *shop.Currency) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46314,21 +46315,21 @@ func (ec *executionContext) unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodel�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *store.DisplayPrice) graphql.Marshaler {
+func (ec *executionContext) marshalODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *shop.DisplayPrice) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._DisplayPrice(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOFile2ᚖporticoᚋstoreᚐFile(ctx context.Context, sel ast.SelectionSet, v *store.File) graphql.Marshaler {
+func (ec *executionContext) marshalOFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx context.Context, sel ast.SelectionSet, v *shop.File) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._File(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.File]) graphql.Marshaler {
+func (ec *executionContext) marshalOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*shop.File]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46641,7 +46642,7 @@ func (ec *executionContext) marshalONodeUpdatePayload2ᚖporticoᚋgraphᚋgener
 	return ec._NodeUpdatePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPrice2ᚖporticoᚋstoreᚐPrice(ctx context.Context, sel ast.SelectionSet, v *store.Price) graphql.Marshaler {
+func (ec *executionContext) marshalOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx context.Context, sel ast.SelectionSet, v *shop.Price) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46695,7 +46696,7 @@ func (ec *executionContext) unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐ
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOPromotion2ᚖporticoᚋstoreᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46719,21 +46720,21 @@ func (ec *executionContext) unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraph
 	return res, nil
 }
 
-func (ec *executionContext) marshalOPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *store.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *shop.PromotionCode) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionCode(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚐCodeCheck(ctx context.Context, sel ast.SelectionSet, v *store.CodeCheck) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚋshopᚐCodeCheck(ctx context.Context, sel ast.SelectionSet, v *shop.CodeCheck) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionCodeCheck(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*shop.PromotionCode]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46805,7 +46806,7 @@ func (ec *executionContext) marshalOPromotionCodesGeneratePayload2ᚖporticoᚋg
 	return ec._PromotionCodesGeneratePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*store.Promotion]) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*shop.Promotion]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46842,23 +46843,23 @@ func (ec *executionContext) unmarshalOPromotionOrder2ᚖporticoᚋgraphᚋmodel�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOPromotionPreview2ᚖporticoᚋstoreᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *store.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionPreview2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionPreview(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOPromotionState2ᚕporticoᚋstoreᚐPromotionStateᚄ(ctx context.Context, v any) ([]store.PromotionState, error) {
+func (ec *executionContext) unmarshalOPromotionState2ᚕporticoᚋstoreᚋshopᚐPromotionStateᚄ(ctx context.Context, v any) ([]shop.PromotionState, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]store.PromotionState, len(vSlice))
+	res := make([]shop.PromotionState, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionState2porticoᚋstoreᚐPromotionState(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -46866,14 +46867,14 @@ func (ec *executionContext) unmarshalOPromotionState2ᚕporticoᚋstoreᚐPromot
 	return res, nil
 }
 
-func (ec *executionContext) marshalOPromotionState2ᚕporticoᚋstoreᚐPromotionStateᚄ(ctx context.Context, sel ast.SelectionSet, v []store.PromotionState) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionState2ᚕporticoᚋstoreᚋshopᚐPromotionStateᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.PromotionState) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionState2porticoᚋstoreᚐPromotionState(ctx, sel, v[i])
+		return ec.marshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -46885,16 +46886,16 @@ func (ec *executionContext) marshalOPromotionState2ᚕporticoᚋstoreᚐPromotio
 	return ret
 }
 
-func (ec *executionContext) unmarshalOPromotionType2ᚕporticoᚋstoreᚐPromotionTypeᚄ(ctx context.Context, v any) ([]store.PromotionType, error) {
+func (ec *executionContext) unmarshalOPromotionType2ᚕporticoᚋstoreᚋshopᚐPromotionTypeᚄ(ctx context.Context, v any) ([]shop.PromotionType, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]store.PromotionType, len(vSlice))
+	res := make([]shop.PromotionType, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionType2porticoᚋstoreᚐPromotionType(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -46902,14 +46903,14 @@ func (ec *executionContext) unmarshalOPromotionType2ᚕporticoᚋstoreᚐPromoti
 	return res, nil
 }
 
-func (ec *executionContext) marshalOPromotionType2ᚕporticoᚋstoreᚐPromotionTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []store.PromotionType) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionType2ᚕporticoᚋstoreᚋshopᚐPromotionTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.PromotionType) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionType2porticoᚋstoreᚐPromotionType(ctx, sel, v[i])
+		return ec.marshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -46921,45 +46922,45 @@ func (ec *executionContext) marshalOPromotionType2ᚕporticoᚋstoreᚐPromotion
 	return ret
 }
 
-func (ec *executionContext) unmarshalOPromotionType2ᚖporticoᚋstoreᚐPromotionType(ctx context.Context, v any) (*store.PromotionType, error) {
+func (ec *executionContext) unmarshalOPromotionType2ᚖporticoᚋstoreᚋshopᚐPromotionType(ctx context.Context, v any) (*shop.PromotionType, error) {
 	if v == nil {
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOPromotionType2ᚖporticoᚋstoreᚐPromotionType[tmp]
+	res := unmarshalOPromotionType2ᚖporticoᚋstoreᚋshopᚐPromotionType[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOPromotionType2ᚖporticoᚋstoreᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *store.PromotionType) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionType2ᚖporticoᚋstoreᚋshopᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *shop.PromotionType) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOPromotionType2ᚖporticoᚋstoreᚐPromotionType[*v])
+	res := graphql.MarshalString(marshalOPromotionType2ᚖporticoᚋstoreᚋshopᚐPromotionType[*v])
 	return res
 }
 
 var (
-	unmarshalOPromotionType2ᚖporticoᚋstoreᚐPromotionType = map[string]store.PromotionType{
-		"FIXED_DISCOUNT":        store.FixedDiscount,
-		"PERCENT_DISCOUNT":      store.PercentDiscount,
-		"ITEM_FIXED_DISCOUNT":   store.ItemFixedDiscount,
-		"ITEM_PERCENT_DISCOUNT": store.ItemPercentDiscount,
-		"X_FOR_Y":               store.XForY,
-		"X_FOR_AMOUNT":          store.XForAmount,
-		"BUNDLE_FIXED_DISCOUNT": store.BundleFixedDiscount,
-		"BUNDLE_GIFT":           store.BundleGift,
+	unmarshalOPromotionType2ᚖporticoᚋstoreᚋshopᚐPromotionType = map[string]shop.PromotionType{
+		"FIXED_DISCOUNT":        shop.FixedDiscount,
+		"PERCENT_DISCOUNT":      shop.PercentDiscount,
+		"ITEM_FIXED_DISCOUNT":   shop.ItemFixedDiscount,
+		"ITEM_PERCENT_DISCOUNT": shop.ItemPercentDiscount,
+		"X_FOR_Y":               shop.XForY,
+		"X_FOR_AMOUNT":          shop.XForAmount,
+		"BUNDLE_FIXED_DISCOUNT": shop.BundleFixedDiscount,
+		"BUNDLE_GIFT":           shop.BundleGift,
 	}
-	marshalOPromotionType2ᚖporticoᚋstoreᚐPromotionType = map[store.PromotionType]string{
-		store.FixedDiscount:       "FIXED_DISCOUNT",
-		store.PercentDiscount:     "PERCENT_DISCOUNT",
-		store.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
-		store.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
-		store.XForY:               "X_FOR_Y",
-		store.XForAmount:          "X_FOR_AMOUNT",
-		store.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
-		store.BundleGift:          "BUNDLE_GIFT",
+	marshalOPromotionType2ᚖporticoᚋstoreᚋshopᚐPromotionType = map[shop.PromotionType]string{
+		shop.FixedDiscount:       "FIXED_DISCOUNT",
+		shop.PercentDiscount:     "PERCENT_DISCOUNT",
+		shop.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
+		shop.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
+		shop.XForY:               "X_FOR_Y",
+		shop.XForAmount:          "X_FOR_AMOUNT",
+		shop.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
+		shop.BundleGift:          "BUNDLE_GIFT",
 	}
 )
 
@@ -46970,7 +46971,7 @@ func (ec *executionContext) marshalOPromotionUpdatePayload2ᚖporticoᚋgraphᚋ
 	return ec._PromotionUpdatePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOSecret2ᚖporticoᚋstoreᚐSecret(ctx context.Context, v any) (*store.Secret, error) {
+func (ec *executionContext) unmarshalOSecret2ᚖporticoᚋstoreᚋshopᚐSecret(ctx context.Context, v any) (*shop.Secret, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -46978,7 +46979,7 @@ func (ec *executionContext) unmarshalOSecret2ᚖporticoᚋstoreᚐSecret(ctx con
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOSecret2ᚖporticoᚋstoreᚐSecret(ctx context.Context, sel ast.SelectionSet, v *store.Secret) graphql.Marshaler {
+func (ec *executionContext) marshalOSecret2ᚖporticoᚋstoreᚋshopᚐSecret(ctx context.Context, sel ast.SelectionSet, v *shop.Secret) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46988,7 +46989,7 @@ func (ec *executionContext) marshalOSecret2ᚖporticoᚋstoreᚐSecret(ctx conte
 	return res
 }
 
-func (ec *executionContext) marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, sel ast.SelectionSet, v *store.Settings) graphql.Marshaler {
+func (ec *executionContext) marshalOSettings2ᚖporticoᚋstoreᚋshopᚐSettings(ctx context.Context, sel ast.SelectionSet, v *shop.Settings) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -47057,14 +47058,14 @@ func (ec *executionContext) marshalOStockCreatePayload2ᚖporticoᚋgraphᚋgene
 	return ec._StockCreatePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOStockLocation2ᚕᚖporticoᚋstoreᚐStockLocationᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.StockLocation) graphql.Marshaler {
+func (ec *executionContext) marshalOStockLocation2ᚕᚖporticoᚋstoreᚋshopᚐStockLocationᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.StockLocation) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNStockLocation2ᚖporticoᚋstoreᚐStockLocation(ctx, sel, v[i])
+		return ec.marshalNStockLocation2ᚖporticoᚋstoreᚋshopᚐStockLocation(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -47184,7 +47185,7 @@ func (ec *executionContext) marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodel�
 	return ec._TextFilterValues(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOVariationOption2ᚖporticoᚋstoreᚐVariationOption(ctx context.Context, sel ast.SelectionSet, v *store.VariationOption) graphql.Marshaler {
+func (ec *executionContext) marshalOVariationOption2ᚖporticoᚋstoreᚋshopᚐVariationOption(ctx context.Context, sel ast.SelectionSet, v *shop.VariationOption) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -5,7 +5,7 @@ package generated
 import (
 	"encoding/json"
 	"portico/graph/model"
-	"portico/store"
+	"portico/store/shop"
 	"time"
 )
 
@@ -18,7 +18,7 @@ type CatalogCreateInput struct {
 	// The hierarchies it publishes, by global id or the service's own; null means none.
 	HierarchyIds []string `json:"hierarchyIds,omitempty"`
 	// Its price books; null means none.
-	Pricebooks []*store.PricebookRank `json:"pricebooks,omitempty"`
+	Pricebooks []*shop.PricebookRank `json:"pricebooks,omitempty"`
 	// The language of its base texts, BCP 47: `fr`; null or empty means the store's.
 	Locale *string `json:"locale,omitempty"`
 	// ISO 4217: `EUR`; null or empty means the store's.
@@ -30,7 +30,7 @@ type CatalogCreateInput struct {
 // The new catalog.
 type CatalogCreatePayload struct {
 	// It, as it is now; null when nothing was written for the errors' sake.
-	Catalog *store.Catalog `json:"catalog,omitempty"`
+	Catalog *shop.Catalog `json:"catalog,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -80,7 +80,7 @@ type CatalogReleaseServeInput struct {
 // The release that is served.
 type CatalogReleaseServePayload struct {
 	// The release; null when nothing was changed for the errors' sake.
-	Release *store.Release `json:"release,omitempty"`
+	Release *shop.Release `json:"release,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -104,7 +104,7 @@ type CatalogRuleCreateInput struct {
 	// Rather for these context tags, each 1 to 255 bytes without a comma; null or empty means all.
 	Tags []string `json:"tags,omitempty"`
 	// It counts within any of these times; null or empty means always.
-	Schedules []*store.Schedule `json:"schedules,omitempty"`
+	Schedules []*shop.Schedule `json:"schedules,omitempty"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -112,7 +112,7 @@ type CatalogRuleCreateInput struct {
 // The new rule.
 type CatalogRuleCreatePayload struct {
 	// It, as it is now; null when nothing was written for the errors' sake.
-	CatalogRule *store.CatalogRule `json:"catalogRule,omitempty"`
+	CatalogRule *shop.CatalogRule `json:"catalogRule,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -152,7 +152,7 @@ type CatalogRuleUpdateInput struct {
 	// Rather for these context tags, each 1 to 255 bytes without a comma; empty means all.
 	Tags []string `json:"tags,omitempty"`
 	// It counts within any of these times; empty means always.
-	Schedules []*store.Schedule `json:"schedules,omitempty"`
+	Schedules []*shop.Schedule `json:"schedules,omitempty"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -160,7 +160,7 @@ type CatalogRuleUpdateInput struct {
 // The changed rule.
 type CatalogRuleUpdatePayload struct {
 	// It, as it is now; null when nothing was written for the errors' sake.
-	CatalogRule *store.CatalogRule `json:"catalogRule,omitempty"`
+	CatalogRule *shop.CatalogRule `json:"catalogRule,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -174,7 +174,7 @@ type CatalogUpdateInput struct {
 	// The hierarchies it publishes, by global id or the service's own; empty means none.
 	HierarchyIds []string `json:"hierarchyIds,omitempty"`
 	// Its price books; empty means none.
-	Pricebooks []*store.PricebookRank `json:"pricebooks,omitempty"`
+	Pricebooks []*shop.PricebookRank `json:"pricebooks,omitempty"`
 	// BCP 47: `fr`; empty means the store's.
 	Locale *string `json:"locale,omitempty"`
 	// ISO 4217: `EUR`; empty means the store's.
@@ -186,7 +186,7 @@ type CatalogUpdateInput struct {
 // The changed catalog.
 type CatalogUpdatePayload struct {
 	// It, as it is now; null when nothing was written for the errors' sake.
-	Catalog *store.Catalog `json:"catalog,omitempty"`
+	Catalog *shop.Catalog `json:"catalog,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -212,7 +212,7 @@ type GatewayUpdateInput struct {
 	// The username at the gateway, 1 to 1024 bytes.
 	Username *string `json:"username,omitempty"`
 	// The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again. REST's mask, `********`, leaves it as it is.
-	Password *store.Secret `json:"password,omitempty"`
+	Password *shop.Secret `json:"password,omitempty"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -242,7 +242,7 @@ type HierarchyCreateInput struct {
 // The new hierarchy.
 type HierarchyCreatePayload struct {
 	// It, as it is now; null when nothing was written for the errors' sake.
-	Hierarchy *store.AuthoredHierarchy `json:"hierarchy,omitempty"`
+	Hierarchy *shop.AuthoredHierarchy `json:"hierarchy,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -280,7 +280,7 @@ type HierarchyUpdateInput struct {
 // The changed hierarchy.
 type HierarchyUpdatePayload struct {
 	// It, as it is now; null when nothing was written for the errors' sake.
-	Hierarchy *store.AuthoredHierarchy `json:"hierarchy,omitempty"`
+	Hierarchy *shop.AuthoredHierarchy `json:"hierarchy,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -484,7 +484,7 @@ type PromotionCodesCreateInput struct {
 	// The codes, 1 to 10000.
 	Codes []*model.PromotionCodeInput `json:"codes"`
 	// What one use counts, for those codes that do not say.
-	ConsumeUnit store.ConsumeUnit `json:"consumeUnit"`
+	ConsumeUnit shop.ConsumeUnit `json:"consumeUnit"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -492,9 +492,9 @@ type PromotionCodesCreateInput struct {
 // What came of it.
 type PromotionCodesCreatePayload struct {
 	// The promotion; null when nothing was made for the errors' sake.
-	Promotion *store.Promotion `json:"promotion,omitempty"`
+	Promotion *shop.Promotion `json:"promotion,omitempty"`
 	// The codes, in the order of the input; empty when none was made for the errors' sake.
-	Codes []*store.PromotionCode `json:"codes"`
+	Codes []*shop.PromotionCode `json:"codes"`
 	// What is to be mended, for each code that cannot be made; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -530,7 +530,7 @@ type PromotionCodesGenerateInput struct {
 	// How often each code can be used, at least 1; null means any number of times.
 	Uses *int `json:"uses,omitempty"`
 	// What one use counts.
-	ConsumeUnit store.ConsumeUnit `json:"consumeUnit"`
+	ConsumeUnit shop.ConsumeUnit `json:"consumeUnit"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -548,7 +548,7 @@ type PromotionCodesGeneratePayload struct {
 // What came of it.
 type PromotionCreatePayload struct {
 	// The promotion; null when it was not made for the errors' sake.
-	Promotion *store.Promotion `json:"promotion,omitempty"`
+	Promotion *shop.Promotion `json:"promotion,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -580,7 +580,7 @@ type PromotionUpdateInput struct {
 	// For people; at most 64 KiB.
 	Description *string `json:"description,omitempty"`
 	// What it does.
-	PromotionType *store.PromotionType `json:"promotionType,omitempty"`
+	PromotionType *shop.PromotionType `json:"promotionType,omitempty"`
 	// Whether it is switched on.
 	Enabled *bool `json:"enabled,omitempty"`
 	// Whether it applies by itself.
@@ -610,9 +610,9 @@ type PromotionUpdateInput struct {
 // What came of it.
 type PromotionUpdatePayload struct {
 	// The promotion as it is now; null with `dryRun`, and when nothing was changed for the errors' sake.
-	Promotion *store.Promotion `json:"promotion,omitempty"`
+	Promotion *shop.Promotion `json:"promotion,omitempty"`
 	// With `dryRun` the promotion as it would be; null without, and for the errors' sake.
-	Preview *store.Promotion `json:"preview,omitempty"`
+	Preview *shop.Promotion `json:"preview,omitempty"`
 	// How many codes were deleted with the change, or with `dryRun` would be.
 	CodesDeleted int `json:"codesDeleted"`
 	// What is to be mended; empty when it worked.
@@ -634,7 +634,7 @@ type SettingsUpdateInput struct {
 // The settings after the change.
 type SettingsUpdatePayload struct {
 	// The settings; null when nothing was changed for the errors' sake.
-	Settings *store.Settings `json:"settings,omitempty"`
+	Settings *shop.Settings `json:"settings,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -670,7 +670,7 @@ type StockChangeInput struct {
 	// The product's global id, or the service's own.
 	ProductID string `json:"productId"`
 	// What to do.
-	Action store.StockAction `json:"action"`
+	Action shop.StockAction `json:"action"`
 	// Units, at least 1; to set, at least 0.
 	Quantity int `json:"quantity"`
 	// Why, at most 255 bytes.

@@ -8,6 +8,7 @@ import (
 	"portico/graph/model"
 	"portico/graph/plan"
 	"portico/store"
+	"portico/store/shop"
 	"time"
 )
 
@@ -131,7 +132,7 @@ var planAuthoredHierarchy = &plan.Object{
 	},
 }
 
-func (x *planRun) writeAuthoredHierarchy(ctx context.Context, fields *plan.Fields, obj *store.AuthoredHierarchy) bool {
+func (x *planRun) writeAuthoredHierarchy(ctx context.Context, fields *plan.Fields, obj *shop.AuthoredHierarchy) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -144,7 +145,7 @@ func (x *planRun) writeAuthoredHierarchy(ctx context.Context, fields *plan.Field
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldAuthoredHierarchy(ctx context.Context, f *plan.Field, obj *store.AuthoredHierarchy) bool {
+func (x *planRun) fieldAuthoredHierarchy(ctx context.Context, f *plan.Field, obj *shop.AuthoredHierarchy) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -173,7 +174,7 @@ var planAuthoredHierarchyConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writeAuthoredHierarchyConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*store.AuthoredHierarchy]) bool {
+func (x *planRun) writeAuthoredHierarchyConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*shop.AuthoredHierarchy]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -186,12 +187,12 @@ func (x *planRun) writeAuthoredHierarchyConnection(ctx context.Context, fields *
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldAuthoredHierarchyConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*store.AuthoredHierarchy]) bool {
+func (x *planRun) fieldAuthoredHierarchyConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*shop.AuthoredHierarchy]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚐAuthoredHierarchyᚄ(ctx, f, obj.Nodes)
+		return x.writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋshopᚐAuthoredHierarchyᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -213,7 +214,7 @@ var planAuthoredHierarchyEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writeAuthoredHierarchyEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*store.AuthoredHierarchy]) bool {
+func (x *planRun) writeAuthoredHierarchyEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*shop.AuthoredHierarchy]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -226,12 +227,12 @@ func (x *planRun) writeAuthoredHierarchyEdge(ctx context.Context, fields *plan.F
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldAuthoredHierarchyEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*store.AuthoredHierarchy]) bool {
+func (x *planRun) fieldAuthoredHierarchyEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*shop.AuthoredHierarchy]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx, f, obj.Node)
+		return x.writeNAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, f, obj.Node)
 	}
 	return x.String("AuthoredHierarchyEdge")
 }
@@ -456,7 +457,7 @@ var planBundleConfiguration = &plan.Object{
 	},
 }
 
-func (x *planRun) writeBundleConfiguration(ctx context.Context, fields *plan.Fields, obj *store.BundleConfiguration) bool {
+func (x *planRun) writeBundleConfiguration(ctx context.Context, fields *plan.Fields, obj *shop.BundleConfiguration) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -469,7 +470,7 @@ func (x *planRun) writeBundleConfiguration(ctx context.Context, fields *plan.Fie
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldBundleConfiguration(ctx context.Context, f *plan.Field, obj *store.BundleConfiguration) bool {
+func (x *planRun) fieldBundleConfiguration(ctx context.Context, f *plan.Field, obj *shop.BundleConfiguration) bool {
 	switch f.Number {
 	case 1: // selectedOptions
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.SelectedOptions)
@@ -493,7 +494,7 @@ var planCatalog = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalog(ctx context.Context, fields *plan.Fields, obj *store.Catalog) bool {
+func (x *planRun) writeCatalog(ctx context.Context, fields *plan.Fields, obj *shop.Catalog) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -506,7 +507,7 @@ func (x *planRun) writeCatalog(ctx context.Context, fields *plan.Fields, obj *st
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *store.Catalog) bool {
+func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *shop.Catalog) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -517,7 +518,7 @@ func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *store.Ca
 	case 4: // hierarchyIds
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.HierarchyIDs)
 	case 5: // pricebooks
-		return x.writeNCatalogPricebook2ᚕporticoᚋstoreᚐPricebookRankᚄ(ctx, f, obj.Pricebooks)
+		return x.writeNCatalogPricebook2ᚕporticoᚋstoreᚋshopᚐPricebookRankᚄ(ctx, f, obj.Pricebooks)
 	case 6: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
 	case 7: // currency
@@ -578,19 +579,19 @@ func (x *planRun) fieldCatalogCandidate(ctx context.Context, f *plan.Field, obj 
 	case 6: // missed
 		return x.writeNInt2int(ctx, f, obj.Missed)
 	case 7: // schedule
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, f, obj.Schedule())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, f, obj.Schedule())
 	case 8: // account
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, f, obj.Account())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, f, obj.Account())
 	case 9: // accountTag
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, f, obj.AccountTag())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, f, obj.AccountTag())
 	case 10: // customer
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, f, obj.Customer())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, f, obj.Customer())
 	case 11: // channel
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, f, obj.Channel())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, f, obj.Channel())
 	case 12: // tag
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx, f, obj.Tag())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, f, obj.Tag())
 	case 13: // dropped
-		return x.writeOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop(ctx, f, obj.Dropped())
+		return x.writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop(ctx, f, obj.Dropped())
 	}
 	return x.String("CatalogCandidate")
 }
@@ -606,7 +607,7 @@ var planCatalogConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*store.Catalog]) bool {
+func (x *planRun) writeCatalogConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*shop.Catalog]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -619,12 +620,12 @@ func (x *planRun) writeCatalogConnection(ctx context.Context, fields *plan.Field
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*store.Catalog]) bool {
+func (x *planRun) fieldCatalogConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*shop.Catalog]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNCatalog2ᚕᚖporticoᚋstoreᚐCatalogᚄ(ctx, f, obj.Nodes)
+		return x.writeNCatalog2ᚕᚖporticoᚋstoreᚋshopᚐCatalogᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -646,7 +647,7 @@ var planCatalogEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*store.Catalog]) bool {
+func (x *planRun) writeCatalogEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*shop.Catalog]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -659,12 +660,12 @@ func (x *planRun) writeCatalogEdge(ctx context.Context, fields *plan.Fields, obj
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*store.Catalog]) bool {
+func (x *planRun) fieldCatalogEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*shop.Catalog]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNCatalog2ᚖporticoᚋstoreᚐCatalog(ctx, f, obj.Node)
+		return x.writeNCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, f, obj.Node)
 	}
 	return x.String("CatalogEdge")
 }
@@ -855,7 +856,7 @@ var planCatalogPricebook = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogPricebook(ctx context.Context, fields *plan.Fields, obj *store.PricebookRank) bool {
+func (x *planRun) writeCatalogPricebook(ctx context.Context, fields *plan.Fields, obj *shop.PricebookRank) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -868,7 +869,7 @@ func (x *planRun) writeCatalogPricebook(ctx context.Context, fields *plan.Fields
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogPricebook(ctx context.Context, f *plan.Field, obj *store.PricebookRank) bool {
+func (x *planRun) fieldCatalogPricebook(ctx context.Context, f *plan.Field, obj *shop.PricebookRank) bool {
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
@@ -896,7 +897,7 @@ var planCatalogRelease = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogRelease(ctx context.Context, fields *plan.Fields, obj *store.Release) bool {
+func (x *planRun) writeCatalogRelease(ctx context.Context, fields *plan.Fields, obj *shop.Release) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -909,7 +910,7 @@ func (x *planRun) writeCatalogRelease(ctx context.Context, fields *plan.Fields, 
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *store.Release) bool {
+func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *shop.Release) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -979,7 +980,7 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 	case 2: // validUntil
 		return x.writeODateTime2timeᚐTime(ctx, f, obj.ValidUntil)
 	case 3: // reason
-		return x.writeNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason(ctx, f, obj.Reason)
+		return x.writeNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason(ctx, f, obj.Reason)
 	case 4: // catalogId
 		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
 	case 5: // catalogName
@@ -993,7 +994,7 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 	case 9: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
 	case 10: // tieBreak
-		return x.writeOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak(ctx, f, obj.TieBreak())
+		return x.writeOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak(ctx, f, obj.TieBreak())
 	case 11: // candidates
 		return x.writeNCatalogCandidate2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogCandidateᚄ(ctx, f, obj.Candidates)
 	}
@@ -1018,7 +1019,7 @@ var planCatalogRule = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogRule(ctx context.Context, fields *plan.Fields, obj *store.CatalogRule) bool {
+func (x *planRun) writeCatalogRule(ctx context.Context, fields *plan.Fields, obj *shop.CatalogRule) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1031,7 +1032,7 @@ func (x *planRun) writeCatalogRule(ctx context.Context, fields *plan.Fields, obj
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogRule(ctx context.Context, f *plan.Field, obj *store.CatalogRule) bool {
+func (x *planRun) fieldCatalogRule(ctx context.Context, f *plan.Field, obj *shop.CatalogRule) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -1052,7 +1053,7 @@ func (x *planRun) fieldCatalogRule(ctx context.Context, f *plan.Field, obj *stor
 	case 9: // tags
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Tags)
 	case 10: // schedules
-		return x.writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚐScheduleᚄ(ctx, f, obj.Schedules)
+		return x.writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚋshopᚐScheduleᚄ(ctx, f, obj.Schedules)
 	case 11: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	}
@@ -1070,7 +1071,7 @@ var planCatalogRuleConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogRuleConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*store.CatalogRule]) bool {
+func (x *planRun) writeCatalogRuleConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*shop.CatalogRule]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1083,12 +1084,12 @@ func (x *planRun) writeCatalogRuleConnection(ctx context.Context, fields *plan.F
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogRuleConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*store.CatalogRule]) bool {
+func (x *planRun) fieldCatalogRuleConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*shop.CatalogRule]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNCatalogRule2ᚕᚖporticoᚋstoreᚐCatalogRuleᚄ(ctx, f, obj.Nodes)
+		return x.writeNCatalogRule2ᚕᚖporticoᚋstoreᚋshopᚐCatalogRuleᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -1110,7 +1111,7 @@ var planCatalogRuleEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogRuleEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*store.CatalogRule]) bool {
+func (x *planRun) writeCatalogRuleEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*shop.CatalogRule]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1123,12 +1124,12 @@ func (x *planRun) writeCatalogRuleEdge(ctx context.Context, fields *plan.Fields,
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogRuleEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*store.CatalogRule]) bool {
+func (x *planRun) fieldCatalogRuleEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*shop.CatalogRule]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx, f, obj.Node)
+		return x.writeNCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, f, obj.Node)
 	}
 	return x.String("CatalogRuleEdge")
 }
@@ -1142,7 +1143,7 @@ var planCatalogRuleSchedule = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogRuleSchedule(ctx context.Context, fields *plan.Fields, obj *store.Schedule) bool {
+func (x *planRun) writeCatalogRuleSchedule(ctx context.Context, fields *plan.Fields, obj *shop.Schedule) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1155,7 +1156,7 @@ func (x *planRun) writeCatalogRuleSchedule(ctx context.Context, fields *plan.Fie
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogRuleSchedule(ctx context.Context, f *plan.Field, obj *store.Schedule) bool {
+func (x *planRun) fieldCatalogRuleSchedule(ctx context.Context, f *plan.Field, obj *shop.Schedule) bool {
 	switch f.Number {
 	case 1: // validFrom
 		return x.writeODateTime2timeᚐTime(ctx, f, obj.From)
@@ -1175,7 +1176,7 @@ var planComponentOption = &plan.Object{
 	},
 }
 
-func (x *planRun) writeComponentOption(ctx context.Context, fields *plan.Fields, obj *store.ComponentOption) bool {
+func (x *planRun) writeComponentOption(ctx context.Context, fields *plan.Fields, obj *shop.ComponentOption) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1188,7 +1189,7 @@ func (x *planRun) writeComponentOption(ctx context.Context, fields *plan.Fields,
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldComponentOption(ctx context.Context, f *plan.Field, obj *store.ComponentOption) bool {
+func (x *planRun) fieldComponentOption(ctx context.Context, f *plan.Field, obj *shop.ComponentOption) bool {
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
@@ -1239,23 +1240,23 @@ func (x *planRun) fieldConfiguredProduct(ctx context.Context, f *plan.Field, obj
 		}
 		return x.writeNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
 	case 2: // bundleConfiguration
-		return x.writeNBundleConfiguration2porticoᚋstoreᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
+		return x.writeNBundleConfiguration2porticoᚋstoreᚋshopᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
 	case 3: // pricebookId
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
 	case 4: // price
-		return x.writeOPrice2ᚖporticoᚋstoreᚐPrice(ctx, f, obj.Price())
+		return x.writeOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, f, obj.Price())
 	case 5: // displayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx, f, obj.DisplayPrice())
+		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, f, obj.DisplayPrice())
 	case 6: // originalPrice
-		return x.writeOPrice2ᚖporticoᚋstoreᚐPrice(ctx, f, obj.OriginalPrice())
+		return x.writeOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, f, obj.OriginalPrice())
 	case 7: // originalDisplayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
+		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
 	case 8: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
 	case 9: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
 	case 10: // tiers
-		return x.writeNPriceTier2ᚕporticoᚋstoreᚐPriceTierᚄ(ctx, f, obj.Tiers())
+		return x.writeNPriceTier2ᚕporticoᚋstoreᚋshopᚐPriceTierᚄ(ctx, f, obj.Tiers())
 	}
 	return x.String("ConfiguredProduct")
 }
@@ -1273,7 +1274,7 @@ var planCurrency = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCurrency(ctx context.Context, fields *plan.Fields, obj *store.Currency) bool {
+func (x *planRun) writeCurrency(ctx context.Context, fields *plan.Fields, obj *shop.Currency) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1286,7 +1287,7 @@ func (x *planRun) writeCurrency(ctx context.Context, fields *plan.Fields, obj *s
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCurrency(ctx context.Context, f *plan.Field, obj *store.Currency) bool {
+func (x *planRun) fieldCurrency(ctx context.Context, f *plan.Field, obj *shop.Currency) bool {
 	switch f.Number {
 	case 1: // code
 		return x.writeNString2string(ctx, f, obj.Code)
@@ -1313,7 +1314,7 @@ var planDisplayPrice = &plan.Object{
 	},
 }
 
-func (x *planRun) writeDisplayPrice(ctx context.Context, fields *plan.Fields, obj *store.DisplayPrice) bool {
+func (x *planRun) writeDisplayPrice(ctx context.Context, fields *plan.Fields, obj *shop.DisplayPrice) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1326,7 +1327,7 @@ func (x *planRun) writeDisplayPrice(ctx context.Context, fields *plan.Fields, ob
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldDisplayPrice(ctx context.Context, f *plan.Field, obj *store.DisplayPrice) bool {
+func (x *planRun) fieldDisplayPrice(ctx context.Context, f *plan.Field, obj *shop.DisplayPrice) bool {
 	switch f.Number {
 	case 1: // withTax
 		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.WithTax)
@@ -1393,7 +1394,7 @@ var planFile = &plan.Object{
 	},
 }
 
-func (x *planRun) writeFile(ctx context.Context, fields *plan.Fields, obj *store.File) bool {
+func (x *planRun) writeFile(ctx context.Context, fields *plan.Fields, obj *shop.File) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1406,7 +1407,7 @@ func (x *planRun) writeFile(ctx context.Context, fields *plan.Fields, obj *store
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldFile(ctx context.Context, f *plan.Field, obj *store.File) bool {
+func (x *planRun) fieldFile(ctx context.Context, f *plan.Field, obj *shop.File) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -1441,7 +1442,7 @@ var planFileConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writeFileConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*store.File]) bool {
+func (x *planRun) writeFileConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*shop.File]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1454,12 +1455,12 @@ func (x *planRun) writeFileConnection(ctx context.Context, fields *plan.Fields, 
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldFileConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*store.File]) bool {
+func (x *planRun) fieldFileConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*shop.File]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNFile2ᚕᚖporticoᚋstoreᚐFileᚄ(ctx, f, obj.Nodes)
+		return x.writeNFile2ᚕᚖporticoᚋstoreᚋshopᚐFileᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -1481,7 +1482,7 @@ var planFileEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writeFileEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*store.File]) bool {
+func (x *planRun) writeFileEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*shop.File]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1494,12 +1495,12 @@ func (x *planRun) writeFileEdge(ctx context.Context, fields *plan.Fields, obj *m
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldFileEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*store.File]) bool {
+func (x *planRun) fieldFileEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*shop.File]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNFile2ᚖporticoᚋstoreᚐFile(ctx, f, obj.Node)
+		return x.writeNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, f, obj.Node)
 	}
 	return x.String("FileEdge")
 }
@@ -1762,9 +1763,9 @@ func (x *planRun) fieldJob(ctx context.Context, f *plan.Field, obj *model.Job) b
 	case 2: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 3: // kind
-		return x.writeNJobKind2porticoᚋstoreᚐJobKind(ctx, f, obj.Kind)
+		return x.writeNJobKind2porticoᚋstoreᚋshopᚐJobKind(ctx, f, obj.Kind)
 	case 4: // state
-		return x.writeNJobState2porticoᚋstoreᚐJobState(ctx, f, obj.State)
+		return x.writeNJobState2porticoᚋstoreᚋshopᚐJobState(ctx, f, obj.State)
 	case 5: // done
 		return x.writeNInt2int(ctx, f, obj.Done)
 	case 6: // total
@@ -1784,7 +1785,7 @@ func (x *planRun) fieldJob(ctx context.Context, f *plan.Field, obj *model.Job) b
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx, f, v)
+		return x.writeOCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx, f, v)
 	}
 	return x.String("Job")
 }
@@ -1872,7 +1873,7 @@ var planPrice = &plan.Object{
 	},
 }
 
-func (x *planRun) writePrice(ctx context.Context, fields *plan.Fields, obj *store.Price) bool {
+func (x *planRun) writePrice(ctx context.Context, fields *plan.Fields, obj *shop.Price) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1885,7 +1886,7 @@ func (x *planRun) writePrice(ctx context.Context, fields *plan.Fields, obj *stor
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *store.Price) bool {
+func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *shop.Price) bool {
 	switch f.Number {
 	case 1: // amount
 		return x.writeNString2string(ctx, f, obj.Amount())
@@ -1907,7 +1908,7 @@ var planPriceModifier = &plan.Object{
 	},
 }
 
-func (x *planRun) writePriceModifier(ctx context.Context, fields *plan.Fields, obj *store.PriceModifier) bool {
+func (x *planRun) writePriceModifier(ctx context.Context, fields *plan.Fields, obj *shop.PriceModifier) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1920,14 +1921,14 @@ func (x *planRun) writePriceModifier(ctx context.Context, fields *plan.Fields, o
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPriceModifier(ctx context.Context, f *plan.Field, obj *store.PriceModifier) bool {
+func (x *planRun) fieldPriceModifier(ctx context.Context, f *plan.Field, obj *shop.PriceModifier) bool {
 	switch f.Number {
 	case 1: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 2: // modifierType
-		return x.writeNPriceModifierType2porticoᚋstoreᚐPriceModifierType(ctx, f, obj.ModifierType)
+		return x.writeNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType(ctx, f, obj.ModifierType)
 	case 3: // amounts
-		return x.writeNPriceModifierAmount2ᚕᚖporticoᚋstoreᚐPriceᚄ(ctx, f, obj.Amounts)
+		return x.writeNPriceModifierAmount2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx, f, obj.Amounts)
 	}
 	return x.String("PriceModifier")
 }
@@ -1942,7 +1943,7 @@ var planPriceModifierAmount = &plan.Object{
 	},
 }
 
-func (x *planRun) writePriceModifierAmount(ctx context.Context, fields *plan.Fields, obj *store.Price) bool {
+func (x *planRun) writePriceModifierAmount(ctx context.Context, fields *plan.Fields, obj *shop.Price) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1955,7 +1956,7 @@ func (x *planRun) writePriceModifierAmount(ctx context.Context, fields *plan.Fie
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPriceModifierAmount(ctx context.Context, f *plan.Field, obj *store.Price) bool {
+func (x *planRun) fieldPriceModifierAmount(ctx context.Context, f *plan.Field, obj *shop.Price) bool {
 	switch f.Number {
 	case 1: // amount
 		return x.writeNString2string(ctx, f, obj.Amount())
@@ -1978,7 +1979,7 @@ var planPriceTier = &plan.Object{
 	},
 }
 
-func (x *planRun) writePriceTier(ctx context.Context, fields *plan.Fields, obj *store.PriceTier) bool {
+func (x *planRun) writePriceTier(ctx context.Context, fields *plan.Fields, obj *shop.PriceTier) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1991,16 +1992,16 @@ func (x *planRun) writePriceTier(ctx context.Context, fields *plan.Fields, obj *
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPriceTier(ctx context.Context, f *plan.Field, obj *store.PriceTier) bool {
+func (x *planRun) fieldPriceTier(ctx context.Context, f *plan.Field, obj *shop.PriceTier) bool {
 	switch f.Number {
 	case 1: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 2: // minimumQuantity
 		return x.writeNInt2int(ctx, f, obj.MinimumQuantity)
 	case 3: // price
-		return x.writeNPrice2ᚖporticoᚋstoreᚐPrice(ctx, f, obj.Price)
+		return x.writeNPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, f, obj.Price)
 	case 4: // displayPrice
-		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx, f, obj.DisplayPrice)
+		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, f, obj.DisplayPrice)
 	}
 	return x.String("PriceTier")
 }
@@ -2111,7 +2112,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 	case 14: // priceModifiers
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.PriceModifiers())
 	case 15: // modifiers
-		return x.writeNPriceModifier2ᚕporticoᚋstoreᚐPriceModifierᚄ(ctx, f, obj.Modifiers())
+		return x.writeNPriceModifier2ᚕporticoᚋstoreᚋshopᚐPriceModifierᚄ(ctx, f, obj.Modifiers())
 	case 16: // baseProduct
 		return x.writeNBoolean2bool(ctx, f, obj.BaseProduct())
 	case 17: // baseProductId
@@ -2129,7 +2130,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeNProductTranslation2ᚕᚖporticoᚋstoreᚐProductTranslationᚄ(ctx, f, v)
+		return x.writeNProductTranslation2ᚕᚖporticoᚋstoreᚋshopᚐProductTranslationᚄ(ctx, f, v)
 	case 23: // catalogId
 		return x.writeNID2string(ctx, f, obj.CatalogID())
 	case 24: // catalogSource
@@ -2137,23 +2138,23 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 	case 25: // pricebookId
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
 	case 26: // price
-		return x.writeOPrice2ᚖporticoᚋstoreᚐPrice(ctx, f, obj.Price())
+		return x.writeOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, f, obj.Price())
 	case 27: // displayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx, f, obj.DisplayPrice())
+		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, f, obj.DisplayPrice())
 	case 28: // originalPrice
-		return x.writeOPrice2ᚖporticoᚋstoreᚐPrice(ctx, f, obj.OriginalPrice())
+		return x.writeOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, f, obj.OriginalPrice())
 	case 29: // originalDisplayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
+		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
 	case 30: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
 	case 31: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
 	case 32: // tiers
-		return x.writeNPriceTier2ᚕporticoᚋstoreᚐPriceTierᚄ(ctx, f, obj.Tiers())
+		return x.writeNPriceTier2ᚕporticoᚋstoreᚋshopᚐPriceTierᚄ(ctx, f, obj.Tiers())
 	case 33: // components
-		return x.writeNProductComponent2ᚕporticoᚋstoreᚐProductComponentᚄ(ctx, f, obj.Components())
+		return x.writeNProductComponent2ᚕporticoᚋstoreᚋshopᚐProductComponentᚄ(ctx, f, obj.Components())
 	case 34: // bundleConfiguration
-		return x.writeNBundleConfiguration2porticoᚋstoreᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
+		return x.writeNBundleConfiguration2porticoᚋstoreᚋshopᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
 	case 35: // customInputs
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.CustomInputs())
 	case 36: // extensions
@@ -2161,9 +2162,9 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 	case 37: // shopperAttributes
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.ShopperAttributes())
 	case 38: // variations
-		return x.writeNVariation2ᚕporticoᚋstoreᚐVariationᚄ(ctx, f, obj.Variations())
+		return x.writeNVariation2ᚕporticoᚋstoreᚋshopᚐVariationᚄ(ctx, f, obj.Variations())
 	case 39: // childVariations
-		return x.writeNVariation2ᚕporticoᚋstoreᚐVariationᚄ(ctx, f, obj.ChildVariations())
+		return x.writeNVariation2ᚕporticoᚋstoreᚋshopᚐVariationᚄ(ctx, f, obj.ChildVariations())
 	case 40: // variationMatrix
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.VariationMatrix())
 	case 41: // childOptionIds
@@ -2211,7 +2212,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOFile2ᚖporticoᚋstoreᚐFile(ctx, f, v)
+		return x.writeOFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, f, v)
 	case 48: // componentProducts
 		v, err := x.resolvers.Product().ComponentProducts(ctx, obj)
 		if err != nil {
@@ -2266,7 +2267,7 @@ var planProductComponent = &plan.Object{
 	},
 }
 
-func (x *planRun) writeProductComponent(ctx context.Context, fields *plan.Fields, obj *store.ProductComponent) bool {
+func (x *planRun) writeProductComponent(ctx context.Context, fields *plan.Fields, obj *shop.ProductComponent) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2279,7 +2280,7 @@ func (x *planRun) writeProductComponent(ctx context.Context, fields *plan.Fields
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldProductComponent(ctx context.Context, f *plan.Field, obj *store.ProductComponent) bool {
+func (x *planRun) fieldProductComponent(ctx context.Context, f *plan.Field, obj *shop.ProductComponent) bool {
 	switch f.Number {
 	case 1: // key
 		return x.writeNString2string(ctx, f, obj.Key)
@@ -2292,7 +2293,7 @@ func (x *planRun) fieldProductComponent(ctx context.Context, f *plan.Field, obj 
 	case 5: // sortOrder
 		return x.writeNInt2int(ctx, f, obj.SortOrder)
 	case 6: // options
-		return x.writeNComponentOption2ᚕporticoᚋstoreᚐComponentOptionᚄ(ctx, f, obj.Options)
+		return x.writeNComponentOption2ᚕporticoᚋstoreᚋshopᚐComponentOptionᚄ(ctx, f, obj.Options)
 	}
 	return x.String("ProductComponent")
 }
@@ -2452,7 +2453,7 @@ func (x *planRun) fieldProductFile(ctx context.Context, f *plan.Field, obj *mode
 	case 1: // attachedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.AttachedAt)
 	case 2: // file
-		return x.writeNFile2ᚖporticoᚋstoreᚐFile(ctx, f, obj.File)
+		return x.writeNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, f, obj.File)
 	}
 	return x.String("ProductFile")
 }
@@ -2534,7 +2535,7 @@ var planProductTranslation = &plan.Object{
 	},
 }
 
-func (x *planRun) writeProductTranslation(ctx context.Context, fields *plan.Fields, obj *store.ProductTranslation) bool {
+func (x *planRun) writeProductTranslation(ctx context.Context, fields *plan.Fields, obj *shop.ProductTranslation) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2547,7 +2548,7 @@ func (x *planRun) writeProductTranslation(ctx context.Context, fields *plan.Fiel
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldProductTranslation(ctx context.Context, f *plan.Field, obj *store.ProductTranslation) bool {
+func (x *planRun) fieldProductTranslation(ctx context.Context, f *plan.Field, obj *shop.ProductTranslation) bool {
 	switch f.Number {
 	case 1: // language
 		return x.writeNString2string(ctx, f, obj.Language)
@@ -2585,7 +2586,7 @@ var planPromotion = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotion(ctx context.Context, fields *plan.Fields, obj *store.Promotion) bool {
+func (x *planRun) writePromotion(ctx context.Context, fields *plan.Fields, obj *shop.Promotion) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2598,7 +2599,7 @@ func (x *planRun) writePromotion(ctx context.Context, fields *plan.Fields, obj *
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *store.Promotion) bool {
+func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *shop.Promotion) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -2609,27 +2610,27 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *store.
 	case 4: // description
 		return x.writeNString2string(ctx, f, obj.Description)
 	case 5: // promotionType
-		return x.writeNPromotionType2porticoᚋstoreᚐPromotionType(ctx, f, obj.Type)
+		return x.writeNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx, f, obj.Type)
 	case 6: // enabled
 		return x.writeNBoolean2bool(ctx, f, obj.Enabled)
 	case 7: // automatic
 		return x.writeNBoolean2bool(ctx, f, obj.Automatic)
 	case 8: // state
-		return x.writeNPromotionState2porticoᚋstoreᚐPromotionState(ctx, f, obj.State)
+		return x.writeNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx, f, obj.State)
 	case 9: // start
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.Start)
 	case 10: // end
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.End)
 	case 11: // minCartValue
-		return x.writeNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(ctx, f, obj.MinCartValue)
+		return x.writeNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx, f, obj.MinCartValue)
 	case 12: // maxDiscountValue
-		return x.writeNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(ctx, f, obj.MaxDiscountValue)
+		return x.writeNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx, f, obj.MaxDiscountValue)
 	case 13: // maxApplicationsPerCart
 		return x.writeOInt2ᚖint(ctx, f, obj.MaxApplicationsPerCart)
 	case 14: // schema
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Schema)
 	case 15: // currencies
-		return x.writeNPromotionCurrency2ᚕporticoᚋstoreᚐPromotionCurrencyᚄ(ctx, f, obj.Currencies)
+		return x.writeNPromotionCurrency2ᚕporticoᚋstoreᚋshopᚐPromotionCurrencyᚄ(ctx, f, obj.Currencies)
 	case 16: // targetCatalogs
 		return x.writeOID2ᚕstringᚄ(ctx, f, obj.TargetCatalogs)
 	case 17: // conditions
@@ -2651,7 +2652,7 @@ var planPromotionAmount = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionAmount(ctx context.Context, fields *plan.Fields, obj *store.CurrencyAmount) bool {
+func (x *planRun) writePromotionAmount(ctx context.Context, fields *plan.Fields, obj *shop.CurrencyAmount) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2664,7 +2665,7 @@ func (x *planRun) writePromotionAmount(ctx context.Context, fields *plan.Fields,
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionAmount(ctx context.Context, f *plan.Field, obj *store.CurrencyAmount) bool {
+func (x *planRun) fieldPromotionAmount(ctx context.Context, f *plan.Field, obj *shop.CurrencyAmount) bool {
 	switch f.Number {
 	case 1: // amount
 		return x.writeNString2string(ctx, f, obj.Amount())
@@ -2692,7 +2693,7 @@ var planPromotionCode = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCode(ctx context.Context, fields *plan.Fields, obj *store.PromotionCode) bool {
+func (x *planRun) writePromotionCode(ctx context.Context, fields *plan.Fields, obj *shop.PromotionCode) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2705,7 +2706,7 @@ func (x *planRun) writePromotionCode(ctx context.Context, fields *plan.Fields, o
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *store.PromotionCode) bool {
+func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *shop.PromotionCode) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -2722,13 +2723,13 @@ func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *st
 	case 7: // used
 		return x.writeNInt2int(ctx, f, obj.Used)
 	case 8: // consumeUnit
-		return x.writeNConsumeUnit2porticoᚋstoreᚐConsumeUnit(ctx, f, obj.ConsumeUnit)
+		return x.writeNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit(ctx, f, obj.ConsumeUnit)
 	case 9: // users
 		return x.writeOString2ᚕstringᚄ(ctx, f, obj.Users())
 	case 10: // createdAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.CreatedAt)
 	case 11: // promotion
-		return x.writeNPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, f, obj.Promotion)
+		return x.writeNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, f, obj.Promotion)
 	}
 	return x.String("PromotionCode")
 }
@@ -2745,7 +2746,7 @@ var planPromotionCodeCheck = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCodeCheck(ctx context.Context, fields *plan.Fields, obj *store.CodeCheck) bool {
+func (x *planRun) writePromotionCodeCheck(ctx context.Context, fields *plan.Fields, obj *shop.CodeCheck) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2758,12 +2759,12 @@ func (x *planRun) writePromotionCodeCheck(ctx context.Context, fields *plan.Fiel
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCodeCheck(ctx context.Context, f *plan.Field, obj *store.CodeCheck) bool {
+func (x *planRun) fieldPromotionCodeCheck(ctx context.Context, f *plan.Field, obj *shop.CodeCheck) bool {
 	switch f.Number {
 	case 1: // valid
 		return x.writeNBoolean2bool(ctx, f, obj.Valid())
 	case 2: // reasons
-		return x.writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚐCodeRefusalᚄ(ctx, f, obj.Refusals)
+		return x.writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋshopᚐCodeRefusalᚄ(ctx, f, obj.Refusals)
 	case 3: // unitsApplied
 		return x.writeNInt2int(ctx, f, obj.UnitsApplied)
 	case 4: // remainingUses
@@ -2785,7 +2786,7 @@ var planPromotionCodeConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCodeConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*store.PromotionCode]) bool {
+func (x *planRun) writePromotionCodeConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*shop.PromotionCode]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2798,12 +2799,12 @@ func (x *planRun) writePromotionCodeConnection(ctx context.Context, fields *plan
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCodeConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*store.PromotionCode]) bool {
+func (x *planRun) fieldPromotionCodeConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*shop.PromotionCode]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNPromotionCode2ᚕᚖporticoᚋstoreᚐPromotionCodeᚄ(ctx, f, obj.Nodes)
+		return x.writeNPromotionCode2ᚕᚖporticoᚋstoreᚋshopᚐPromotionCodeᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -2825,7 +2826,7 @@ var planPromotionCodeEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCodeEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*store.PromotionCode]) bool {
+func (x *planRun) writePromotionCodeEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*shop.PromotionCode]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2838,12 +2839,12 @@ func (x *planRun) writePromotionCodeEdge(ctx context.Context, fields *plan.Field
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCodeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*store.PromotionCode]) bool {
+func (x *planRun) fieldPromotionCodeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*shop.PromotionCode]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx, f, obj.Node)
+		return x.writeNPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx, f, obj.Node)
 	}
 	return x.String("PromotionCodeEdge")
 }
@@ -2858,7 +2859,7 @@ var planPromotionCodeRefusal = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCodeRefusal(ctx context.Context, fields *plan.Fields, obj *store.CodeRefusal) bool {
+func (x *planRun) writePromotionCodeRefusal(ctx context.Context, fields *plan.Fields, obj *shop.CodeRefusal) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2871,10 +2872,10 @@ func (x *planRun) writePromotionCodeRefusal(ctx context.Context, fields *plan.Fi
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCodeRefusal(ctx context.Context, f *plan.Field, obj *store.CodeRefusal) bool {
+func (x *planRun) fieldPromotionCodeRefusal(ctx context.Context, f *plan.Field, obj *shop.CodeRefusal) bool {
 	switch f.Number {
 	case 1: // reason
-		return x.writeNPromotionCodeReason2porticoᚋstoreᚐCodeReason(ctx, f, obj.Reason)
+		return x.writeNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason(ctx, f, obj.Reason)
 	case 2: // argument
 		return x.writeNString2string(ctx, f, obj.Argument())
 	case 3: // message
@@ -3024,7 +3025,7 @@ var planPromotionConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*store.Promotion]) bool {
+func (x *planRun) writePromotionConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*shop.Promotion]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3037,12 +3038,12 @@ func (x *planRun) writePromotionConnection(ctx context.Context, fields *plan.Fie
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*store.Promotion]) bool {
+func (x *planRun) fieldPromotionConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*shop.Promotion]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNPromotion2ᚕᚖporticoᚋstoreᚐPromotionᚄ(ctx, f, obj.Nodes)
+		return x.writeNPromotion2ᚕᚖporticoᚋstoreᚋshopᚐPromotionᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -3065,7 +3066,7 @@ var planPromotionCurrency = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCurrency(ctx context.Context, fields *plan.Fields, obj *store.PromotionCurrency) bool {
+func (x *planRun) writePromotionCurrency(ctx context.Context, fields *plan.Fields, obj *shop.PromotionCurrency) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3078,7 +3079,7 @@ func (x *planRun) writePromotionCurrency(ctx context.Context, fields *plan.Field
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCurrency(ctx context.Context, f *plan.Field, obj *store.PromotionCurrency) bool {
+func (x *planRun) fieldPromotionCurrency(ctx context.Context, f *plan.Field, obj *shop.PromotionCurrency) bool {
 	switch f.Number {
 	case 1: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
@@ -3099,7 +3100,7 @@ var planPromotionEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*store.Promotion]) bool {
+func (x *planRun) writePromotionEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*shop.Promotion]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3112,12 +3113,12 @@ func (x *planRun) writePromotionEdge(ctx context.Context, fields *plan.Fields, o
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*store.Promotion]) bool {
+func (x *planRun) fieldPromotionEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*shop.Promotion]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, f, obj.Node)
+		return x.writeNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, f, obj.Node)
 	}
 	return x.String("PromotionEdge")
 }
@@ -3251,7 +3252,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().ProductConfigured(ctx, arguments["id"].(string), arguments["selectedOptions"].([]*store.BundleChoice))
+		v, err := x.resolvers.Query().ProductConfigured(ctx, arguments["id"].(string), arguments["selectedOptions"].([]*shop.BundleChoice))
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3265,7 +3266,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOFile2ᚖporticoᚋstoreᚐFile(ctx, f, v)
+		return x.writeOFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, f, v)
 	case 9: // files
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_files_args)
 		if !ok {
@@ -3281,7 +3282,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCurrency2ᚕᚖporticoᚋstoreᚐCurrencyᚄ(ctx, f, v)
+		return x.writeOCurrency2ᚕᚖporticoᚋstoreᚋshopᚐCurrencyᚄ(ctx, f, v)
 	case 11: // currency
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_currency_args)
 		if !ok {
@@ -3291,7 +3292,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCurrency2ᚖporticoᚋstoreᚐCurrency(ctx, f, v)
+		return x.writeOCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx, f, v)
 	case 12: // stock
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
@@ -3327,7 +3328,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚐStockLocationᚄ(ctx, f, v)
+		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋshopᚐStockLocationᚄ(ctx, f, v)
 	case 16: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
@@ -3353,7 +3354,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
+		return x.writeOSettings2ᚖporticoᚋstoreᚋshopᚐSettings(ctx, f, v)
 	case 19: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
@@ -3389,7 +3390,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalog2ᚖporticoᚋstoreᚐCatalog(ctx, f, v)
+		return x.writeOCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, f, v)
 	case 23: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
@@ -3409,7 +3410,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx, f, v)
+		return x.writeOCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, f, v)
 	case 25: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
@@ -3419,7 +3420,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, f, v)
+		return x.writeOPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, f, v)
 	case 26: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
@@ -3439,7 +3440,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx, f, v)
+		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx, f, v)
 	case 28: // promotionCodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
 		if !ok {
@@ -3469,7 +3470,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx, f, v)
+		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, f, v)
 	case 31: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
@@ -3509,7 +3510,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalogRelease2ᚕᚖporticoᚋstoreᚐReleaseᚄ(ctx, f, v)
+		return x.writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋshopᚐReleaseᚄ(ctx, f, v)
 	case 35: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
@@ -3559,7 +3560,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚐCodeCheck(ctx, f, v)
+		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋshopᚐCodeCheck(ctx, f, v)
 	case 40: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
@@ -3586,7 +3587,7 @@ var planSettings = &plan.Object{
 	},
 }
 
-func (x *planRun) writeSettings(ctx context.Context, fields *plan.Fields, obj *store.Settings) bool {
+func (x *planRun) writeSettings(ctx context.Context, fields *plan.Fields, obj *shop.Settings) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3599,7 +3600,7 @@ func (x *planRun) writeSettings(ctx context.Context, fields *plan.Fields, obj *s
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *store.Settings) bool {
+func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *shop.Settings) bool {
 	switch f.Number {
 	case 1: // pageLength
 		return x.writeNInt2int(ctx, f, obj.PageLength)
@@ -3773,7 +3774,7 @@ var planStockLocation = &plan.Object{
 	},
 }
 
-func (x *planRun) writeStockLocation(ctx context.Context, fields *plan.Fields, obj *store.StockLocation) bool {
+func (x *planRun) writeStockLocation(ctx context.Context, fields *plan.Fields, obj *shop.StockLocation) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3786,7 +3787,7 @@ func (x *planRun) writeStockLocation(ctx context.Context, fields *plan.Fields, o
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldStockLocation(ctx context.Context, f *plan.Field, obj *store.StockLocation) bool {
+func (x *planRun) fieldStockLocation(ctx context.Context, f *plan.Field, obj *shop.StockLocation) bool {
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
@@ -3872,7 +3873,7 @@ func (x *planRun) fieldStockTransaction(ctx context.Context, f *plan.Field, obj 
 	case 2: // productId
 		return x.writeNID2string(ctx, f, obj.ProductID)
 	case 3: // action
-		return x.writeNStockAction2porticoᚋstoreᚐStockAction(ctx, f, obj.Action)
+		return x.writeNStockAction2porticoᚋstoreᚋshopᚐStockAction(ctx, f, obj.Action)
 	case 4: // quantity
 		return x.writeNInt2int(ctx, f, obj.Quantity)
 	case 5: // availableDelta
@@ -4015,7 +4016,7 @@ var planVariation = &plan.Object{
 	},
 }
 
-func (x *planRun) writeVariation(ctx context.Context, fields *plan.Fields, obj *store.Variation) bool {
+func (x *planRun) writeVariation(ctx context.Context, fields *plan.Fields, obj *shop.Variation) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -4028,7 +4029,7 @@ func (x *planRun) writeVariation(ctx context.Context, fields *plan.Fields, obj *
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldVariation(ctx context.Context, f *plan.Field, obj *store.Variation) bool {
+func (x *planRun) fieldVariation(ctx context.Context, f *plan.Field, obj *shop.Variation) bool {
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
@@ -4037,9 +4038,9 @@ func (x *planRun) fieldVariation(ctx context.Context, f *plan.Field, obj *store.
 	case 3: // sortOrder
 		return x.writeNInt2int(ctx, f, obj.SortOrder)
 	case 4: // option
-		return x.writeOVariationOption2ᚖporticoᚋstoreᚐVariationOption(ctx, f, obj.Option)
+		return x.writeOVariationOption2ᚖporticoᚋstoreᚋshopᚐVariationOption(ctx, f, obj.Option)
 	case 5: // options
-		return x.writeNVariationOption2ᚕporticoᚋstoreᚐVariationOptionᚄ(ctx, f, obj.Options)
+		return x.writeNVariationOption2ᚕporticoᚋstoreᚋshopᚐVariationOptionᚄ(ctx, f, obj.Options)
 	}
 	return x.String("Variation")
 }
@@ -4055,7 +4056,7 @@ var planVariationOption = &plan.Object{
 	},
 }
 
-func (x *planRun) writeVariationOption(ctx context.Context, fields *plan.Fields, obj *store.VariationOption) bool {
+func (x *planRun) writeVariationOption(ctx context.Context, fields *plan.Fields, obj *shop.VariationOption) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -4068,7 +4069,7 @@ func (x *planRun) writeVariationOption(ctx context.Context, fields *plan.Fields,
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldVariationOption(ctx context.Context, f *plan.Field, obj *store.VariationOption) bool {
+func (x *planRun) fieldVariationOption(ctx context.Context, f *plan.Field, obj *shop.VariationOption) bool {
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
@@ -4091,12 +4092,12 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeStock(ctx, f.Of(planStock), obj)
-	case *store.PromotionCode:
+	case *shop.PromotionCode:
 		if obj == nil {
 			return false
 		}
 		return x.writePromotionCode(ctx, f.Of(planPromotionCode), obj)
-	case *store.Promotion:
+	case *shop.Promotion:
 		if obj == nil {
 			return false
 		}
@@ -4122,17 +4123,17 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeHierarchy(ctx, f.Of(planHierarchy), obj)
-	case *store.File:
+	case *shop.File:
 		if obj == nil {
 			return false
 		}
 		return x.writeFile(ctx, f.Of(planFile), obj)
-	case *store.CatalogRule:
+	case *shop.CatalogRule:
 		if obj == nil {
 			return false
 		}
 		return x.writeCatalogRule(ctx, f.Of(planCatalogRule), obj)
-	case *store.Release:
+	case *shop.Release:
 		if obj == nil {
 			return false
 		}
@@ -4144,7 +4145,7 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeCatalogNode(ctx, f.Of(planCatalogNode), obj)
-	case *store.Catalog:
+	case *shop.Catalog:
 		if obj == nil {
 			return false
 		}
@@ -4156,7 +4157,7 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeAuthoredNode(ctx, f.Of(planAuthoredNode), obj)
-	case *store.AuthoredHierarchy:
+	case *shop.AuthoredHierarchy:
 		if obj == nil {
 			return false
 		}
@@ -4165,11 +4166,11 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 	panic("a Node of a type that is not in the schema")
 }
 
-func (x *planRun) writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚐAuthoredHierarchyᚄ(ctx context.Context, f *plan.Field, v []*store.AuthoredHierarchy) bool {
+func (x *planRun) writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋshopᚐAuthoredHierarchyᚄ(ctx context.Context, f *plan.Field, v []*shop.AuthoredHierarchy) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx, f, v[i]) {
+		if !x.writeNAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4178,18 +4179,18 @@ func (x *planRun) writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚐAuthoredHierar
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx context.Context, f *plan.Field, v *store.AuthoredHierarchy) bool {
+func (x *planRun) writeNAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx context.Context, f *plan.Field, v *shop.AuthoredHierarchy) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writeAuthoredHierarchy(ctx, f.Of(planAuthoredHierarchy), v)
 }
 
-func (x *planRun) writeNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*store.AuthoredHierarchy]) bool {
+func (x *planRun) writeNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*shop.AuthoredHierarchy]) bool {
 	return x.writeAuthoredHierarchyEdge(ctx, f.Of(planAuthoredHierarchyEdge), &v)
 }
 
-func (x *planRun) writeNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*store.AuthoredHierarchy]) bool {
+func (x *planRun) writeNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*shop.AuthoredHierarchy]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -4283,15 +4284,15 @@ func (x *planRun) writeNBreadcrumbTrail2ᚖporticoᚋgraphᚋmodelᚐBreadcrumbT
 	return x.writeBreadcrumbTrail(ctx, f.Of(planBreadcrumbTrail), v)
 }
 
-func (x *planRun) writeNBundleConfiguration2porticoᚋstoreᚐBundleConfiguration(ctx context.Context, f *plan.Field, v store.BundleConfiguration) bool {
+func (x *planRun) writeNBundleConfiguration2porticoᚋstoreᚋshopᚐBundleConfiguration(ctx context.Context, f *plan.Field, v shop.BundleConfiguration) bool {
 	return x.writeBundleConfiguration(ctx, f.Of(planBundleConfiguration), &v)
 }
 
-func (x *planRun) writeNCatalog2ᚕᚖporticoᚋstoreᚐCatalogᚄ(ctx context.Context, f *plan.Field, v []*store.Catalog) bool {
+func (x *planRun) writeNCatalog2ᚕᚖporticoᚋstoreᚋshopᚐCatalogᚄ(ctx context.Context, f *plan.Field, v []*shop.Catalog) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalog2ᚖporticoᚋstoreᚐCatalog(ctx, f, v[i]) {
+		if !x.writeNCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4300,7 +4301,7 @@ func (x *planRun) writeNCatalog2ᚕᚖporticoᚋstoreᚐCatalogᚄ(ctx context.C
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalog2ᚖporticoᚋstoreᚐCatalog(ctx context.Context, f *plan.Field, v *store.Catalog) bool {
+func (x *planRun) writeNCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx context.Context, f *plan.Field, v *shop.Catalog) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -4327,15 +4328,15 @@ func (x *planRun) writeNCatalogCandidate2ᚖporticoᚋgraphᚋmodelᚐCatalogCan
 	return x.writeCatalogCandidate(ctx, f.Of(planCatalogCandidate), v)
 }
 
-func (x *planRun) writeNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome(ctx context.Context, f *plan.Field, v store.CriterionOutcome) bool {
-	return x.String(marshalNCatalogCriterionOutcome2porticoᚋstoreᚐCriterionOutcome[v])
+func (x *planRun) writeNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx context.Context, f *plan.Field, v shop.CriterionOutcome) bool {
+	return x.String(marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome[v])
 }
 
-func (x *planRun) writeNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*store.Catalog]) bool {
+func (x *planRun) writeNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*shop.Catalog]) bool {
 	return x.writeCatalogEdge(ctx, f.Of(planCatalogEdge), &v)
 }
 
-func (x *planRun) writeNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*store.Catalog]) bool {
+func (x *planRun) writeNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*shop.Catalog]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -4392,15 +4393,15 @@ func (x *planRun) writeNCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogPricebook2porticoᚋstoreᚐPricebookRank(ctx context.Context, f *plan.Field, v store.PricebookRank) bool {
+func (x *planRun) writeNCatalogPricebook2porticoᚋstoreᚋshopᚐPricebookRank(ctx context.Context, f *plan.Field, v shop.PricebookRank) bool {
 	return x.writeCatalogPricebook(ctx, f.Of(planCatalogPricebook), &v)
 }
 
-func (x *planRun) writeNCatalogPricebook2ᚕporticoᚋstoreᚐPricebookRankᚄ(ctx context.Context, f *plan.Field, v []store.PricebookRank) bool {
+func (x *planRun) writeNCatalogPricebook2ᚕporticoᚋstoreᚋshopᚐPricebookRankᚄ(ctx context.Context, f *plan.Field, v []shop.PricebookRank) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalogPricebook2porticoᚋstoreᚐPricebookRank(ctx, f, v[i]) {
+		if !x.writeNCatalogPricebook2porticoᚋstoreᚋshopᚐPricebookRank(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4409,22 +4410,22 @@ func (x *planRun) writeNCatalogPricebook2ᚕporticoᚋstoreᚐPricebookRankᚄ(c
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx context.Context, f *plan.Field, v *store.Release) bool {
+func (x *planRun) writeNCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx context.Context, f *plan.Field, v *shop.Release) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writeCatalogRelease(ctx, f.Of(planCatalogRelease), v)
 }
 
-func (x *planRun) writeNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason(ctx context.Context, f *plan.Field, v store.ResolutionReason) bool {
-	return x.String(marshalNCatalogResolutionReason2porticoᚋstoreᚐResolutionReason[v])
+func (x *planRun) writeNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason(ctx context.Context, f *plan.Field, v shop.ResolutionReason) bool {
+	return x.String(marshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason[v])
 }
 
-func (x *planRun) writeNCatalogRule2ᚕᚖporticoᚋstoreᚐCatalogRuleᚄ(ctx context.Context, f *plan.Field, v []*store.CatalogRule) bool {
+func (x *planRun) writeNCatalogRule2ᚕᚖporticoᚋstoreᚋshopᚐCatalogRuleᚄ(ctx context.Context, f *plan.Field, v []*shop.CatalogRule) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx, f, v[i]) {
+		if !x.writeNCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4433,18 +4434,18 @@ func (x *planRun) writeNCatalogRule2ᚕᚖporticoᚋstoreᚐCatalogRuleᚄ(ctx c
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx context.Context, f *plan.Field, v *store.CatalogRule) bool {
+func (x *planRun) writeNCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx context.Context, f *plan.Field, v *shop.CatalogRule) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writeCatalogRule(ctx, f.Of(planCatalogRule), v)
 }
 
-func (x *planRun) writeNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*store.CatalogRule]) bool {
+func (x *planRun) writeNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*shop.CatalogRule]) bool {
 	return x.writeCatalogRuleEdge(ctx, f.Of(planCatalogRuleEdge), &v)
 }
 
-func (x *planRun) writeNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*store.CatalogRule]) bool {
+func (x *planRun) writeNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*shop.CatalogRule]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -4457,15 +4458,15 @@ func (x *planRun) writeNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogRuleSchedule2porticoᚋstoreᚐSchedule(ctx context.Context, f *plan.Field, v store.Schedule) bool {
+func (x *planRun) writeNCatalogRuleSchedule2porticoᚋstoreᚋshopᚐSchedule(ctx context.Context, f *plan.Field, v shop.Schedule) bool {
 	return x.writeCatalogRuleSchedule(ctx, f.Of(planCatalogRuleSchedule), &v)
 }
 
-func (x *planRun) writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚐScheduleᚄ(ctx context.Context, f *plan.Field, v []store.Schedule) bool {
+func (x *planRun) writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚋshopᚐScheduleᚄ(ctx context.Context, f *plan.Field, v []shop.Schedule) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalogRuleSchedule2porticoᚋstoreᚐSchedule(ctx, f, v[i]) {
+		if !x.writeNCatalogRuleSchedule2porticoᚋstoreᚋshopᚐSchedule(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4474,15 +4475,15 @@ func (x *planRun) writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚐScheduleᚄ(ctx
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNComponentOption2porticoᚋstoreᚐComponentOption(ctx context.Context, f *plan.Field, v store.ComponentOption) bool {
+func (x *planRun) writeNComponentOption2porticoᚋstoreᚋshopᚐComponentOption(ctx context.Context, f *plan.Field, v shop.ComponentOption) bool {
 	return x.writeComponentOption(ctx, f.Of(planComponentOption), &v)
 }
 
-func (x *planRun) writeNComponentOption2ᚕporticoᚋstoreᚐComponentOptionᚄ(ctx context.Context, f *plan.Field, v []store.ComponentOption) bool {
+func (x *planRun) writeNComponentOption2ᚕporticoᚋstoreᚋshopᚐComponentOptionᚄ(ctx context.Context, f *plan.Field, v []shop.ComponentOption) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNComponentOption2porticoᚋstoreᚐComponentOption(ctx, f, v[i]) {
+		if !x.writeNComponentOption2porticoᚋstoreᚋshopᚐComponentOption(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4491,11 +4492,11 @@ func (x *planRun) writeNComponentOption2ᚕporticoᚋstoreᚐComponentOptionᚄ(
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNConsumeUnit2porticoᚋstoreᚐConsumeUnit(ctx context.Context, f *plan.Field, v store.ConsumeUnit) bool {
-	return x.String(marshalNConsumeUnit2porticoᚋstoreᚐConsumeUnit[v])
+func (x *planRun) writeNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit(ctx context.Context, f *plan.Field, v shop.ConsumeUnit) bool {
+	return x.String(marshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit[v])
 }
 
-func (x *planRun) writeNCurrency2ᚖporticoᚋstoreᚐCurrency(ctx context.Context, f *plan.Field, v *store.Currency) bool {
+func (x *planRun) writeNCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx context.Context, f *plan.Field, v *shop.Currency) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -4506,7 +4507,7 @@ func (x *planRun) writeNDateTime2timeᚐTime(ctx context.Context, f *plan.Field,
 	return x.Appended(model.AppendDateTime(x.Answer(), v)) || x.Missing(ctx)
 }
 
-func (x *planRun) writeNDisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx context.Context, f *plan.Field, v *store.DisplayPrice) bool {
+func (x *planRun) writeNDisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx context.Context, f *plan.Field, v *shop.DisplayPrice) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -4533,11 +4534,11 @@ func (x *planRun) writeNFacetValue2ᚖporticoᚋgraphᚋmodelᚐFacetValue(ctx c
 	return x.writeFacetValue(ctx, f.Of(planFacetValue), v)
 }
 
-func (x *planRun) writeNFile2ᚕᚖporticoᚋstoreᚐFileᚄ(ctx context.Context, f *plan.Field, v []*store.File) bool {
+func (x *planRun) writeNFile2ᚕᚖporticoᚋstoreᚋshopᚐFileᚄ(ctx context.Context, f *plan.Field, v []*shop.File) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNFile2ᚖporticoᚋstoreᚐFile(ctx, f, v[i]) {
+		if !x.writeNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4546,18 +4547,18 @@ func (x *planRun) writeNFile2ᚕᚖporticoᚋstoreᚐFileᚄ(ctx context.Context
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNFile2ᚖporticoᚋstoreᚐFile(ctx context.Context, f *plan.Field, v *store.File) bool {
+func (x *planRun) writeNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx context.Context, f *plan.Field, v *shop.File) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writeFile(ctx, f.Of(planFile), v)
 }
 
-func (x *planRun) writeNFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*store.File]) bool {
+func (x *planRun) writeNFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*shop.File]) bool {
 	return x.writeFileEdge(ctx, f.Of(planFileEdge), &v)
 }
 
-func (x *planRun) writeNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*store.File]) bool {
+func (x *planRun) writeNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*shop.File]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -4662,34 +4663,34 @@ func (x *planRun) writeNJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx context.Context
 	return x.writeJob(ctx, f.Of(planJob), v)
 }
 
-func (x *planRun) writeNJobKind2porticoᚋstoreᚐJobKind(ctx context.Context, f *plan.Field, v store.JobKind) bool {
-	return x.String(marshalNJobKind2porticoᚋstoreᚐJobKind[v])
+func (x *planRun) writeNJobKind2porticoᚋstoreᚋshopᚐJobKind(ctx context.Context, f *plan.Field, v shop.JobKind) bool {
+	return x.String(marshalNJobKind2porticoᚋstoreᚋshopᚐJobKind[v])
 }
 
-func (x *planRun) writeNJobState2porticoᚋstoreᚐJobState(ctx context.Context, f *plan.Field, v store.JobState) bool {
-	return x.String(marshalNJobState2porticoᚋstoreᚐJobState[v])
+func (x *planRun) writeNJobState2porticoᚋstoreᚋshopᚐJobState(ctx context.Context, f *plan.Field, v shop.JobState) bool {
+	return x.String(marshalNJobState2porticoᚋstoreᚋshopᚐJobState[v])
 }
 
 func (x *planRun) writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx context.Context, f *plan.Field, v model.PageInfo) bool {
 	return x.writePageInfo(ctx, f.Of(planPageInfo), &v)
 }
 
-func (x *planRun) writeNPrice2ᚖporticoᚋstoreᚐPrice(ctx context.Context, f *plan.Field, v *store.Price) bool {
+func (x *planRun) writeNPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx context.Context, f *plan.Field, v *shop.Price) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writePrice(ctx, f.Of(planPrice), v)
 }
 
-func (x *planRun) writeNPriceModifier2porticoᚋstoreᚐPriceModifier(ctx context.Context, f *plan.Field, v store.PriceModifier) bool {
+func (x *planRun) writeNPriceModifier2porticoᚋstoreᚋshopᚐPriceModifier(ctx context.Context, f *plan.Field, v shop.PriceModifier) bool {
 	return x.writePriceModifier(ctx, f.Of(planPriceModifier), &v)
 }
 
-func (x *planRun) writeNPriceModifier2ᚕporticoᚋstoreᚐPriceModifierᚄ(ctx context.Context, f *plan.Field, v []store.PriceModifier) bool {
+func (x *planRun) writeNPriceModifier2ᚕporticoᚋstoreᚋshopᚐPriceModifierᚄ(ctx context.Context, f *plan.Field, v []shop.PriceModifier) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPriceModifier2porticoᚋstoreᚐPriceModifier(ctx, f, v[i]) {
+		if !x.writeNPriceModifier2porticoᚋstoreᚋshopᚐPriceModifier(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4698,11 +4699,11 @@ func (x *planRun) writeNPriceModifier2ᚕporticoᚋstoreᚐPriceModifierᚄ(ctx 
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPriceModifierAmount2ᚕᚖporticoᚋstoreᚐPriceᚄ(ctx context.Context, f *plan.Field, v []*store.Price) bool {
+func (x *planRun) writeNPriceModifierAmount2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx context.Context, f *plan.Field, v []*shop.Price) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPriceModifierAmount2ᚖporticoᚋstoreᚐPrice(ctx, f, v[i]) {
+		if !x.writeNPriceModifierAmount2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4711,26 +4712,26 @@ func (x *planRun) writeNPriceModifierAmount2ᚕᚖporticoᚋstoreᚐPriceᚄ(ctx
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPriceModifierAmount2ᚖporticoᚋstoreᚐPrice(ctx context.Context, f *plan.Field, v *store.Price) bool {
+func (x *planRun) writeNPriceModifierAmount2ᚖporticoᚋstoreᚋshopᚐPrice(ctx context.Context, f *plan.Field, v *shop.Price) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writePriceModifierAmount(ctx, f.Of(planPriceModifierAmount), v)
 }
 
-func (x *planRun) writeNPriceModifierType2porticoᚋstoreᚐPriceModifierType(ctx context.Context, f *plan.Field, v store.PriceModifierType) bool {
-	return x.String(marshalNPriceModifierType2porticoᚋstoreᚐPriceModifierType[v])
+func (x *planRun) writeNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType(ctx context.Context, f *plan.Field, v shop.PriceModifierType) bool {
+	return x.String(marshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType[v])
 }
 
-func (x *planRun) writeNPriceTier2porticoᚋstoreᚐPriceTier(ctx context.Context, f *plan.Field, v store.PriceTier) bool {
+func (x *planRun) writeNPriceTier2porticoᚋstoreᚋshopᚐPriceTier(ctx context.Context, f *plan.Field, v shop.PriceTier) bool {
 	return x.writePriceTier(ctx, f.Of(planPriceTier), &v)
 }
 
-func (x *planRun) writeNPriceTier2ᚕporticoᚋstoreᚐPriceTierᚄ(ctx context.Context, f *plan.Field, v []store.PriceTier) bool {
+func (x *planRun) writeNPriceTier2ᚕporticoᚋstoreᚋshopᚐPriceTierᚄ(ctx context.Context, f *plan.Field, v []shop.PriceTier) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPriceTier2porticoᚋstoreᚐPriceTier(ctx, f, v[i]) {
+		if !x.writeNPriceTier2porticoᚋstoreᚋshopᚐPriceTier(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4759,15 +4760,15 @@ func (x *planRun) writeNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context
 	return x.writeProduct(ctx, f.Of(planProduct), v)
 }
 
-func (x *planRun) writeNProductComponent2porticoᚋstoreᚐProductComponent(ctx context.Context, f *plan.Field, v store.ProductComponent) bool {
+func (x *planRun) writeNProductComponent2porticoᚋstoreᚋshopᚐProductComponent(ctx context.Context, f *plan.Field, v shop.ProductComponent) bool {
 	return x.writeProductComponent(ctx, f.Of(planProductComponent), &v)
 }
 
-func (x *planRun) writeNProductComponent2ᚕporticoᚋstoreᚐProductComponentᚄ(ctx context.Context, f *plan.Field, v []store.ProductComponent) bool {
+func (x *planRun) writeNProductComponent2ᚕporticoᚋstoreᚋshopᚐProductComponentᚄ(ctx context.Context, f *plan.Field, v []shop.ProductComponent) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNProductComponent2porticoᚋstoreᚐProductComponent(ctx, f, v[i]) {
+		if !x.writeNProductComponent2porticoᚋstoreᚋshopᚐProductComponent(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4834,11 +4835,11 @@ func (x *planRun) writeNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProduct
 	return x.writeProductFilterValues(ctx, f.Of(planProductFilterValues), v)
 }
 
-func (x *planRun) writeNProductTranslation2ᚕᚖporticoᚋstoreᚐProductTranslationᚄ(ctx context.Context, f *plan.Field, v []*store.ProductTranslation) bool {
+func (x *planRun) writeNProductTranslation2ᚕᚖporticoᚋstoreᚋshopᚐProductTranslationᚄ(ctx context.Context, f *plan.Field, v []*shop.ProductTranslation) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNProductTranslation2ᚖporticoᚋstoreᚐProductTranslation(ctx, f, v[i]) {
+		if !x.writeNProductTranslation2ᚖporticoᚋstoreᚋshopᚐProductTranslation(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4847,18 +4848,18 @@ func (x *planRun) writeNProductTranslation2ᚕᚖporticoᚋstoreᚐProductTransl
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNProductTranslation2ᚖporticoᚋstoreᚐProductTranslation(ctx context.Context, f *plan.Field, v *store.ProductTranslation) bool {
+func (x *planRun) writeNProductTranslation2ᚖporticoᚋstoreᚋshopᚐProductTranslation(ctx context.Context, f *plan.Field, v *shop.ProductTranslation) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writeProductTranslation(ctx, f.Of(planProductTranslation), v)
 }
 
-func (x *planRun) writeNPromotion2ᚕᚖporticoᚋstoreᚐPromotionᚄ(ctx context.Context, f *plan.Field, v []*store.Promotion) bool {
+func (x *planRun) writeNPromotion2ᚕᚖporticoᚋstoreᚋshopᚐPromotionᚄ(ctx context.Context, f *plan.Field, v []*shop.Promotion) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotion2ᚖporticoᚋstoreᚐPromotion(ctx, f, v[i]) {
+		if !x.writeNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4867,22 +4868,22 @@ func (x *planRun) writeNPromotion2ᚕᚖporticoᚋstoreᚐPromotionᚄ(ctx conte
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotion2ᚖporticoᚋstoreᚐPromotion(ctx context.Context, f *plan.Field, v *store.Promotion) bool {
+func (x *planRun) writeNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx context.Context, f *plan.Field, v *shop.Promotion) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writePromotion(ctx, f.Of(planPromotion), v)
 }
 
-func (x *planRun) writeNPromotionAmount2porticoᚋstoreᚐCurrencyAmount(ctx context.Context, f *plan.Field, v store.CurrencyAmount) bool {
+func (x *planRun) writeNPromotionAmount2porticoᚋstoreᚋshopᚐCurrencyAmount(ctx context.Context, f *plan.Field, v shop.CurrencyAmount) bool {
 	return x.writePromotionAmount(ctx, f.Of(planPromotionAmount), &v)
 }
 
-func (x *planRun) writeNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(ctx context.Context, f *plan.Field, v []store.CurrencyAmount) bool {
+func (x *planRun) writeNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx context.Context, f *plan.Field, v []shop.CurrencyAmount) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotionAmount2porticoᚋstoreᚐCurrencyAmount(ctx, f, v[i]) {
+		if !x.writeNPromotionAmount2porticoᚋstoreᚋshopᚐCurrencyAmount(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4891,11 +4892,11 @@ func (x *planRun) writeNPromotionAmount2ᚕporticoᚋstoreᚐCurrencyAmountᚄ(c
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionCode2ᚕᚖporticoᚋstoreᚐPromotionCodeᚄ(ctx context.Context, f *plan.Field, v []*store.PromotionCode) bool {
+func (x *planRun) writeNPromotionCode2ᚕᚖporticoᚋstoreᚋshopᚐPromotionCodeᚄ(ctx context.Context, f *plan.Field, v []*shop.PromotionCode) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx, f, v[i]) {
+		if !x.writeNPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4904,18 +4905,18 @@ func (x *planRun) writeNPromotionCode2ᚕᚖporticoᚋstoreᚐPromotionCodeᚄ(c
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx context.Context, f *plan.Field, v *store.PromotionCode) bool {
+func (x *planRun) writeNPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx context.Context, f *plan.Field, v *shop.PromotionCode) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writePromotionCode(ctx, f.Of(planPromotionCode), v)
 }
 
-func (x *planRun) writeNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*store.PromotionCode]) bool {
+func (x *planRun) writeNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*shop.PromotionCode]) bool {
 	return x.writePromotionCodeEdge(ctx, f.Of(planPromotionCodeEdge), &v)
 }
 
-func (x *planRun) writeNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*store.PromotionCode]) bool {
+func (x *planRun) writeNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*shop.PromotionCode]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -4928,19 +4929,19 @@ func (x *planRun) writeNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(c
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionCodeReason2porticoᚋstoreᚐCodeReason(ctx context.Context, f *plan.Field, v store.CodeReason) bool {
-	return x.String(marshalNPromotionCodeReason2porticoᚋstoreᚐCodeReason[v])
+func (x *planRun) writeNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason(ctx context.Context, f *plan.Field, v shop.CodeReason) bool {
+	return x.String(marshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason[v])
 }
 
-func (x *planRun) writeNPromotionCodeRefusal2porticoᚋstoreᚐCodeRefusal(ctx context.Context, f *plan.Field, v store.CodeRefusal) bool {
+func (x *planRun) writeNPromotionCodeRefusal2porticoᚋstoreᚋshopᚐCodeRefusal(ctx context.Context, f *plan.Field, v shop.CodeRefusal) bool {
 	return x.writePromotionCodeRefusal(ctx, f.Of(planPromotionCodeRefusal), &v)
 }
 
-func (x *planRun) writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚐCodeRefusalᚄ(ctx context.Context, f *plan.Field, v []store.CodeRefusal) bool {
+func (x *planRun) writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋshopᚐCodeRefusalᚄ(ctx context.Context, f *plan.Field, v []shop.CodeRefusal) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotionCodeRefusal2porticoᚋstoreᚐCodeRefusal(ctx, f, v[i]) {
+		if !x.writeNPromotionCodeRefusal2porticoᚋstoreᚋshopᚐCodeRefusal(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4986,15 +4987,15 @@ func (x *planRun) writeNPromotionCodeUsageEdge2ᚕporticoᚋgraphᚋmodelᚐEdge
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionCurrency2porticoᚋstoreᚐPromotionCurrency(ctx context.Context, f *plan.Field, v store.PromotionCurrency) bool {
+func (x *planRun) writeNPromotionCurrency2porticoᚋstoreᚋshopᚐPromotionCurrency(ctx context.Context, f *plan.Field, v shop.PromotionCurrency) bool {
 	return x.writePromotionCurrency(ctx, f.Of(planPromotionCurrency), &v)
 }
 
-func (x *planRun) writeNPromotionCurrency2ᚕporticoᚋstoreᚐPromotionCurrencyᚄ(ctx context.Context, f *plan.Field, v []store.PromotionCurrency) bool {
+func (x *planRun) writeNPromotionCurrency2ᚕporticoᚋstoreᚋshopᚐPromotionCurrencyᚄ(ctx context.Context, f *plan.Field, v []shop.PromotionCurrency) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotionCurrency2porticoᚋstoreᚐPromotionCurrency(ctx, f, v[i]) {
+		if !x.writeNPromotionCurrency2porticoᚋstoreᚋshopᚐPromotionCurrency(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5003,11 +5004,11 @@ func (x *planRun) writeNPromotionCurrency2ᚕporticoᚋstoreᚐPromotionCurrency
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*store.Promotion]) bool {
+func (x *planRun) writeNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*shop.Promotion]) bool {
 	return x.writePromotionEdge(ctx, f.Of(planPromotionEdge), &v)
 }
 
-func (x *planRun) writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*store.Promotion]) bool {
+func (x *planRun) writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*shop.Promotion]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -5020,12 +5021,12 @@ func (x *planRun) writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx c
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionState2porticoᚋstoreᚐPromotionState(ctx context.Context, f *plan.Field, v store.PromotionState) bool {
-	return x.String(marshalNPromotionState2porticoᚋstoreᚐPromotionState[v])
+func (x *planRun) writeNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx context.Context, f *plan.Field, v shop.PromotionState) bool {
+	return x.String(marshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState[v])
 }
 
-func (x *planRun) writeNPromotionType2porticoᚋstoreᚐPromotionType(ctx context.Context, f *plan.Field, v store.PromotionType) bool {
-	return x.String(marshalNPromotionType2porticoᚋstoreᚐPromotionType[v])
+func (x *planRun) writeNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx context.Context, f *plan.Field, v shop.PromotionType) bool {
+	return x.String(marshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType[v])
 }
 
 func (x *planRun) writeNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, f *plan.Field, v []*model.Stock) bool {
@@ -5048,8 +5049,8 @@ func (x *planRun) writeNStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx context.Con
 	return x.writeStock(ctx, f.Of(planStock), v)
 }
 
-func (x *planRun) writeNStockAction2porticoᚋstoreᚐStockAction(ctx context.Context, f *plan.Field, v store.StockAction) bool {
-	return x.String(marshalNStockAction2porticoᚋstoreᚐStockAction[v])
+func (x *planRun) writeNStockAction2porticoᚋstoreᚋshopᚐStockAction(ctx context.Context, f *plan.Field, v shop.StockAction) bool {
+	return x.String(marshalNStockAction2porticoᚋstoreᚋshopᚐStockAction[v])
 }
 
 func (x *planRun) writeNStockEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.Stock]) bool {
@@ -5069,7 +5070,7 @@ func (x *planRun) writeNStockEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx conte
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNStockLocation2ᚖporticoᚋstoreᚐStockLocation(ctx context.Context, f *plan.Field, v *store.StockLocation) bool {
+func (x *planRun) writeNStockLocation2ᚖporticoᚋstoreᚋshopᚐStockLocation(ctx context.Context, f *plan.Field, v *shop.StockLocation) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -5137,15 +5138,15 @@ func (x *planRun) writeNString2ᚕstringᚄ(ctx context.Context, f *plan.Field, 
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNVariation2porticoᚋstoreᚐVariation(ctx context.Context, f *plan.Field, v store.Variation) bool {
+func (x *planRun) writeNVariation2porticoᚋstoreᚋshopᚐVariation(ctx context.Context, f *plan.Field, v shop.Variation) bool {
 	return x.writeVariation(ctx, f.Of(planVariation), &v)
 }
 
-func (x *planRun) writeNVariation2ᚕporticoᚋstoreᚐVariationᚄ(ctx context.Context, f *plan.Field, v []store.Variation) bool {
+func (x *planRun) writeNVariation2ᚕporticoᚋstoreᚋshopᚐVariationᚄ(ctx context.Context, f *plan.Field, v []shop.Variation) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNVariation2porticoᚋstoreᚐVariation(ctx, f, v[i]) {
+		if !x.writeNVariation2porticoᚋstoreᚋshopᚐVariation(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5154,15 +5155,15 @@ func (x *planRun) writeNVariation2ᚕporticoᚋstoreᚐVariationᚄ(ctx context.
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNVariationOption2porticoᚋstoreᚐVariationOption(ctx context.Context, f *plan.Field, v store.VariationOption) bool {
+func (x *planRun) writeNVariationOption2porticoᚋstoreᚋshopᚐVariationOption(ctx context.Context, f *plan.Field, v shop.VariationOption) bool {
 	return x.writeVariationOption(ctx, f.Of(planVariationOption), &v)
 }
 
-func (x *planRun) writeNVariationOption2ᚕporticoᚋstoreᚐVariationOptionᚄ(ctx context.Context, f *plan.Field, v []store.VariationOption) bool {
+func (x *planRun) writeNVariationOption2ᚕporticoᚋstoreᚋshopᚐVariationOptionᚄ(ctx context.Context, f *plan.Field, v []shop.VariationOption) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNVariationOption2porticoᚋstoreᚐVariationOption(ctx, f, v[i]) {
+		if !x.writeNVariationOption2porticoᚋstoreᚋshopᚐVariationOption(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5171,14 +5172,14 @@ func (x *planRun) writeNVariationOption2ᚕporticoᚋstoreᚐVariationOptionᚄ(
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeOAuthoredHierarchy2ᚖporticoᚋstoreᚐAuthoredHierarchy(ctx context.Context, f *plan.Field, v *store.AuthoredHierarchy) bool {
+func (x *planRun) writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx context.Context, f *plan.Field, v *shop.AuthoredHierarchy) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeAuthoredHierarchy(ctx, f.Of(planAuthoredHierarchy), v)
 }
 
-func (x *planRun) writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*store.AuthoredHierarchy]) bool {
+func (x *planRun) writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*shop.AuthoredHierarchy]) bool {
 	if v == nil {
 		return false
 	}
@@ -5199,14 +5200,14 @@ func (x *planRun) writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConn
 	return x.writeAuthoredNodeConnection(ctx, f.Of(planAuthoredNodeConnection), v)
 }
 
-func (x *planRun) writeOCatalog2ᚖporticoᚋstoreᚐCatalog(ctx context.Context, f *plan.Field, v *store.Catalog) bool {
+func (x *planRun) writeOCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx context.Context, f *plan.Field, v *shop.Catalog) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeCatalog(ctx, f.Of(planCatalog), v)
 }
 
-func (x *planRun) writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*store.Catalog]) bool {
+func (x *planRun) writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*shop.Catalog]) bool {
 	if v == nil {
 		return false
 	}
@@ -5227,14 +5228,14 @@ func (x *planRun) writeOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConne
 	return x.writeCatalogNodeConnection(ctx, f.Of(planCatalogNodeConnection), v)
 }
 
-func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋstoreᚐReleaseᚄ(ctx context.Context, f *plan.Field, v []*store.Release) bool {
+func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋshopᚐReleaseᚄ(ctx context.Context, f *plan.Field, v []*shop.Release) bool {
 	if v == nil {
 		return false
 	}
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx, f, v[i]) {
+		if !x.writeNCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5243,7 +5244,7 @@ func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋstoreᚐReleaseᚄ(ctx co
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeOCatalogRelease2ᚖporticoᚋstoreᚐRelease(ctx context.Context, f *plan.Field, v *store.Release) bool {
+func (x *planRun) writeOCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx context.Context, f *plan.Field, v *shop.Release) bool {
 	if v == nil {
 		return false
 	}
@@ -5257,32 +5258,32 @@ func (x *planRun) writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogRe
 	return x.writeCatalogResolution(ctx, f.Of(planCatalogResolution), v)
 }
 
-func (x *planRun) writeOCatalogRule2ᚖporticoᚋstoreᚐCatalogRule(ctx context.Context, f *plan.Field, v *store.CatalogRule) bool {
+func (x *planRun) writeOCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx context.Context, f *plan.Field, v *shop.CatalogRule) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeCatalogRule(ctx, f.Of(planCatalogRule), v)
 }
 
-func (x *planRun) writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*store.CatalogRule]) bool {
+func (x *planRun) writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*shop.CatalogRule]) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeCatalogRuleConnection(ctx, f.Of(planCatalogRuleConnection), v)
 }
 
-func (x *planRun) writeOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop(ctx context.Context, f *plan.Field, v *store.RuleDrop) bool {
+func (x *planRun) writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop(ctx context.Context, f *plan.Field, v *shop.RuleDrop) bool {
 	if v == nil {
 		return false
 	}
-	return x.String(marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚐRuleDrop[*v])
+	return x.String(marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop[*v])
 }
 
-func (x *planRun) writeOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak(ctx context.Context, f *plan.Field, v *store.TieBreak) bool {
+func (x *planRun) writeOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak(ctx context.Context, f *plan.Field, v *shop.TieBreak) bool {
 	if v == nil {
 		return false
 	}
-	return x.String(marshalOCatalogTieBreak2ᚖporticoᚋstoreᚐTieBreak[*v])
+	return x.String(marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak[*v])
 }
 
 func (x *planRun) writeOConfiguredProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context.Context, f *plan.Field, v *model.Product) bool {
@@ -5292,14 +5293,14 @@ func (x *planRun) writeOConfiguredProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(c
 	return x.writeConfiguredProduct(ctx, f.Of(planConfiguredProduct), v)
 }
 
-func (x *planRun) writeOCurrency2ᚕᚖporticoᚋstoreᚐCurrencyᚄ(ctx context.Context, f *plan.Field, v []*store.Currency) bool {
+func (x *planRun) writeOCurrency2ᚕᚖporticoᚋstoreᚋshopᚐCurrencyᚄ(ctx context.Context, f *plan.Field, v []*shop.Currency) bool {
 	if v == nil {
 		return false
 	}
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCurrency2ᚖporticoᚋstoreᚐCurrency(ctx, f, v[i]) {
+		if !x.writeNCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5308,7 +5309,7 @@ func (x *planRun) writeOCurrency2ᚕᚖporticoᚋstoreᚐCurrencyᚄ(ctx context
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeOCurrency2ᚖporticoᚋstoreᚐCurrency(ctx context.Context, f *plan.Field, v *store.Currency) bool {
+func (x *planRun) writeOCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx context.Context, f *plan.Field, v *shop.Currency) bool {
 	if v == nil {
 		return false
 	}
@@ -5326,21 +5327,21 @@ func (x *planRun) writeODateTime2ᚖtimeᚐTime(ctx context.Context, f *plan.Fie
 	return x.Appended(model.AppendDateTime(x.Answer(), *v))
 }
 
-func (x *planRun) writeODisplayPrice2ᚖporticoᚋstoreᚐDisplayPrice(ctx context.Context, f *plan.Field, v *store.DisplayPrice) bool {
+func (x *planRun) writeODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx context.Context, f *plan.Field, v *shop.DisplayPrice) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeDisplayPrice(ctx, f.Of(planDisplayPrice), v)
 }
 
-func (x *planRun) writeOFile2ᚖporticoᚋstoreᚐFile(ctx context.Context, f *plan.Field, v *store.File) bool {
+func (x *planRun) writeOFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx context.Context, f *plan.Field, v *shop.File) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeFile(ctx, f.Of(planFile), v)
 }
 
-func (x *planRun) writeOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*store.File]) bool {
+func (x *planRun) writeOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*shop.File]) bool {
 	if v == nil {
 		return false
 	}
@@ -5473,7 +5474,7 @@ func (x *planRun) writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx context.Conte
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeOPrice2ᚖporticoᚋstoreᚐPrice(ctx context.Context, f *plan.Field, v *store.Price) bool {
+func (x *planRun) writeOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx context.Context, f *plan.Field, v *shop.Price) bool {
 	if v == nil {
 		return false
 	}
@@ -5494,28 +5495,28 @@ func (x *planRun) writeOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductCo
 	return x.writeProductConnection(ctx, f.Of(planProductConnection), v)
 }
 
-func (x *planRun) writeOPromotion2ᚖporticoᚋstoreᚐPromotion(ctx context.Context, f *plan.Field, v *store.Promotion) bool {
+func (x *planRun) writeOPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx context.Context, f *plan.Field, v *shop.Promotion) bool {
 	if v == nil {
 		return false
 	}
 	return x.writePromotion(ctx, f.Of(planPromotion), v)
 }
 
-func (x *planRun) writeOPromotionCode2ᚖporticoᚋstoreᚐPromotionCode(ctx context.Context, f *plan.Field, v *store.PromotionCode) bool {
+func (x *planRun) writeOPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx context.Context, f *plan.Field, v *shop.PromotionCode) bool {
 	if v == nil {
 		return false
 	}
 	return x.writePromotionCode(ctx, f.Of(planPromotionCode), v)
 }
 
-func (x *planRun) writeOPromotionCodeCheck2ᚖporticoᚋstoreᚐCodeCheck(ctx context.Context, f *plan.Field, v *store.CodeCheck) bool {
+func (x *planRun) writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋshopᚐCodeCheck(ctx context.Context, f *plan.Field, v *shop.CodeCheck) bool {
 	if v == nil {
 		return false
 	}
 	return x.writePromotionCodeCheck(ctx, f.Of(planPromotionCodeCheck), v)
 }
 
-func (x *planRun) writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*store.PromotionCode]) bool {
+func (x *planRun) writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*shop.PromotionCode]) bool {
 	if v == nil {
 		return false
 	}
@@ -5529,14 +5530,14 @@ func (x *planRun) writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodel�
 	return x.writePromotionCodeUsageConnection(ctx, f.Of(planPromotionCodeUsageConnection), v)
 }
 
-func (x *planRun) writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*store.Promotion]) bool {
+func (x *planRun) writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*shop.Promotion]) bool {
 	if v == nil {
 		return false
 	}
 	return x.writePromotionConnection(ctx, f.Of(planPromotionConnection), v)
 }
 
-func (x *planRun) writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, f *plan.Field, v *store.Settings) bool {
+func (x *planRun) writeOSettings2ᚖporticoᚋstoreᚋshopᚐSettings(ctx context.Context, f *plan.Field, v *shop.Settings) bool {
 	if v == nil {
 		return false
 	}
@@ -5573,14 +5574,14 @@ func (x *planRun) writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnec
 	return x.writeStockConnection(ctx, f.Of(planStockConnection), v)
 }
 
-func (x *planRun) writeOStockLocation2ᚕᚖporticoᚋstoreᚐStockLocationᚄ(ctx context.Context, f *plan.Field, v []*store.StockLocation) bool {
+func (x *planRun) writeOStockLocation2ᚕᚖporticoᚋstoreᚋshopᚐStockLocationᚄ(ctx context.Context, f *plan.Field, v []*shop.StockLocation) bool {
 	if v == nil {
 		return false
 	}
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNStockLocation2ᚖporticoᚋstoreᚐStockLocation(ctx, f, v[i]) {
+		if !x.writeNStockLocation2ᚖporticoᚋstoreᚋshopᚐStockLocation(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5649,7 +5650,7 @@ func (x *planRun) writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter
 	return x.writeTextFilterValues(ctx, f.Of(planTextFilterValues), v)
 }
 
-func (x *planRun) writeOVariationOption2ᚖporticoᚋstoreᚐVariationOption(ctx context.Context, f *plan.Field, v *store.VariationOption) bool {
+func (x *planRun) writeOVariationOption2ᚖporticoᚋstoreᚋshopᚐVariationOption(ctx context.Context, f *plan.Field, v *shop.VariationOption) bool {
 	if v == nil {
 		return false
 	}

@@ -1,10 +1,10 @@
 package model
 
-import "portico/store"
+import "portico/store/shop"
 
 // AuthoredNode is a node as authored, among the siblings it came with.
 type AuthoredNode struct {
-	*store.AuthoredNode
+	*shop.AuthoredNode
 	Sibling[*AuthoredNode]
 }
 
@@ -12,6 +12,6 @@ type AuthoredNode struct {
 func (n *AuthoredNode) NodeID() string { return n.ID }
 
 // Seat implements Row.
-func (n *AuthoredNode) Seat(of *store.AuthoredNode, place Sibling[*AuthoredNode]) {
+func (n *AuthoredNode) Seat(of *shop.AuthoredNode, place Sibling[*AuthoredNode]) {
 	n.AuthoredNode, n.Sibling = of, place
 }

@@ -4,16 +4,17 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // PromotionCodeUsage is a usage as the schema has it.
-type PromotionCodeUsage struct{ *store.CodeUsage }
+type PromotionCodeUsage struct{ *shop.CodeUsage }
 
 // NewPromotionCodeUsage dresses a usage.
-func NewPromotionCodeUsage(u *store.CodeUsage) *PromotionCodeUsage { return &PromotionCodeUsage{u} }
+func NewPromotionCodeUsage(u *shop.CodeUsage) *PromotionCodeUsage { return &PromotionCodeUsage{u} }
 
 // NewPromotionCodeUsages are several.
-func NewPromotionCodeUsages(list []*store.CodeUsage) []*PromotionCodeUsage {
+func NewPromotionCodeUsages(list []*shop.CodeUsage) []*PromotionCodeUsage {
 	usages := make([]*PromotionCodeUsage, len(list))
 	for i, u := range list {
 		usages[i] = NewPromotionCodeUsage(u)

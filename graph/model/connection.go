@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Connection is a page of a list: rows, with cursors for those who ask.
@@ -94,22 +95,22 @@ type (
 	PromotionCodeUsageConnection = Connection[*PromotionCodeUsage]
 	PromotionCodeUsageEdge       = Edge[*PromotionCodeUsage]
 
-	CatalogConnection           = Connection[*store.Catalog]
-	CatalogEdge                 = Edge[*store.Catalog]
-	CatalogRuleConnection       = Connection[*store.CatalogRule]
-	CatalogRuleEdge             = Edge[*store.CatalogRule]
-	AuthoredHierarchyConnection = Connection[*store.AuthoredHierarchy]
-	AuthoredHierarchyEdge       = Edge[*store.AuthoredHierarchy]
+	CatalogConnection           = Connection[*shop.Catalog]
+	CatalogEdge                 = Edge[*shop.Catalog]
+	CatalogRuleConnection       = Connection[*shop.CatalogRule]
+	CatalogRuleEdge             = Edge[*shop.CatalogRule]
+	AuthoredHierarchyConnection = Connection[*shop.AuthoredHierarchy]
+	AuthoredHierarchyEdge       = Edge[*shop.AuthoredHierarchy]
 	AuthoredNodeConnection      = Connection[*AuthoredNode]
 	AuthoredNodeEdge            = Edge[*AuthoredNode]
 
-	FileConnection = Connection[*store.File]
-	FileEdge       = Edge[*store.File]
+	FileConnection = Connection[*shop.File]
+	FileEdge       = Edge[*shop.File]
 
-	PromotionConnection     = Connection[*store.Promotion]
-	PromotionEdge           = Edge[*store.Promotion]
-	PromotionCodeConnection = Connection[*store.PromotionCode]
-	PromotionCodeEdge       = Edge[*store.PromotionCode]
+	PromotionConnection     = Connection[*shop.Promotion]
+	PromotionEdge           = Edge[*shop.Promotion]
+	PromotionCodeConnection = Connection[*shop.PromotionCode]
+	PromotionCodeEdge       = Edge[*shop.PromotionCode]
 )
 
 // StockConnection is a page of stock, with the times of the whole list.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // ProductConnection is a page of products, with what its list can be narrowed
@@ -37,7 +38,7 @@ func (c *ProductConnection) Facets() *ProductFacets { return c.facets }
 
 // CountFacets counts the values of an attribute for the lists of several
 // nodes, which differ in nothing else.
-type CountFacets func(ctx context.Context, nodeIDs []string, query store.FacetQuery) (map[string][]store.FacetValue, error)
+type CountFacets func(ctx context.Context, nodeIDs []string, query shop.FacetQuery) (map[string][]shop.FacetValue, error)
 
 // NewProductConnections puts pages of products side by side, by the node they
 // are of, or "" for all products. filter and page are what all were asked by.
@@ -128,8 +129,8 @@ func (f *ProductFacets) values(ctx context.Context, attribute string, first int,
 	if err != nil {
 		return nil, err
 	}
-	query := store.FacetQuery{Attribute: attribute, Selected: selected, First: first, List: store.ProductQuery{Filter: without, Page: f.page}}
-	counted, err := Load(ctx, f.Sibling, attribute+strconv.Itoa(first), f.count, func(count CountFacets, ctx context.Context, all []*ProductFacets) ([][]store.FacetValue, error) {
+	query := shop.FacetQuery{Attribute: attribute, Selected: selected, First: first, List: shop.ProductQuery{Filter: without, Page: f.page}}
+	counted, err := Load(ctx, f.Sibling, attribute+strconv.Itoa(first), f.count, func(count CountFacets, ctx context.Context, all []*ProductFacets) ([][]shop.FacetValue, error) {
 		ids := make([]string, len(all))
 		for i, sibling := range all {
 			ids[i] = sibling.nodeID

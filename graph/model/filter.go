@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // ProductFilter is the schema's filter of products.
@@ -34,7 +35,7 @@ type CatalogNodeFilter struct {
 }
 
 // Filter is the filter in the store's words; nil keeps everything.
-func (f *CatalogNodeFilter) Filter() (filter store.NodeFilter, err error) {
+func (f *CatalogNodeFilter) Filter() (filter shop.NodeFilter, err error) {
 	if f == nil {
 		return filter, nil
 	}
@@ -59,7 +60,7 @@ func (f *CatalogNodeFilter) Filter() (filter store.NodeFilter, err error) {
 		if operator == "" {
 			continue
 		}
-		term, err := store.NewNodeTerm(text.attribute, operator, values)
+		term, err := shop.NewNodeTerm(text.attribute, operator, values)
 		if err != nil {
 			return filter, err
 		}
@@ -139,7 +140,7 @@ func (o *ListOrder) Sort() store.Sort {
 }
 
 // Filter is the filter in the store's words; nil keeps everything.
-func (f *ProductFilter) Filter() (filter store.ProductFilter, err error) {
+func (f *ProductFilter) Filter() (filter shop.ProductFilter, err error) {
 	if f == nil {
 		return filter, nil
 	}
@@ -169,7 +170,7 @@ func (f *ProductFilter) Filter() (filter store.ProductFilter, err error) {
 		}
 	}
 	if f.Search != nil {
-		search, err := store.NewSearch(*f.Search)
+		search, err := shop.NewSearch(*f.Search)
 		if err != nil {
 			return filter, err
 		}
@@ -223,15 +224,15 @@ func (f *ProductFilter) SetText(attribute string, to *TextFilter) { *f.text(attr
 
 // texts yields the text conditions by the attribute's name in the store.
 func (f *ProductFilter) texts(yield func(string, *TextFilter) bool) {
-	for _, attribute := range store.FilterAttributes() {
+	for _, attribute := range shop.FilterAttributes() {
 		if attribute != "id" && !yield(attribute, *f.text(attribute)) {
 			return
 		}
 	}
 }
 
-func addTerm(filter *store.ProductFilter, attribute, operator string, values []string) error {
-	term, err := store.NewTerm(attribute, operator, values)
+func addTerm(filter *shop.ProductFilter, attribute, operator string, values []string) error {
+	term, err := shop.NewTerm(attribute, operator, values)
 	filter.Terms = append(filter.Terms, term)
 	return err
 }

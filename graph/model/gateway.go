@@ -7,10 +7,11 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Gateway is a gateway's configuration as the schema has it.
-type Gateway struct{ *store.Gateway }
+type Gateway struct{ *shop.Gateway }
 
 // Slug is its name in addresses.
 func (g *Gateway) Slug() string { return string(g.Gateway.Slug) }
@@ -32,15 +33,15 @@ func given(text string) *string {
 }
 
 // MarshalSecret shows no secret; no field of the schema answers one.
-func MarshalSecret(secret store.Secret) graphql.Marshaler {
+func MarshalSecret(secret shop.Secret) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, `"`+secret.String()+`"`) })
 }
 
 // UnmarshalSecret takes a text. The error does not repeat what was given.
-func UnmarshalSecret(value any) (store.Secret, error) {
+func UnmarshalSecret(value any) (shop.Secret, error) {
 	text, ok := value.(string)
 	if !ok {
-		return store.Secret{}, &store.Error{Code: store.Invalid, Detail: "A secret must be a string."}
+		return shop.Secret{}, &store.Error{Code: store.Invalid, Detail: "A secret must be a string."}
 	}
-	return store.NewSecret(text), nil
+	return shop.NewSecret(text), nil
 }

@@ -3,11 +3,11 @@ package model
 import (
 	"time"
 
-	"portico/store"
+	"portico/store/shop"
 )
 
 // Job is a job as the schema has it.
-type Job struct{ *store.Job }
+type Job struct{ *shop.Job }
 
 // ActorName tells who asked for it.
 func (j *Job) ActorName() string { return string(j.Actor) }

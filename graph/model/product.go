@@ -3,12 +3,12 @@ package model
 import (
 	"time"
 
-	"portico/store"
+	"portico/store/shop"
 )
 
 // Product is a live product among the siblings it came with.
 type Product struct {
-	*store.Product
+	*shop.Product
 	Sibling[*Product]
 }
 
@@ -16,12 +16,12 @@ type Product struct {
 func (p *Product) ProductID() string { return p.ID() }
 
 // Seat implements Row.
-func (p *Product) Seat(of *store.Product, place Sibling[*Product]) { p.Product, p.Sibling = of, place }
+func (p *Product) Seat(of *shop.Product, place Sibling[*Product]) { p.Product, p.Sibling = of, place }
 
 // ProductFile is a file and when it was attached.
 type ProductFile struct {
 	AttachedAt *time.Time
-	File       *store.File
+	File       *shop.File
 }
 
 // Breadcrumb is a step on the way to a node.

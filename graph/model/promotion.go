@@ -4,19 +4,20 @@ import (
 	"encoding/json"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // PromotionFilter is the schema's filter of promotions.
 type PromotionFilter struct {
-	ID            *IDFilter              `json:"id,omitzero"`
-	Name          *TextFilter            `json:"name,omitzero"`
-	NameLike      *string                `json:"nameLike,omitzero"`
-	PromotionType []store.PromotionType  `json:"promotionType,omitzero"`
-	State         []store.PromotionState `json:"state,omitzero"`
-	Enabled       *bool                  `json:"enabled,omitzero"`
-	Automatic     *bool                  `json:"automatic,omitzero"`
-	Search        *string                `json:"search,omitzero"`
-	Bounds        *ListBounds            `json:"bounds,omitzero"`
+	ID            *IDFilter             `json:"id,omitzero"`
+	Name          *TextFilter           `json:"name,omitzero"`
+	NameLike      *string               `json:"nameLike,omitzero"`
+	PromotionType []shop.PromotionType  `json:"promotionType,omitzero"`
+	State         []shop.PromotionState `json:"state,omitzero"`
+	Enabled       *bool                 `json:"enabled,omitzero"`
+	Automatic     *bool                 `json:"automatic,omitzero"`
+	Search        *string               `json:"search,omitzero"`
+	Bounds        *ListBounds           `json:"bounds,omitzero"`
 }
 
 // PromotionCodeFilter is the schema's filter of codes.
@@ -30,7 +31,7 @@ type PromotionCreateInput struct {
 	ID                     *string                 `json:"id,omitempty"`
 	Name                   string                  `json:"name"`
 	Description            *string                 `json:"description,omitempty"`
-	PromotionType          store.PromotionType     `json:"promotionType"`
+	PromotionType          shop.PromotionType      `json:"promotionType"`
 	Enabled                bool                    `json:"enabled"`
 	Automatic              bool                    `json:"automatic"`
 	Start                  string                  `json:"start"`
@@ -53,20 +54,20 @@ type PromotionAmountInput struct {
 
 // PromotionCodeInput is the schema's code to make.
 type PromotionCodeInput struct {
-	Code        *string            `json:"code,omitempty"`
-	Uses        *int               `json:"uses,omitempty"`
-	ConsumeUnit *store.ConsumeUnit `json:"consumeUnit,omitempty"`
-	User        []string           `json:"user,omitzero"`
+	Code        *string           `json:"code,omitempty"`
+	Uses        *int              `json:"uses,omitempty"`
+	ConsumeUnit *shop.ConsumeUnit `json:"consumeUnit,omitempty"`
+	User        []string          `json:"user,omitzero"`
 
 	// OneUser is set by REST where the user was a text; GraphQL has lists only.
 	OneUser bool `json:"-"`
 }
 
 // NewCode is the code in the store's words.
-func (c *PromotionCodeInput) NewCode() store.NewCode {
-	made := store.NewCode{MaxUses: c.Uses, User: store.CodeUsers(c.User)}
+func (c *PromotionCodeInput) NewCode() shop.NewCode {
+	made := shop.NewCode{MaxUses: c.Uses, User: shop.CodeUsers(c.User)}
 	if c.OneUser {
-		made.User = store.OneCodeUser(c.User[0])
+		made.User = shop.OneCodeUser(c.User[0])
 	}
 	if c.Code != nil {
 		made.Code = *c.Code
@@ -79,11 +80,11 @@ func (c *PromotionCodeInput) NewCode() store.NewCode {
 
 // Filter is the filter in the store's words, with its bounds; nil keeps
 // everything. INVALID for a condition that is none.
-func (f *PromotionFilter) Filter() (filter store.PromotionFilter, ranges []store.Range, err error) {
+func (f *PromotionFilter) Filter() (filter shop.PromotionFilter, ranges []store.Range, err error) {
 	if f == nil {
 		return filter, nil, nil
 	}
-	filter = store.PromotionFilter{Types: f.PromotionType, States: f.State, Enabled: f.Enabled, Automatic: f.Automatic, NameLike: f.NameLike}
+	filter = shop.PromotionFilter{Types: f.PromotionType, States: f.State, Enabled: f.Enabled, Automatic: f.Automatic, NameLike: f.NameLike}
 	if f.Search != nil {
 		filter.Search = *f.Search
 	}

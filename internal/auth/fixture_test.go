@@ -18,6 +18,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/seal"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -30,9 +31,9 @@ var start = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
 type fixture struct {
 	path    string // of the database
 	clock   *storetest.Clock
-	store   *store.Store
+	store   *shop.Store
 	service *auth.Service
-	client  *store.Client
+	client  *shop.Client
 	secret  string
 }
 
@@ -47,9 +48,9 @@ func newFixture(t *testing.T) *fixture {
 }
 
 // server starts another server on the fixture's database.
-func (f *fixture) server(t *testing.T) (*store.Store, *auth.Service) {
+func (f *fixture) server(t *testing.T) (*shop.Store, *auth.Service) {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{URL: "file:" + f.path, Clock: f.clock.Now})
+	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + f.path, Clock: f.clock.Now})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	service, err := auth.New(t.Context(), s, newSealer(t, 1), auth.Options{Issuer: issuer, Clock: f.clock.Now})
@@ -57,7 +58,7 @@ func (f *fixture) server(t *testing.T) (*store.Store, *auth.Service) {
 	return s, service
 }
 
-func (f *fixture) newClient(t *testing.T, scopes []string) (*store.Client, string) {
+func (f *fixture) newClient(t *testing.T, scopes []string) (*shop.Client, string) {
 	t.Helper()
 	client, secret, err := f.store.CreateClient(t.Context(), "command:test", "test", scopes)
 	require.NoError(t, err)
@@ -73,7 +74,7 @@ func (f *fixture) token(t *testing.T) *auth.Token {
 }
 
 // key is the key that signs.
-func (f *fixture) key(t *testing.T) *store.SigningKey {
+func (f *fixture) key(t *testing.T) *shop.SigningKey {
 	t.Helper()
 	keys, err := f.store.SigningKeys(t.Context(), newSealer(t, 1))
 	require.NoError(t, err)

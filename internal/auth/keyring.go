@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"portico/store"
 	"portico/store/seal"
+	"portico/store/shop"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 
 // keyring holds the signing keys in memory, and follows those in the database.
 type keyring struct {
-	store   *store.Store
+	store   *shop.Store
 	sealer  *seal.Sealer
 	clock   func() time.Time
 	log     *slog.Logger
@@ -59,7 +59,7 @@ func (k *keys) signer(now time.Time) jose.Signer {
 	return k.signers[len(k.signers)-1]
 }
 
-func newKeyring(ctx context.Context, s *store.Store, sealer *seal.Sealer, clock func() time.Time, log *slog.Logger) (*keyring, error) {
+func newKeyring(ctx context.Context, s *shop.Store, sealer *seal.Sealer, clock func() time.Time, log *slog.Logger) (*keyring, error) {
 	r := &keyring{store: s, sealer: sealer, clock: clock, log: log}
 	return r, r.reload(ctx)
 }
@@ -130,7 +130,7 @@ func (r *keyring) reload(ctx context.Context) error {
 }
 
 // newKeys takes the keys newest first; at least one.
-func newKeys(version int64, list []*store.SigningKey) (*keys, error) {
+func newKeys(version int64, list []*shop.SigningKey) (*keys, error) {
 	k := &keys{version: version, public: make(map[string]ed25519.PublicKey, len(list))}
 	var set jose.JSONWebKeySet
 	for _, key := range list {

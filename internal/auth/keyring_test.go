@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -33,7 +34,7 @@ func TestUnknownKeyIsLookedUpOnce(t *testing.T) {
 	require.NoError(t, err)
 	unknown := sign(t, jose.EdDSA, stranger, "stranger", say(nil))
 	reads := func() int {
-		ctx, counter := store.CountStatements(t.Context())
+		ctx, counter := shop.CountStatements(t.Context())
 		_, err := f.service.Verify(ctx, unknown)
 		require.True(t, store.HasCode(err, store.Unauthenticated))
 		return counter.Count()

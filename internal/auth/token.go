@@ -13,6 +13,7 @@ import (
 
 	"portico/store"
 	"portico/store/seal"
+	"portico/store/shop"
 )
 
 // The grants of POST /oauth/access_token.
@@ -47,7 +48,7 @@ type Limit func(ctx context.Context, clientID string) error
 // Service issues tokens and verifies them. Its methods may be called from
 // many goroutines.
 type Service struct {
-	store    *store.Store
+	store    *shop.Store
 	issuer   string
 	clock    func() time.Time
 	lifetime time.Duration
@@ -60,7 +61,7 @@ type Service struct {
 // New makes a service that signs with the keys of the database, creating the
 // first one. The error is seal.ErrKey when they were sealed with
 // another key. It does not ask the outside issuer for anything yet.
-func New(ctx context.Context, s *store.Store, sealer *seal.Sealer, options Options) (*Service, error) {
+func New(ctx context.Context, s *shop.Store, sealer *seal.Sealer, options Options) (*Service, error) {
 	service := &Service{
 		store: s, issuer: options.Issuer, clock: options.Clock, lifetime: options.Lifetime,
 		verified: newVerifiedTokens(), limit: options.Limit,
@@ -137,7 +138,7 @@ func (s *Service) Issue(ctx context.Context, grant Grant) (*Token, error) {
 
 // ShopperToken signs what a client granted a shopper. As long as the same key
 // signs, the same grant is the same token.
-func (s *Service) ShopperToken(ctx context.Context, clientID string, grant *store.ShopperGrant) (*Token, error) {
+func (s *Service) ShopperToken(ctx context.Context, clientID string, grant *shop.ShopperGrant) (*Token, error) {
 	return s.sign(ctx, claims{
 		Claims:      s.standard(clientID, grant.ID, grant.IssuedAt, grant.Expires),
 		Scope:       strings.Join(ShopperScopes(), " "),

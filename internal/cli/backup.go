@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"portico/store"
+	"portico/store/shop"
 )
 
 // Backup copies a SQLite database.
@@ -49,7 +49,7 @@ func (*Restore) Help() string {
 
 // Run restores.
 func (c *Restore) Run(ctx context.Context, streams Streams) error {
-	path, embedded := store.SQLiteFile(c.DatabaseURL)
+	path, embedded := shop.SQLiteFile(c.DatabaseURL)
 	if !embedded {
 		return usage("PostgreSQL has tools of its own for this: pg_restore")
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Client groups the commands about API clients.
@@ -48,7 +49,7 @@ func (c *ClientCreate) Run(ctx context.Context, streams Streams) error {
 }
 
 // showSecret answers with a client's new secret, which is told nowhere else.
-func showSecret(streams Streams, asJSON bool, client *store.Client, secret string) error {
+func showSecret(streams Streams, asJSON bool, client *shop.Client, secret string) error {
 	if asJSON {
 		return json.NewEncoder(streams.Out).Encode(struct {
 			ClientID       string  `json:"client_id"`
@@ -116,7 +117,7 @@ func (c *ClientList) Run(ctx context.Context, streams Streams) error {
 	rows := [][]string{{"ID", "NAME", "CREATED", "ROTATED", "OLD SECRET UNTIL", "REVOKED", "SCOPES"}}
 	for _, line := range lines {
 		scopes := strings.Join(line.Scopes, " ")
-		if len(line.Scopes) == len(store.Scopes()) {
+		if len(line.Scopes) == len(shop.Scopes()) {
 			scopes = "all"
 		}
 		rows = append(rows, []string{line.ID, line.Name, orDash(line.CreatedAt), orDash(line.RotatedAt), orDash(line.OldSecretUntil), orDash(line.RevokedAt), scopes})
@@ -166,8 +167,8 @@ func (*ClientRotate) Help() string {
 
 // Run rotates the secret.
 func (c *ClientRotate) Run(ctx context.Context, streams Streams) error {
-	if c.Grace < 0 || c.Grace > store.MaxSecretGrace {
-		return usage("--grace must be between 0s and %s, not %s", store.MaxSecretGrace, c.Grace)
+	if c.Grace < 0 || c.Grace > shop.MaxSecretGrace {
+		return usage("--grace must be between 0s and %s, not %s", shop.MaxSecretGrace, c.Grace)
 	}
 	s, err := c.OpenExisting(ctx, c.Log(streams))
 	if err != nil {

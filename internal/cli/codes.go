@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Codes groups the commands about promotion codes.
@@ -42,7 +43,7 @@ func (c *CodesGenerate) Run(ctx context.Context, streams Streams) error {
 	}
 	defer s.Close()
 	id, _ := store.CanonicalID(c.Promotion)
-	wanted := store.CodeGeneration{PromotionID: id, Count: c.Count, Pattern: c.Pattern, Alphabet: c.Alphabet, ConsumeUnit: store.ConsumeUnit(c.ConsumeUnit)}
+	wanted := shop.CodeGeneration{PromotionID: id, Count: c.Count, Pattern: c.Pattern, Alphabet: c.Alphabet, ConsumeUnit: shop.ConsumeUnit(c.ConsumeUnit)}
 	if c.Uses != 0 {
 		wanted.Uses = &c.Uses
 	}
@@ -59,7 +60,7 @@ func (c *CodesGenerate) Run(ctx context.Context, streams Streams) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("generate codes: %w", err)
-	case job.State != store.JobSucceeded:
+	case job.State != shop.JobSucceeded:
 		return fmt.Errorf("generate codes: %s after %s, which stay%s", job.State, count(job.Done, "code"), colon(job.Error))
 	}
 	fmt.Fprintf(streams.Out, "generated %s; finding one of them takes %.3g guesses on average\n", count(job.Done, "code"), odds)
@@ -75,7 +76,7 @@ func colon(text string) string {
 
 // followJob waits for a job's end. When ctx ends before, the job is canceled,
 // which it soon is.
-func followJob(ctx context.Context, s *store.Store, job *store.Job, bar *meter) (*store.Job, error) {
+func followJob(ctx context.Context, s *shop.Store, job *shop.Job, bar *meter) (*shop.Job, error) {
 	defer bar.end()
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
@@ -114,12 +115,12 @@ func (c *CodesExport) Run(ctx context.Context, streams Streams) error {
 	defer s.Close()
 	id, _ := store.CanonicalID(c.Promotion)
 	if c.File == "-" {
-		_, err := s.ExportCodes(ctx, streams.Out, id, store.CodeFormat(c.Format))
+		_, err := s.ExportCodes(ctx, streams.Out, id, shop.CodeFormat(c.Format))
 		return wrapExport(err)
 	}
 	written := 0
 	err = (&Export{File: c.File}).replace(func(to io.Writer) error {
-		written, err = s.ExportCodes(ctx, to, id, store.CodeFormat(c.Format))
+		written, err = s.ExportCodes(ctx, to, id, shop.CodeFormat(c.Format))
 		return err
 	})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"portico/store"
+	"portico/store/shop"
 )
 
 // Common are the flags of every command that opens the store.
@@ -31,7 +31,7 @@ type Common struct {
 
 // Validate checks what kong cannot.
 func (c *Common) Validate() error {
-	if _, embedded := store.SQLiteFile(c.DatabaseURL); !embedded && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
+	if _, embedded := shop.SQLiteFile(c.DatabaseURL); !embedded && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
 		return usage("--database-url must start with file: or postgres://, for example file:portico.db")
 	}
 	if err := c.patience().Check(); err != nil {
@@ -40,8 +40,8 @@ func (c *Common) Validate() error {
 	return nil
 }
 
-func (c *Common) patience() store.Patience {
-	return store.Patience{Connection: c.DatabaseWait, Read: c.ReadTime, Write: c.WriteTime, Lock: c.LockTime, Idle: c.IdleWriteTime}
+func (c *Common) patience() shop.Patience {
+	return shop.Patience{Connection: c.DatabaseWait, Read: c.ReadTime, Write: c.WriteTime, Lock: c.LockTime, Idle: c.IdleWriteTime}
 }
 
 // Log is the command's log.
@@ -64,21 +64,21 @@ func LogsJSON(log *slog.Logger) bool {
 }
 
 // Open opens the store, and creates or migrates it.
-func (c *Common) Open(ctx context.Context, log *slog.Logger, options ...func(*store.Config)) (*store.Store, error) {
-	config := store.Config{
+func (c *Common) Open(ctx context.Context, log *slog.Logger, options ...func(*shop.Config)) (*shop.Store, error) {
+	config := shop.Config{
 		URL: c.DatabaseURL, Readers: int(c.Readers), Synchronous: c.Synchronous, CacheBytes: cmp.Or(c.CacheBytes, DefaultCacheBytes()), Log: log,
 		Patience: c.patience(),
 	}
 	for _, option := range options {
 		option(&config)
 	}
-	return store.Open(ctx, config)
+	return shop.Open(ctx, config)
 }
 
 // OpenExisting is Open for a command that has no use for an empty store: it
 // does not create a SQLite file.
-func (c *Common) OpenExisting(ctx context.Context, log *slog.Logger) (*store.Store, error) {
-	if path, embedded := store.SQLiteFile(c.DatabaseURL); embedded {
+func (c *Common) OpenExisting(ctx context.Context, log *slog.Logger) (*shop.Store, error) {
+	if path, embedded := shop.SQLiteFile(c.DatabaseURL); embedded {
 		if _, err := os.Stat(path); err != nil {
 			return nil, &fs.PathError{Op: "open the database", Path: path, Err: fs.ErrNotExist}
 		}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"portico/store"
+	"portico/store/shop"
 )
 
 // Export writes everything that is authored as NDJSON.
@@ -30,7 +30,7 @@ func (c *Export) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	options := store.ExportOptions{WithClients: c.WithClients}
+	options := shop.ExportOptions{WithClients: c.WithClients}
 	if c.File == "-" {
 		_, err := s.Export(ctx, streams.Out, options)
 		return wrapExport(err)

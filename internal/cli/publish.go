@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Publish makes what is authored visible to shoppers.
@@ -35,7 +36,7 @@ func (c *Publish) Run(ctx context.Context, streams Streams) error {
 
 // publish publishes catalogs, all when none is named, and tells of each. It
 // publishes none when one is unknown.
-func publish(ctx context.Context, s *store.Store, actor store.Actor, wanted []string, streams Streams) error {
+func publish(ctx context.Context, s *shop.Store, actor store.Actor, wanted []string, streams Streams) error {
 	known, err := s.CatalogIDs(ctx)
 	if err != nil {
 		return fmt.Errorf("list the catalogs: %w", err)
@@ -60,7 +61,7 @@ func publish(ctx context.Context, s *store.Store, actor store.Actor, wanted []st
 	return nil
 }
 
-func publishOne(ctx context.Context, s *store.Store, actor store.Actor, id string, streams Streams) error {
+func publishOne(ctx context.Context, s *shop.Store, actor store.Actor, id string, streams Streams) error {
 	var bar *meter
 	before, err := s.Releases(ctx, id)
 	if err != nil {
@@ -76,7 +77,7 @@ func publishOne(ctx context.Context, s *store.Store, actor store.Actor, id strin
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(before, func(r *store.Release) bool { return r.ID == release.ID }) {
+	if slices.ContainsFunc(before, func(r *shop.Release) bool { return r.ID == release.ID }) {
 		fmt.Fprintf(streams.Err, "nothing new in %s: release %d goes on being served\n", id, release.ID)
 	}
 	fmt.Fprintf(streams.Out, "published %s: release %d, %s\n", id, release.ID, count(release.Products, "product"))

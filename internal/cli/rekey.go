@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"os"
 
-	"portico/store"
 	"portico/store/seal"
+	"portico/store/shop"
 )
 
 // Rekey seals the secrets in the database with a new key.
@@ -88,7 +88,7 @@ func (c *Rekey) keys(log *slog.Logger) (keys [][]byte, path string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if _, embedded := store.SQLiteFile(c.DatabaseURL); embedded {
+	if _, embedded := shop.SQLiteFile(c.DatabaseURL); embedded {
 		path = file
 	}
 	keys, err = readKeys(file, log)

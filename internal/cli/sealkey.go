@@ -12,8 +12,8 @@ import (
 	"strings"
 	"unicode"
 
-	"portico/store"
 	"portico/store/seal"
+	"portico/store/shop"
 )
 
 // Sealing says where the key is that seals the secrets in the database.
@@ -42,7 +42,7 @@ func (k *Sealing) Sealer(databaseURL string, log *slog.Logger) (*seal.Sealer, er
 	if err != nil {
 		return nil, err
 	}
-	if _, embedded := store.SQLiteFile(databaseURL); embedded {
+	if _, embedded := shop.SQLiteFile(databaseURL); embedded {
 		if err := makeKey(path, log); err != nil {
 			return nil, fmt.Errorf("make the key file: %w", err)
 		}
@@ -52,7 +52,7 @@ func (k *Sealing) Sealer(databaseURL string, log *slog.Logger) (*seal.Sealer, er
 
 // path is where the key's file is.
 func (k *Sealing) path(databaseURL string) (string, error) {
-	database, embedded := store.SQLiteFile(databaseURL)
+	database, embedded := shop.SQLiteFile(databaseURL)
 	switch {
 	case k.KeyFile != "":
 		return k.KeyFile, nil

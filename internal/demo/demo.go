@@ -12,12 +12,13 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/shop"
 )
 
 // shop is in the import format.
 //
 //go:embed shop.ndjson
-var shop string
+var shopFile string
 
 // CatalogID is the shop's only catalog.
 const CatalogID = "catalog-coffee"
@@ -36,7 +37,7 @@ type Visitor struct {
 // Open fills a store with the shop, publishes it, and makes a client with a
 // token. It refuses a store that holds another shop, whose settings it would
 // overwrite.
-func Open(ctx context.Context, s *store.Store, tokens *auth.Service) (*Visitor, error) {
+func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Visitor, error) {
 	catalogs, err := s.CatalogIDs(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for other shops: %w", err)
@@ -63,9 +64,9 @@ func Open(ctx context.Context, s *store.Store, tokens *auth.Service) (*Visitor, 
 }
 
 // Fill imports the shop and publishes it.
-func Fill(ctx context.Context, s *store.Store) error {
-	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(shop)), nil }
-	if _, err := s.Import(ctx, actor, open, store.ImportOptions{}); err != nil {
+func Fill(ctx context.Context, s *shop.Store) error {
+	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(shopFile)), nil }
+	if _, err := s.Import(ctx, actor, open, shop.ImportOptions{}); err != nil {
 		return fmt.Errorf("import the demo shop: %w", err)
 	}
 	if _, err := s.Publish(ctx, actor, CatalogID, nil); err != nil {
@@ -111,4 +112,4 @@ The playground has the token already. Other tools want it as a header:
 var ErrElsewhere = errors.New("the demo listens on this machine only: use --addr 127.0.0.1:PORT, or leave out --demo")
 
 // Shop is the demo's shop in the import format.
-func Shop() string { return shop }
+func Shop() string { return shopFile }

@@ -11,17 +11,18 @@ import (
 	"portico/internal/demo"
 	"portico/store"
 	"portico/store/seal"
+	"portico/store/shop"
 )
 
-func open(t *testing.T) *store.Store {
+func open(t *testing.T) *shop.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{URL: "file:" + filepath.Join(t.TempDir(), "demo.db"), Synchronous: "OFF"})
+	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + filepath.Join(t.TempDir(), "demo.db"), Synchronous: "OFF"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
 }
 
-func view(t *testing.T, s *store.Store, shopper store.ShopperContext) *store.View {
+func view(t *testing.T, s *shop.Store, shopper shop.ShopperContext) *shop.View {
 	t.Helper()
 	v, err := s.View(t.Context(), shopper)
 	require.NoError(t, err)
@@ -32,11 +33,11 @@ func TestTheShopIsWhole(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), open(t)
 	require.NoError(t, demo.Fill(ctx, s))
-	v := view(t, s, store.ShopperContext{})
+	v := view(t, s, shop.ShopperContext{})
 	require.Equal(t, demo.CatalogID, v.Release.CatalogID)
 
 	all := 100
-	page, err := v.Products(ctx, store.ProductQuery{Page: store.Page{First: &all}})
+	page, err := v.Products(ctx, shop.ProductQuery{Page: store.Page{First: &all}})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 21, "all but the three sizes of the latte, and the draft")
 	for _, product := range page.Items {
@@ -50,12 +51,12 @@ func TestTheShopIsWhole(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, found, len(related), "what %s refers to", product.ID())
 	}
-	nodes, err := v.Nodes(ctx, store.NodeQuery{Page: store.Page{First: &all}})
+	nodes, err := v.Nodes(ctx, shop.NodeQuery{Page: store.Page{First: &all}})
 	require.NoError(t, err)
 	require.Len(t, nodes.Items, 6)
 }
 
-func fileIDs(p *store.Product) (ids []string) {
+func fileIDs(p *shop.Product) (ids []string) {
 	for _, link := range p.FileLinks() {
 		ids = append(ids, link.ID)
 	}
@@ -67,9 +68,9 @@ func TestTheShopShowsWhatThereIs(t *testing.T) {
 	ctx, s := t.Context(), open(t)
 	require.NoError(t, demo.Fill(ctx, s))
 	three := 3
-	coffee := store.ProductQuery{NodeID: "node-coffee", Page: store.Page{First: &three}}
+	coffee := shop.ProductQuery{NodeID: "node-coffee", Page: store.Page{First: &three}}
 
-	page, err := view(t, s, store.ShopperContext{}).Products(ctx, coffee)
+	page, err := view(t, s, shop.ShopperContext{}).Products(ctx, coffee)
 	require.NoError(t, err)
 	var ids []string
 	for _, product := range page.Items {
@@ -83,8 +84,8 @@ func TestTheShopShowsWhatThereIs(t *testing.T) {
 		{"de", "EUR", "Caffè Latte, Groß", "4,90\u00a0€"},
 		{"fr", "EUR", "Caffè latte, grand", "4,90\u00a0€"},
 	} {
-		v := view(t, s, store.ShopperContext{Locale: test.locale, Currency: test.currency})
-		large, err := v.Product(ctx, store.ProductKey{ID: "prod-latte-large"})
+		v := view(t, s, shop.ShopperContext{Locale: test.locale, Currency: test.currency})
+		large, err := v.Product(ctx, shop.ProductKey{ID: "prod-latte-large"})
 		require.NoError(t, err)
 		require.Equal(t, test.name, large.Name(), test.locale)
 		require.Equal(t, "prod-latte", large.ParentID())
@@ -95,14 +96,14 @@ func TestTheShopShowsWhatThereIs(t *testing.T) {
 		}
 		require.Equal(t, test.price, money.Formatted)
 	}
-	latte, err := view(t, s, store.ShopperContext{}).Product(ctx, store.ProductKey{SKU: "COF-LAT"})
+	latte, err := view(t, s, shop.ShopperContext{}).Product(ctx, shop.ProductKey{SKU: "COF-LAT"})
 	require.NoError(t, err)
 	require.Len(t, latte.ChildIDs(), 3)
-	breakfast, err := view(t, s, store.ShopperContext{}).Product(ctx, store.ProductKey{Slug: "breakfast"})
+	breakfast, err := view(t, s, shop.ShopperContext{}).Product(ctx, shop.ProductKey{Slug: "breakfast"})
 	require.NoError(t, err)
 	require.Len(t, breakfast.Components(), 2)
 	require.Len(t, breakfast.ComponentProductIDs(), 6)
-	_, err = view(t, s, store.ShopperContext{}).Product(ctx, store.ProductKey{ID: "prod-pumpkin-latte"})
+	_, err = view(t, s, shop.ShopperContext{}).Product(ctx, shop.ProductKey{ID: "prod-pumpkin-latte"})
 	require.True(t, store.HasCode(err, store.NotFound), "a draft is not shown")
 	stock, err := s.Stock(ctx, "prod-cheesecake")
 	require.NoError(t, err)
@@ -121,7 +122,7 @@ func TestOpenLetsAVisitorIn(t *testing.T) {
 	principal, err := tokens.Verify(ctx, visitor.Token)
 	require.NoError(t, err)
 	require.Equal(t, visitor.ClientID, principal.ClientID)
-	require.Equal(t, store.Scopes(), principal.Scopes)
+	require.Equal(t, shop.Scopes(), principal.Scopes)
 	_, err = s.AuthenticateClient(ctx, visitor.ClientID, visitor.Secret)
 	require.NoError(t, err)
 

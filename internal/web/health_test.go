@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/web"
-	"portico/store"
+	"portico/store/shop"
 )
 
 func TestHealth(t *testing.T) {
@@ -43,7 +43,7 @@ func TestHealth(t *testing.T) {
 
 func TestReadyFollowsTheStore(t *testing.T) {
 	t.Parallel()
-	s, err := store.Open(t.Context(), store.Config{URL: "file:" + filepath.Join(t.TempDir(), "x.db"), Synchronous: "OFF"})
+	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + filepath.Join(t.TempDir(), "x.db"), Synchronous: "OFF"})
 	require.NoError(t, err)
 	ready := web.Ready(s.Ping, s.ReadOnly)
 	ask := func() int {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // told sees to it that a write that lost says so in the caller's terms.
@@ -25,16 +26,16 @@ func told(t *testing.T, err error, codes ...store.Code) {
 func authorRaceOfRules(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		imported(t, s, shop)
-		together(t, e, func(s *store.Store, writer int) {
+		imported(t, s, shopFile)
+		together(t, e, func(s *shop.Store, writer int) {
 			for i := range 4 {
 				id := fmt.Sprintf("c%d", i)
 				switch writer % 3 {
 				case 0:
-					_, err := s.CreateCatalog(t.Context(), actor, id, store.CatalogChange{Name: ptr("C")})
+					_, err := s.CreateCatalog(t.Context(), actor, id, shop.CatalogChange{Name: ptr("C")})
 					told(t, err, store.Unprocessable)
 				case 1:
-					_, err := s.CreateCatalogRule(t.Context(), actor, fmt.Sprintf("r%d-%d", writer, i), store.RuleChange{Name: ptr("R"), CatalogID: &id, Channels: []string{"x"}})
+					_, err := s.CreateCatalogRule(t.Context(), actor, fmt.Sprintf("r%d-%d", writer, i), shop.RuleChange{Name: ptr("R"), CatalogID: &id, Channels: []string{"x"}})
 					told(t, err, store.Unprocessable)
 				case 2:
 					told(t, s.DeleteCatalog(t.Context(), actor, id), store.NotFound, store.Unprocessable)
@@ -48,13 +49,13 @@ func authorRaceOfRules(e Engine) func(*testing.T) {
 func authorRaceOfMoves(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		imported(t, s, shop)
+		imported(t, s, shopFile)
 		const nodes = 6
 		for i := range nodes {
-			_, err := s.CreateNode(t.Context(), actor, fmt.Sprintf("n%d", i), "attic", store.NodeChange{Name: ptr("N")})
+			_, err := s.CreateNode(t.Context(), actor, fmt.Sprintf("n%d", i), "attic", shop.NodeChange{Name: ptr("N")})
 			require.NoError(t, err)
 		}
-		together(t, e, func(s *store.Store, writer int) {
+		together(t, e, func(s *shop.Store, writer int) {
 			for i := range 5 { // round in a circle, each from another place
 				_, err := s.MoveNode(t.Context(), actor, fmt.Sprintf("n%d", (writer+i)%nodes), fmt.Sprintf("n%d", (writer+i+1)%nodes))
 				told(t, err, store.Unprocessable)
@@ -65,7 +66,7 @@ func authorRaceOfMoves(e Engine) func(*testing.T) {
 }
 
 // requireTree holds that from every node of a hierarchy a way leads up to it.
-func requireTree(t require.TestingT, s *store.Store, hierarchy string) {
+func requireTree(t require.TestingT, s *shop.Store, hierarchy string) {
 	slice, err := s.AuthoredNodes(context.Background(), hierarchy, store.Page{First: ptr(100)})
 	require.NoError(t, err)
 	parents := map[string]string{}
@@ -86,8 +87,8 @@ func requireTree(t require.TestingT, s *store.Store, hierarchy string) {
 func authorRaceOfAttachments(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		imported(t, s, shop)
-		together(t, e, func(s *store.Store, writer int) {
+		imported(t, s, shopFile)
+		together(t, e, func(s *shop.Store, writer int) {
 			ids := []string{"anvil", "brush", "chalk", "glue"}
 			if writer%2 == 0 {
 				slices.Reverse(ids)
@@ -102,10 +103,10 @@ func authorRaceOfAttachments(e Engine) func(*testing.T) {
 func authorRaceOfCuration(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		imported(t, s, shop)
+		imported(t, s, shopFile)
 		_, err := s.AttachProducts(t.Context(), actor, "empty", []string{"anvil", "brush", "chalk"})
 		require.NoError(t, err)
-		together(t, e, func(s *store.Store, writer int) {
+		together(t, e, func(s *shop.Store, writer int) {
 			for range 3 {
 				if writer%2 == 0 {
 					_, err := s.CurateProducts(t.Context(), actor, "empty", []string{"chalk", "anvil"})
@@ -127,19 +128,19 @@ func authorRaceOfCuration(e Engine) func(*testing.T) {
 func authorRaceOfHierarchies(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		imported(t, s, shop)
-		together(t, e, func(s *store.Store, writer int) {
+		imported(t, s, shopFile)
+		together(t, e, func(s *shop.Store, writer int) {
 			for i := range 3 {
 				id := fmt.Sprintf("h%d", i)
 				switch writer % 4 {
 				case 0:
-					_, err := s.CreateHierarchy(t.Context(), actor, id, store.NodeChange{Name: ptr("H")})
+					_, err := s.CreateHierarchy(t.Context(), actor, id, shop.NodeChange{Name: ptr("H")})
 					told(t, err, store.Unprocessable)
 				case 1:
-					_, err := s.CreateNode(t.Context(), actor, "", id, store.NodeChange{Name: ptr("N")})
+					_, err := s.CreateNode(t.Context(), actor, "", id, shop.NodeChange{Name: ptr("N")})
 					told(t, err, store.Unprocessable)
 				case 2:
-					_, err := s.UpdateCatalog(t.Context(), actor, "outlet", store.CatalogChange{HierarchyIDs: []string{id}})
+					_, err := s.UpdateCatalog(t.Context(), actor, "outlet", shop.CatalogChange{HierarchyIDs: []string{id}})
 					told(t, err, store.Unprocessable)
 				case 3:
 					told(t, s.DeleteHierarchy(t.Context(), actor, id), store.NotFound, store.Unprocessable)

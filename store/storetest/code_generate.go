@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // CodeGeneration is the promise of Store.GenerateCodes: exactly as many codes
@@ -29,16 +30,16 @@ func CodeGeneration(t *testing.T, e Engine) {
 	t.Run("codes are exported in order", codesExported(e))
 }
 
-func generate(t *testing.T, s *store.Store, g store.CodeGeneration) *store.Job {
+func generate(t *testing.T, s *shop.Store, g shop.CodeGeneration) *shop.Job {
 	t.Helper()
 	job, _, err := s.GenerateCodes(t.Context(), actor, g)
 	require.NoError(t, err)
-	require.Equal(t, store.JobQueued, job.State)
+	require.Equal(t, shop.JobQueued, job.State)
 	return job
 }
 
 // working runs a worker until stop, or the test's end.
-func working(t *testing.T, s *store.Store) (stop func()) {
+func working(t *testing.T, s *shop.Store) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); s.Work(ctx) }()
@@ -47,7 +48,7 @@ func working(t *testing.T, s *store.Store) (stop func()) {
 	return stop
 }
 
-func ended(t *testing.T, s *store.Store, id string) *store.Job {
+func ended(t *testing.T, s *shop.Store, id string) *shop.Job {
 	t.Helper()
 	Soon(t, true, func() bool {
 		job, err := s.Job(t.Context(), id)
@@ -60,9 +61,9 @@ func ended(t *testing.T, s *store.Store, id string) *store.Job {
 }
 
 // exportedCodes are a promotion's, and each of them is its own.
-func exportedCodes(t *testing.T, s *store.Store, promotion string) (codes []string) {
+func exportedCodes(t *testing.T, s *shop.Store, promotion string) (codes []string) {
 	t.Helper()
-	require.NoError(t, s.EachPromotionCode(t.Context(), promotion, func(c *store.PromotionCode) error {
+	require.NoError(t, s.EachPromotionCode(t.Context(), promotion, func(c *shop.PromotionCode) error {
 		require.True(t, c.Held)
 		codes = append(codes, c.Code)
 		return nil
@@ -73,8 +74,8 @@ func exportedCodes(t *testing.T, s *store.Store, promotion string) (codes []stri
 func generateBounded(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotion("p", ``))
-		ask := func(by store.Actor, count int) (*store.Job, error) {
-			job, _, err := s.GenerateCodes(t.Context(), by, store.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
+		ask := func(by store.Actor, count int) (*shop.Job, error) {
+			job, _, err := s.GenerateCodes(t.Context(), by, shop.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
 			return job, err
 		}
 		refused := func(err error, holds string) {
@@ -83,9 +84,9 @@ func generateBounded(e Engine) func(*testing.T) {
 			require.ErrorContains(t, err, holds)
 			require.ErrorContains(t, err, "cancel one")
 		}
-		first, err := ask("client:a", store.MaxGeneratedCodes-1)
+		first, err := ask("client:a", shop.MaxGeneratedCodes-1)
 		require.NoError(t, err)
-		require.Equal(t, store.MaxGeneratedCodes-1, first.Total)
+		require.Equal(t, shop.MaxGeneratedCodes-1, first.Total)
 		_, err = ask("client:a", 2)
 		refused(err, "asked for 9999999 codes that are not made yet")
 		_, err = ask("client:a", 1)
@@ -95,7 +96,7 @@ func generateBounded(e Engine) func(*testing.T) {
 		var taken atomic.Int64
 		for i := range 12 {
 			asking.Go(func() {
-				_, err := ask(store.Actor(fmt.Sprintf("client:%d", i)), store.MaxGeneratedCodes)
+				_, err := ask(store.Actor(fmt.Sprintf("client:%d", i)), shop.MaxGeneratedCodes)
 				if err == nil {
 					taken.Add(1)
 				} else if !store.HasCode(err, store.RateLimited) {
@@ -110,7 +111,7 @@ func generateBounded(e Engine) func(*testing.T) {
 
 		_, err = s.CancelJob(t.Context(), "client:a", first.ID)
 		require.NoError(t, err)
-		for range store.MaxClientJobs {
+		for range shop.MaxClientJobs {
 			_, err = ask("client:b", 1)
 			require.NoError(t, err, "there is room again")
 		}
@@ -125,8 +126,8 @@ func generateByPattern(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotion("p", ``), promotion("q", ``))
 		working(t, s)
-		job := ended(t, s, generate(t, s, store.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: ptr(3), ConsumeUnit: store.PerItem}).ID)
-		require.Equal(t, store.JobSucceeded, job.State, job.Error)
+		job := ended(t, s, generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: ptr(3), ConsumeUnit: shop.PerItem}).ID)
+		require.Equal(t, shop.JobSucceeded, job.State, job.Error)
 		require.Equal(t, []int{5001, 5001}, []int{job.Done, job.Total})
 		codes := exportedCodes(t, s, "p")
 		require.Len(t, codes, 5001)
@@ -136,7 +137,7 @@ func generateByPattern(e Engine) func(*testing.T) {
 		c, err := s.PromotionCode(t.Context(), codes[0])
 		require.NoError(t, err)
 		require.True(t, c.Valid())
-		require.Equal(t, []any{3, store.PerItem, "p"}, []any{*c.MaxUses, c.ConsumeUnit, c.PromotionID})
+		require.Equal(t, []any{3, shop.PerItem, "p"}, []any{*c.MaxUses, c.ConsumeUnit, c.PromotionID})
 	}
 }
 
@@ -144,29 +145,29 @@ func generateRefusals(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotion("p", ``), promotion("auto", `,"automatic":true`), promotion("over", `,"end":"2024-02-01"`))
 		for _, c := range []struct {
-			g      store.CodeGeneration
+			g      shop.CodeGeneration
 			code   store.Code
 			member string
 			words  string
 		}{
-			{store.CodeGeneration{PromotionID: "p", Count: 1001, Pattern: "X###-##", Alphabet: "0123456789"}, store.Unprocessable, "pattern", "there are 100000, so that 1 guess in 99.9 would find one; at least 100"},
-			{store.CodeGeneration{PromotionID: "p", Count: 11, Pattern: "#", Alphabet: "01"}, store.Unprocessable, "pattern", "there are 2, so that 1 guess in 1 would"},
-			{store.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "NONE"}, store.Unprocessable, "pattern", "SUMMER-####-####"},
-			{store.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "\x00#"}, store.Invalid, "pattern", "NUL"},
-			{store.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "AAB"}, store.Unprocessable, "alphabet", "each once"},
-			{store.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A"}, store.Unprocessable, "alphabet", "2 to 64"},
-			{store.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A B"}, store.Unprocessable, "alphabet", "visible"},
-			{store.CodeGeneration{PromotionID: "p", Count: 0}, store.Unprocessable, "count", "10000000"},
-			{store.CodeGeneration{PromotionID: "p", Count: 10_000_001}, store.Unprocessable, "count", "10000000"},
-			{store.CodeGeneration{PromotionID: "p", Count: 1, Uses: ptr(0)}, store.Unprocessable, "uses", "1"},
-			{store.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "promotionId", "none"},
-			{store.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "", "automatic"},
-			{store.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "", "ended"},
+			{shop.CodeGeneration{PromotionID: "p", Count: 1001, Pattern: "X###-##", Alphabet: "0123456789"}, store.Unprocessable, "pattern", "there are 100000, so that 1 guess in 99.9 would find one; at least 100"},
+			{shop.CodeGeneration{PromotionID: "p", Count: 11, Pattern: "#", Alphabet: "01"}, store.Unprocessable, "pattern", "there are 2, so that 1 guess in 1 would"},
+			{shop.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "NONE"}, store.Unprocessable, "pattern", "SUMMER-####-####"},
+			{shop.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "\x00#"}, store.Invalid, "pattern", "NUL"},
+			{shop.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "AAB"}, store.Unprocessable, "alphabet", "each once"},
+			{shop.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A"}, store.Unprocessable, "alphabet", "2 to 64"},
+			{shop.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A B"}, store.Unprocessable, "alphabet", "visible"},
+			{shop.CodeGeneration{PromotionID: "p", Count: 0}, store.Unprocessable, "count", "10000000"},
+			{shop.CodeGeneration{PromotionID: "p", Count: 10_000_001}, store.Unprocessable, "count", "10000000"},
+			{shop.CodeGeneration{PromotionID: "p", Count: 1, Uses: ptr(0)}, store.Unprocessable, "uses", "1"},
+			{shop.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "promotionId", "none"},
+			{shop.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "", "automatic"},
+			{shop.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "", "ended"},
 		} {
 			_, _, err := s.GenerateCodes(t.Context(), actor, c.g)
 			requireFault(t, err, c.code, c.member, c.words)
 		}
-		_, odds, err := s.GenerateCodes(t.Context(), actor, store.CodeGeneration{PromotionID: "p", Count: 1000, Pattern: "X###-##", Alphabet: "0123456789"})
+		_, odds, err := s.GenerateCodes(t.Context(), actor, shop.CodeGeneration{PromotionID: "p", Count: 1000, Pattern: "X###-##", Alphabet: "0123456789"})
 		require.NoError(t, err)
 		require.InDelta(t, 100, odds, 0.001)
 	}
@@ -175,7 +176,7 @@ func generateRefusals(e Engine) func(*testing.T) {
 func generateTwice(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotion("p", ``))
-		g := store.CodeGeneration{PromotionID: "p", Count: 10}
+		g := shop.CodeGeneration{PromotionID: "p", Count: 10}
 		first, second := generate(t, s, g), generate(t, s, g)
 		require.NotEqual(t, first.ID, second.ID)
 		working(t, s)
@@ -195,14 +196,14 @@ func generateAround(e Engine) func(*testing.T) {
 		}
 		s, _ := promoted(t, e, lines...)
 		working(t, s)
-		g := store.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
+		g := shop.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
 		for made := range left {
 			job := ended(t, s, generate(t, s, g).ID)
-			require.Equal(t, store.JobSucceeded, job.State, "%d: %s", made, job.Error)
+			require.Equal(t, shop.JobSucceeded, job.State, "%d: %s", made, job.Error)
 		}
 		require.Len(t, exportedCodes(t, s, "p"), left)
 		job := ended(t, s, generate(t, s, g).ID)
-		require.Equal(t, store.JobFailed, job.State)
+		require.Equal(t, shop.JobFailed, job.State)
 		require.Contains(t, job.Error, "hardly a code left")
 	}
 }
@@ -212,7 +213,7 @@ func generateResumed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		count := Pick(12_000, 30_000)
 		s, _ := promoted(t, e, promotion("p", ``))
-		job := generate(t, s, store.CodeGeneration{PromotionID: "p", Count: count})
+		job := generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: count})
 		made := func() (n int) {
 			require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM promotion_code`).Scan(&n))
 			return n
@@ -223,13 +224,13 @@ func generateResumed(e Engine) func(*testing.T) {
 			stop()
 			between, err := s.Job(t.Context(), job.ID)
 			require.NoError(t, err)
-			if between.State == store.JobQueued {
+			if between.State == shop.JobQueued {
 				require.Equal(t, made(), between.Done, "the progress is what is there")
 			}
 		}
 		working(t, s)
 		job = ended(t, s, job.ID)
-		require.Equal(t, store.JobSucceeded, job.State, job.Error)
+		require.Equal(t, shop.JobSucceeded, job.State, job.Error)
 		require.Equal(t, []int{count, count}, []int{job.Done, job.Total})
 		require.Equal(t, count, made())
 		require.Len(t, exportedCodes(t, s, "p"), count)
@@ -242,8 +243,8 @@ func generateContended(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		count := Pick(12_000, 60_000)
 		s, _ := promoted(t, e, promotion("p", ``))
-		job := generate(t, s, store.CodeGeneration{PromotionID: "p", Count: count})
-		for _, s := range []*store.Store{s, e.Open(t), e.Open(t)} {
+		job := generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: count})
+		for _, s := range []*shop.Store{s, e.Open(t), e.Open(t)} {
 			working(t, s)
 		}
 		Soon(t, true, func() bool {
@@ -253,7 +254,7 @@ func generateContended(e Engine) func(*testing.T) {
 			require.NoError(t, err)
 			return !job.FinishedAt.IsZero()
 		})
-		require.Equal(t, store.JobSucceeded, job.State, job.Error)
+		require.Equal(t, shop.JobSucceeded, job.State, job.Error)
 		require.Len(t, exportedCodes(t, s, "p"), count)
 	}
 }
@@ -261,13 +262,13 @@ func generateContended(e Engine) func(*testing.T) {
 func generateCanceled(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotion("p", ``))
-		job := generate(t, s, store.CodeGeneration{PromotionID: "p", Count: 1_000_000})
+		job := generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: 1_000_000})
 		working(t, s)
 		Soon(t, true, func() bool { return len(exportedCodes(t, s, "p")) > 0 })
 		_, err := s.CancelJob(t.Context(), actor, job.ID)
 		require.NoError(t, err)
 		job = ended(t, s, job.ID)
-		require.Equal(t, store.JobCanceled, job.State)
+		require.Equal(t, shop.JobCanceled, job.State)
 		require.Len(t, exportedCodes(t, s, "p"), job.Done)
 		require.Less(t, job.Done, 1_000_000)
 	}
@@ -276,14 +277,14 @@ func generateCanceled(e Engine) func(*testing.T) {
 func generateEnded(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := promoted(t, e, promotion("p", ``), promotion("q", ``))
-		expired := generate(t, s, store.CodeGeneration{PromotionID: "p", Count: 10})
-		deleted := generate(t, s, store.CodeGeneration{PromotionID: "q", Count: 10})
+		expired := generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: 10})
+		deleted := generate(t, s, shop.CodeGeneration{PromotionID: "q", Count: 10})
 		require.NoError(t, s.DeletePromotion(t.Context(), actor, "q"))
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
 		working(t, s)
 		for id, words := range map[string]string{expired.ID: "ended", deleted.ID: `no promotion "q"`} {
 			job := ended(t, s, id)
-			require.Equal(t, store.JobFailed, job.State)
+			require.Equal(t, shop.JobFailed, job.State)
 			require.Contains(t, job.Error, words)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // CodeUse is the promise of Store.CheckCode, RedeemCode and ReleaseCode: a
@@ -32,7 +33,7 @@ func CodeUse(t *testing.T, e Engine) {
 }
 
 // promoted imports promotions and codes at noon.
-func promoted(t *testing.T, e Engine, lines ...string) (*store.Store, *Clock) {
+func promoted(t *testing.T, e Engine, lines ...string) (*shop.Store, *Clock) {
 	t.Helper()
 	clock := NewClock(noon)
 	s := e.Open(t, at(clock))
@@ -52,7 +53,7 @@ func code(promotion, code, members string) string {
 	return `{"type":"promotion_code","id":"id-` + code + `","promotion_id":"` + promotion + `","code":"` + code + `"` + members + `}`
 }
 
-func reasons(check *store.CodeCheck) (list []store.CodeReason) {
+func reasons(check *shop.CodeCheck) (list []shop.CodeReason) {
 	for _, r := range check.Refusals {
 		list = append(list, r.Reason)
 	}
@@ -71,30 +72,30 @@ func codeChecked(e Engine) func(*testing.T) {
 			code("soon", "SOON", ``), code("over", "OVER", ``), code("percent", "PERCENT", ``))
 		for _, c := range []struct {
 			name    string
-			use     store.CodeUse
+			use     shop.CodeUse
 			units   int
-			reasons []store.CodeReason
+			reasons []shop.CodeReason
 		}{
-			{"good", store.CodeUse{Code: "GOOD", Units: 7}, 1, nil},
-			{"good for whoever", store.CodeUse{Code: "GOOD", User: "u9", Units: 0}, 1, nil},
-			{"unknown", store.CodeUse{Code: "NONE", Units: 1}, 0, []store.CodeReason{store.CodeUnknown}},
-			{"in another case", store.CodeUse{Code: "good", Units: 1}, 0, []store.CodeReason{store.CodeUnknown}},
-			{"not even a code", store.CodeUse{Code: "\x00", Units: 1}, 0, []store.CodeReason{store.CodeUnknown}},
-			{"expired", store.CodeUse{Code: "OVER", Units: 1}, 0, []store.CodeReason{store.CodeExpired}},
-			{"not started", store.CodeUse{Code: "SOON", Units: 1}, 0, []store.CodeReason{store.CodeNotStarted}},
-			{"used up", store.CodeUse{Code: "SPENT", Units: 1}, 0, []store.CodeReason{store.CodeUsedUp}},
-			{"several at once", store.CodeUse{Code: "OFF", User: "u2", Units: 1}, 0, []store.CodeReason{store.CodeDisabled, store.CodeUsedUp, store.CodeWrongUser}},
-			{"one of its users", store.CodeUse{Code: "MINE", User: "u2", Units: 1}, 1, nil},
-			{"nobody in particular", store.CodeUse{Code: "MINE", Units: 1}, 0, []store.CodeReason{store.CodeWrongUser}},
-			{"its only user", store.CodeUse{Code: "ONLY", User: "u1", Units: 1}, 1, nil},
-			{"items", store.CodeUse{Code: "ITEMS", Units: 2}, 2, nil},
-			{"more items than are left", store.CodeUse{Code: "ITEMS", Units: 9}, 3, nil},
-			{"no items", store.CodeUse{Code: "ITEMS", Units: 0}, 0, []store.CodeReason{store.CodeNoUnits}},
-			{"a cart that comes to enough", store.CodeUse{Code: "GOOD", Units: 1, Currency: "USD", Amount: 1000}, 1, nil},
-			{"a cart that does not", store.CodeUse{Code: "GOOD", Units: 1, Currency: "USD", Amount: 999}, 0, []store.CodeReason{store.CodeCartTooLow}},
-			{"a cart in a currency it gives nothing in", store.CodeUse{Code: "BARE", Units: 1, Currency: "EUR", Amount: 999}, 0, []store.CodeReason{store.CodeNotCurrency}},
-			{"a cart in a currency without a minimum", store.CodeUse{Code: "GOOD", Units: 1, Currency: "EUR", Amount: 999}, 0, []store.CodeReason{store.CodeNotCurrency, store.CodeNotCurrency}},
-			{"a percentage in any currency", store.CodeUse{Code: "PERCENT", Units: 1, Currency: "EUR", Amount: 999}, 1, nil},
+			{"good", shop.CodeUse{Code: "GOOD", Units: 7}, 1, nil},
+			{"good for whoever", shop.CodeUse{Code: "GOOD", User: "u9", Units: 0}, 1, nil},
+			{"unknown", shop.CodeUse{Code: "NONE", Units: 1}, 0, []shop.CodeReason{shop.CodeUnknown}},
+			{"in another case", shop.CodeUse{Code: "good", Units: 1}, 0, []shop.CodeReason{shop.CodeUnknown}},
+			{"not even a code", shop.CodeUse{Code: "\x00", Units: 1}, 0, []shop.CodeReason{shop.CodeUnknown}},
+			{"expired", shop.CodeUse{Code: "OVER", Units: 1}, 0, []shop.CodeReason{shop.CodeExpired}},
+			{"not started", shop.CodeUse{Code: "SOON", Units: 1}, 0, []shop.CodeReason{shop.CodeNotStarted}},
+			{"used up", shop.CodeUse{Code: "SPENT", Units: 1}, 0, []shop.CodeReason{shop.CodeUsedUp}},
+			{"several at once", shop.CodeUse{Code: "OFF", User: "u2", Units: 1}, 0, []shop.CodeReason{shop.CodeDisabled, shop.CodeUsedUp, shop.CodeWrongUser}},
+			{"one of its users", shop.CodeUse{Code: "MINE", User: "u2", Units: 1}, 1, nil},
+			{"nobody in particular", shop.CodeUse{Code: "MINE", Units: 1}, 0, []shop.CodeReason{shop.CodeWrongUser}},
+			{"its only user", shop.CodeUse{Code: "ONLY", User: "u1", Units: 1}, 1, nil},
+			{"items", shop.CodeUse{Code: "ITEMS", Units: 2}, 2, nil},
+			{"more items than are left", shop.CodeUse{Code: "ITEMS", Units: 9}, 3, nil},
+			{"no items", shop.CodeUse{Code: "ITEMS", Units: 0}, 0, []shop.CodeReason{shop.CodeNoUnits}},
+			{"a cart that comes to enough", shop.CodeUse{Code: "GOOD", Units: 1, Currency: "USD", Amount: 1000}, 1, nil},
+			{"a cart that does not", shop.CodeUse{Code: "GOOD", Units: 1, Currency: "USD", Amount: 999}, 0, []shop.CodeReason{shop.CodeCartTooLow}},
+			{"a cart in a currency it gives nothing in", shop.CodeUse{Code: "BARE", Units: 1, Currency: "EUR", Amount: 999}, 0, []shop.CodeReason{shop.CodeNotCurrency}},
+			{"a cart in a currency without a minimum", shop.CodeUse{Code: "GOOD", Units: 1, Currency: "EUR", Amount: 999}, 0, []shop.CodeReason{shop.CodeNotCurrency, shop.CodeNotCurrency}},
+			{"a percentage in any currency", shop.CodeUse{Code: "PERCENT", Units: 1, Currency: "EUR", Amount: 999}, 1, nil},
 		} {
 			check, err := s.CheckCode(t.Context(), c.use)
 			require.NoError(t, err, c.name)
@@ -116,13 +117,13 @@ func codeChecked(e Engine) func(*testing.T) {
 			}
 		}
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Millisecond))
-		check, err := s.CheckCode(t.Context(), store.CodeUse{Code: "GOOD", Units: 1})
+		check, err := s.CheckCode(t.Context(), shop.CodeUse{Code: "GOOD", Units: 1})
 		require.NoError(t, err)
 		require.Empty(t, check.Refusals, "until just before the end")
 		clock.Advance(time.Millisecond)
-		check, err = s.CheckCode(t.Context(), store.CodeUse{Code: "GOOD", Units: 1})
+		check, err = s.CheckCode(t.Context(), shop.CodeUse{Code: "GOOD", Units: 1})
 		require.NoError(t, err)
-		require.Equal(t, []store.CodeReason{store.CodeExpired}, reasons(check), "at the end it is expired")
+		require.Equal(t, []shop.CodeReason{shop.CodeExpired}, reasons(check), "at the end it is expired")
 		require.Equal(t, "p", check.Promotion.ID)
 	}
 }
@@ -131,17 +132,17 @@ func codeUseForms(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotion("p", ``), code("p", "A", ``))
 		for _, c := range []struct {
-			use    store.CodeUse
+			use    shop.CodeUse
 			code   store.Code
 			member string
 		}{
-			{store.CodeUse{Code: "A", Units: 1}, store.Unprocessable, "reference"},
-			{store.CodeUse{Code: "A", Units: 1, Reference: strings.Repeat("r", 256)}, store.Unprocessable, "reference"},
-			{store.CodeUse{Code: "A", Units: 1, Reference: "\x00"}, store.Invalid, "reference"},
-			{store.CodeUse{Code: "A", Units: 1, Reference: "r", User: "\xff"}, store.Invalid, "user"},
-			{store.CodeUse{Code: "A", Units: 0, Reference: "r"}, store.Unprocessable, "units"},
-			{store.CodeUse{Code: "A", Units: 1_000_001, Reference: "r"}, store.Unprocessable, "units"},
-			{store.CodeUse{Code: "B", Units: 1, Reference: "r"}, store.NotFound, "code"},
+			{shop.CodeUse{Code: "A", Units: 1}, store.Unprocessable, "reference"},
+			{shop.CodeUse{Code: "A", Units: 1, Reference: strings.Repeat("r", 256)}, store.Unprocessable, "reference"},
+			{shop.CodeUse{Code: "A", Units: 1, Reference: "\x00"}, store.Invalid, "reference"},
+			{shop.CodeUse{Code: "A", Units: 1, Reference: "r", User: "\xff"}, store.Invalid, "user"},
+			{shop.CodeUse{Code: "A", Units: 0, Reference: "r"}, store.Unprocessable, "units"},
+			{shop.CodeUse{Code: "A", Units: 1_000_001, Reference: "r"}, store.Unprocessable, "units"},
+			{shop.CodeUse{Code: "B", Units: 1, Reference: "r"}, store.NotFound, "code"},
 		} {
 			_, err := s.RedeemCode(t.Context(), actor, c.use)
 			requireFault(t, err, c.code, c.member)
@@ -159,13 +160,13 @@ func codeUnits(e Engine) func(*testing.T) {
 			code         string
 			asked, units int
 		}{{"CART", 5, 1}, {"CART", 1, 1}, {"CART", 1, 0}, {"ITEM", 3, 3}, {"ITEM", 5, 4}, {"ITEM", 1, 0}, {"ANY", 1_000_000, 1_000_000}} {
-			usage, err := s.RedeemCode(t.Context(), actor, store.CodeUse{Code: c.code, Units: c.asked, Reference: fmt.Sprint("order-", i), User: "u"})
+			usage, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: c.code, Units: c.asked, Reference: fmt.Sprint("order-", i), User: "u"})
 			if c.units == 0 {
 				requireFault(t, err, store.Unprocessable, "code", "used up")
 				continue
 			}
 			require.NoError(t, err)
-			require.Equal(t, &store.CodeUsage{ID: usage.ID, PromotionID: "p", Code: c.code, User: "u", Reference: fmt.Sprint("order-", i),
+			require.Equal(t, &shop.CodeUsage{ID: usage.ID, PromotionID: "p", Code: c.code, User: "u", Reference: fmt.Sprint("order-", i),
 				UnitsAsked: c.asked, Units: c.units, Actor: actor, CreatedAt: noon}, usage)
 		}
 		requireUsages(t, e)
@@ -175,14 +176,14 @@ func codeUnits(e Engine) func(*testing.T) {
 func codeReference(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := promoted(t, e, promotion("p", ``), code("p", "A", `,"max_uses":1`), code("p", "B", `,"max_uses":1`))
-		use := store.CodeUse{Code: "A", Units: 2, Reference: "order", User: "u"}
+		use := shop.CodeUse{Code: "A", Units: 2, Reference: "order", User: "u"}
 		first, err := s.RedeemCode(t.Context(), actor, use)
 		require.NoError(t, err)
 		clock.Advance(100 * 365 * 24 * time.Hour) // used up and expired by now
 		again, err := s.RedeemCode(t.Context(), "client:other", use)
 		require.NoError(t, err)
 		require.Equal(t, first, again)
-		for member, other := range map[string]store.CodeUse{
+		for member, other := range map[string]shop.CodeUse{
 			"another user": {Code: "A", Units: 2, Reference: "order", User: "v"},
 			"already":      {Code: "A", Units: 3, Reference: "order", User: "u"},
 		} {
@@ -190,7 +191,7 @@ func codeReference(e Engine) func(*testing.T) {
 			requireFault(t, err, store.Conflict, "reference", member)
 		}
 		clock.Set(noon)
-		_, err = s.RedeemCode(t.Context(), actor, store.CodeUse{Code: "B", Units: 2, Reference: "order", User: "u"})
+		_, err = s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: "B", Units: 2, Reference: "order", User: "u"})
 		require.NoError(t, err, "an order may have several codes")
 		requireUsages(t, e)
 	}
@@ -200,10 +201,10 @@ func codeReleased(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := promoted(t, e, promotion("p", ``), code("p", "A", `,"max_uses":1`), code("p", "B", `,"max_uses":9,"consume_unit":"per_item"`), code("p", "C", `,"max_uses":1`))
 		for _, c := range []string{"A", "B"} {
-			_, err := s.RedeemCode(t.Context(), actor, store.CodeUse{Code: c, Units: 4, Reference: "order"})
+			_, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: c, Units: 4, Reference: "order"})
 			require.NoError(t, err)
 		}
-		_, err := s.RedeemCode(t.Context(), actor, store.CodeUse{Code: "C", Units: 1, Reference: "other"})
+		_, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: "C", Units: 1, Reference: "other"})
 		require.NoError(t, err)
 		used := func(code string) int {
 			c, err := s.PromotionCode(t.Context(), code)
@@ -224,9 +225,9 @@ func codeReleased(e Engine) func(*testing.T) {
 			require.Equal(t, []time.Time{noon, noon.Add(time.Hour)}, []time.Time{all[0].ReleasedAt, all[1].ReleasedAt})
 			require.Equal(t, []int{0, 0, 1}, []int{used("A"), used("B"), used("C")})
 		}
-		_, err = s.RedeemCode(t.Context(), actor, store.CodeUse{Code: "A", Units: 4, Reference: "order"})
+		_, err = s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: "A", Units: 4, Reference: "order"})
 		requireFault(t, err, store.Unprocessable, "reference", "released", "another reference")
-		_, err = s.RedeemCode(t.Context(), actor, store.CodeUse{Code: "A", Units: 4, Reference: "order-2"})
+		_, err = s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: "A", Units: 4, Reference: "order-2"})
 		require.NoError(t, err)
 		requireUsages(t, e)
 	}
@@ -235,20 +236,20 @@ func codeReleased(e Engine) func(*testing.T) {
 func codeUsages(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := promoted(t, e, promotion("p", ``), promotion("q", ``), code("p", "A", ``), code("p", "B", ``), code("q", "C", ``))
-		var want []*store.CodeUsage
+		var want []*shop.CodeUsage
 		for i, c := range []string{"A", "B", "A", "C", "A"} {
 			clock.Advance(time.Second)
-			usage, err := s.RedeemCode(t.Context(), actor, store.CodeUse{Code: c, Units: 1, Reference: fmt.Sprint(i)})
+			usage, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: c, Units: 1, Reference: fmt.Sprint(i)})
 			require.NoError(t, err)
 			want = append(want, usage)
 		}
 		for _, c := range []struct {
 			promotion string
 			code      *string
-			want      []*store.CodeUsage
+			want      []*shop.CodeUsage
 		}{
-			{"p", nil, []*store.CodeUsage{want[0], want[1], want[2], want[4]}},
-			{"p", ptr("A"), []*store.CodeUsage{want[0], want[2], want[4]}},
+			{"p", nil, []*shop.CodeUsage{want[0], want[1], want[2], want[4]}},
+			{"p", ptr("A"), []*shop.CodeUsage{want[0], want[2], want[4]}},
 			{"q", ptr("C"), want[3:4]},
 		} {
 			page, err := s.CodeUsages(t.Context(), c.promotion, c.code, store.ListQuery{})
@@ -260,7 +261,7 @@ func codeUsages(e Engine) func(*testing.T) {
 		}
 		page, err := s.CodeUsages(t.Context(), "p", ptr("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{First: ptr(2)}})
 		require.NoError(t, err)
-		require.Equal(t, []*store.CodeUsage{want[4], want[2]}, page.Items)
+		require.Equal(t, []*shop.CodeUsage{want[4], want[2]}, page.Items)
 		page, err = s.CodeUsages(t.Context(), "p", ptr("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{After: &page.Cursors()[1]}})
 		require.NoError(t, err)
 		require.Equal(t, want[:1], page.Items)
@@ -328,7 +329,7 @@ func codeModel(e Engine) func(*testing.T) {
 					continue
 				}
 				asked := rapid.IntRange(1, 4).Draw(r, "units")
-				usage, err := s.RedeemCode(context.Background(), actor, store.CodeUse{Code: name, Units: asked, Reference: reference})
+				usage, err := s.RedeemCode(context.Background(), actor, shop.CodeUse{Code: name, Units: asked, Reference: reference})
 				switch {
 				case known && was.asked != asked:
 					require.True(r, store.HasCode(err, store.Conflict), "%v", err)
@@ -361,9 +362,9 @@ func codeRace(e Engine) func(*testing.T) {
 		promoted(t, e, promotion("p", ``), code("p", "CART", fmt.Sprintf(`,"max_uses":%d`, uses)), code("p", "ITEM", fmt.Sprintf(`,"max_uses":%d,"consume_unit":"per_item"`, uses)))
 		for name, units := range map[string]int{"CART": 1, "ITEM": 3} {
 			var took atomic.Int64
-			redeemers(t, e, func(s *store.Store, redeemer int) {
+			redeemers(t, e, func(s *shop.Store, redeemer int) {
 				for n := 0; ; n++ {
-					usage, err := s.RedeemCode(t.Context(), actor, store.CodeUse{Code: name, Units: units, Reference: fmt.Sprintf("%s-%d-%d", name, redeemer, n)})
+					usage, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: name, Units: units, Reference: fmt.Sprintf("%s-%d-%d", name, redeemer, n)})
 					if err != nil {
 						if !store.HasCode(err, store.Unprocessable) || !strings.Contains(err.Error(), "used up") {
 							t.Errorf("a redeemer is told %v", err)
@@ -380,8 +381,8 @@ func codeRace(e Engine) func(*testing.T) {
 }
 
 // redeemers has 64 redeem at once, in two processes.
-func redeemers(t *testing.T, e Engine, do func(s *store.Store, redeemer int)) {
-	together(t, e, func(s *store.Store, writer int) {
+func redeemers(t *testing.T, e Engine, do func(s *shop.Store, redeemer int)) {
+	together(t, e, func(s *shop.Store, writer int) {
 		both := make(chan struct{})
 		go func() { defer close(both); do(s, writer+writers) }()
 		do(s, writer)
@@ -393,8 +394,8 @@ func codeSameReference(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotion("p", ``), code("p", "A", `,"max_uses":1`), code("p", "B", `,"max_uses":7,"consume_unit":"per_item"`))
 		for name, units := range map[string]int{"A": 1, "B": 4} {
-			redeemers(t, e, func(s *store.Store, _ int) {
-				usage, err := s.RedeemCode(t.Context(), actor, store.CodeUse{Code: name, Units: 4, Reference: "order"})
+			redeemers(t, e, func(s *shop.Store, _ int) {
+				usage, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: name, Units: 4, Reference: "order"})
 				if err != nil || usage.Units != units {
 					t.Errorf("a redeemer is told %v, %v", usage, err)
 				}
@@ -410,11 +411,11 @@ func codeSameReference(e Engine) func(*testing.T) {
 func codeChurn(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotion("p", ``), code("p", "A", `,"max_uses":5`), code("p", "B", `,"max_uses":9,"consume_unit":"per_item"`))
-		redeemers(t, e, func(s *store.Store, redeemer int) {
+		redeemers(t, e, func(s *shop.Store, redeemer int) {
 			for n := range 5 {
 				reference := fmt.Sprintf("%d-%d", redeemer, n)
 				for _, name := range []string{"A", "B"} {
-					_, err := s.RedeemCode(t.Context(), actor, store.CodeUse{Code: name, Units: 2, Reference: reference})
+					_, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: name, Units: 2, Reference: reference})
 					if err != nil && !store.HasCode(err, store.Unprocessable) {
 						t.Errorf("a redeemer is told %v", err)
 					}

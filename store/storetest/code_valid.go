@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // codeValid holds what every way to read a code says of it against what a
@@ -34,10 +35,10 @@ func codeValid(e Engine) func(*testing.T) {
 			}
 			for range rapid.IntRange(3, 12).Draw(r, "steps") {
 				id := rapid.SampledFrom(ids).Draw(r, "promotion")
-				change := store.PromotionChange{}
+				change := shop.PromotionChange{}
 				switch rapid.IntRange(0, 6).Draw(r, "step") {
 				case 0, 1:
-					n := store.NewCode{Code: shared, ConsumeUnit: rapid.SampledFrom([]store.ConsumeUnit{store.PerCart, store.PerItem}).Draw(r, "unit")}
+					n := shop.NewCode{Code: shared, ConsumeUnit: rapid.SampledFrom([]shop.ConsumeUnit{shop.PerCart, shop.PerItem}).Draw(r, "unit")}
 					if rapid.Bool().Draw(r, "own") {
 						n.Code = fmt.Sprint(id, "-", rapid.IntRange(1, 3).Draw(r, "code"))
 					}
@@ -45,9 +46,9 @@ func codeValid(e Engine) func(*testing.T) {
 						n.MaxUses = ptr(rapid.IntRange(1, 2).Draw(r, "uses"))
 					}
 					if rapid.Bool().Draw(r, "named") {
-						n.User = store.OneCodeUser("u")
+						n.User = shop.OneCodeUser("u")
 					}
-					_, _, _ = s.CreatePromotionCodes(ctx, actor, id, []store.NewCode{n}, "") // or not: it may be taken
+					_, _, _ = s.CreatePromotionCodes(ctx, actor, id, []shop.NewCode{n}, "") // or not: it may be taken
 				case 2:
 					clock.Advance(time.Hour)
 				case 3:
@@ -57,7 +58,7 @@ func codeValid(e Engine) func(*testing.T) {
 				case 5:
 					change.End = hours(1, 4, "longer")
 				case 6:
-					_, _ = s.RedeemCode(ctx, actor, store.CodeUse{Code: shared, User: "u", Units: 1, Reference: fmt.Sprint("use-", rapid.Int().Draw(r, "reference"))})
+					_, _ = s.RedeemCode(ctx, actor, shop.CodeUse{Code: shared, User: "u", Units: 1, Reference: fmt.Sprint("use-", rapid.Int().Draw(r, "reference"))})
 				}
 				_, _ = s.UpdatePromotion(ctx, actor, id, change, false) // or not: an end may be before the start
 				for _, id := range ids {
@@ -69,7 +70,7 @@ func codeValid(e Engine) func(*testing.T) {
 	}
 }
 
-func requireValidity(r *rapid.T, s *store.Store, id, look string) {
+func requireValidity(r *rapid.T, s *shop.Store, id, look string) {
 	ctx := context.Background()
 	slice, err := s.PromotionCodes(ctx, id, nil, store.Sort{}, store.Page{First: ptr(100)})
 	require.NoError(r, err)
@@ -79,7 +80,7 @@ func requireValidity(r *rapid.T, s *store.Store, id, look string) {
 		require.Equal(r, listed.Valid(), byID[listed.ID].Valid(), "%s by id", listed.Code)
 		found, err := s.PromotionCode(ctx, listed.Code)
 		require.NoError(r, err)
-		use := store.CodeUse{Code: listed.Code, User: "u", Units: 1, Reference: look}
+		use := shop.CodeUse{Code: listed.Code, User: "u", Units: 1, Reference: look}
 		check, err := s.CheckCode(ctx, use)
 		require.NoError(r, err)
 		require.Equal(r, found.Valid(), check.Valid(), "%s: %v", listed.Code, check.Refusals)

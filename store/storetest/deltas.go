@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Deltas is the promise about releases that hold what differs from another:
@@ -28,7 +29,7 @@ func Deltas(t *testing.T, e Engine) {
 
 // changing is a shop that changes at random.
 type changing struct {
-	*store.Store
+	*shop.Store
 	*rand.Rand
 	lines    map[string]map[string]any // as they are imported, by kind and id
 	products []string
@@ -36,7 +37,7 @@ type changing struct {
 	done     []string // what was changed
 }
 
-func newChanging(t require.TestingT, s *store.Store, seed uint64) *changing {
+func newChanging(t require.TestingT, s *shop.Store, seed uint64) *changing {
 	c := &changing{Store: s, Rand: rand.New(rand.NewPCG(seed, seed)), lines: map[string]map[string]any{}}
 	for _, line := range Shop() {
 		resource := map[string]any{}
@@ -152,7 +153,7 @@ func (c *changing) step(t require.TestingT) {
 		}
 	case 16:
 		fresh := fmt.Sprintf("node-%d", len(c.done))
-		_, err := c.CreateNode(ctx, actor, fresh, node, store.NodeChange{Name: ptr("Node " + c.name())})
+		_, err := c.CreateNode(ctx, actor, fresh, node, shop.NodeChange{Name: ptr("Node " + c.name())})
 		require.NoError(t, err)
 		_, err = c.AttachProducts(ctx, actor, fresh, []string{id})
 		require.NoError(t, err)
@@ -190,11 +191,11 @@ func deltaAsWhole(e Engine) func(*testing.T) {
 		for seed := range uint64(Pick(1, 4)) {
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 				url := e.Another(t)
-				open := func(config *store.Config) { config.URL, config.Clock = url, NewClock(noon).Now }
+				open := func(config *shop.Config) { config.URL, config.Clock = url, NewClock(noon).Now }
 				s := e.Open(t, open)
 				plain := e.Open(t, open, withoutDeltas)
-				bare := e.Open(t, open, func(config *store.Config) { config.NoCache = true })
-				imported(t, s, shop)
+				bare := e.Open(t, open, func(config *shop.Config) { config.NoCache = true })
+				imported(t, s, shopFile)
 				c := newChanging(t, s, seed)
 				c.write(t, "product", "brush", func(_, r map[string]any) { // a file that is not there yet
 					r["main_image"] = map[string]any{"data": map[string]any{"type": "main_image", "id": "photo-3"}}
@@ -215,7 +216,7 @@ func deltaAsWhole(e Engine) func(*testing.T) {
 					require.NoError(t, err)
 					require.Zero(t, other.BaseID)
 					require.Zero(t, other.Added+other.Changed+other.Removed, "differences of what is the same: %v", c.done)
-					shopper := []store.ShopperContext{{}, {Locale: "fr", Currency: "EUR"}}[round%2]
+					shopper := []shop.ShopperContext{{}, {Locale: "fr", Currency: "EUR"}}[round%2]
 					shopper.ReleaseID = other.UUID()
 					want := shown(t, viewOf(t, plain, shopper), c)
 					shopper.ReleaseID = release.UUID()
@@ -232,29 +233,29 @@ func deltaAsWhole(e Engine) func(*testing.T) {
 }
 
 // shown is everything that a view answers, as text.
-func shown(t require.TestingT, v *store.View, c *changing) string {
+func shown(t require.TestingT, v *shop.View, c *changing) string {
 	ctx := context.Background()
 	var b strings.Builder
 	say := func(what string, values ...any) { fmt.Fprintf(&b, "%s %v\n", what, values) }
-	nodes, err := v.Nodes(ctx, store.NodeQuery{Filter: store.NodeFilter{IDs: append([]string{"workshop", "seasons"}, c.nodes...)}, Page: store.Page{First: ptr(100)}})
+	nodes, err := v.Nodes(ctx, shop.NodeQuery{Filter: shop.NodeFilter{IDs: append([]string{"workshop", "seasons"}, c.nodes...)}, Page: store.Page{First: ptr(100)}})
 	require.NoError(t, err)
 	lists := []string{"", "every"}
 	for _, node := range nodes.Items {
 		say("node", node.ID, node.Name, node.Ancestors)
 		lists = append(lists, node.ID)
 	}
-	search, err := store.NewSearch("an")
+	search, err := shop.NewSearch("an")
 	require.NoError(t, err)
-	filters := []store.ProductFilter{{}, {Searches: []store.Search{search}}}
+	filters := []shop.ProductFilter{{}, {Searches: []shop.Search{search}}}
 	for _, term := range [][]string{{"tags", "light"}, {"name", "Brush"}, {"sku", "ANVIL"}, {"id", "anvil", "brush", "kit", "glue", "chalk"}} {
-		if made, err := store.NewTerm(term[0], "in", term[1:]); err == nil {
-			filters = append(filters, store.ProductFilter{Terms: []store.Term{made}})
+		if made, err := shop.NewTerm(term[0], "in", term[1:]); err == nil {
+			filters = append(filters, shop.ProductFilter{Terms: []store.Term{made}})
 		}
 	}
 	for _, bound := range [][]string{{"id", "gt", "brush"}, {"id", "le", "brush-99"}, {"id", "ge", "n"}, {"updated_at", "ge", "2024-03-01T00:00:00.000Z"}} {
 		made, err := store.NewRange(bound[0], bound[1], bound[2])
 		require.NoError(t, err)
-		filters = append(filters, store.ProductFilter{Ranges: []store.Range{made}})
+		filters = append(filters, shop.ProductFilter{Ranges: []store.Range{made}})
 	}
 	sorts := []store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt, store.SortName, store.SortPrice, store.SortRelevance}
 	for _, list := range lists {
@@ -263,20 +264,20 @@ func shown(t require.TestingT, v *store.View, c *changing) string {
 				if i > 0 && k > 0 && (i+k)%3 != 0 { // of all pairs, some
 					continue
 				}
-				query := store.ProductQuery{NodeID: list, Filter: filter, Sort: store.Sort{By: by, Descending: k%2 == 1}}
+				query := shop.ProductQuery{NodeID: list, Filter: filter, Sort: store.Sort{By: by, Descending: k%2 == 1}}
 				if list == "every" {
 					query.NodeID, query.Unlisted = "", true
 				}
 				say("list", list, filter, query.Sort, listed(t, v, query))
 			}
-			facets, err := v.Facet(ctx, store.FacetQuery{Attribute: "tags", List: store.ProductQuery{NodeID: strings.TrimPrefix(list, "every"), Unlisted: list == "every", Filter: filter}, Selected: []string{"paint"}, First: 2})
+			facets, err := v.Facet(ctx, shop.FacetQuery{Attribute: "tags", List: shop.ProductQuery{NodeID: strings.TrimPrefix(list, "every"), Unlisted: list == "every", Filter: filter}, Selected: []string{"paint"}, First: 2})
 			require.NoError(t, err)
 			say("facet", list, filter, facets)
 		}
 	}
 	products, err := v.ProductsByID(ctx, c.products)
 	require.NoError(t, err)
-	every, err := v.Products(ctx, store.ProductQuery{Unlisted: true})
+	every, err := v.Products(ctx, shop.ProductQuery{Unlisted: true})
 	require.NoError(t, err)
 	total, err := every.Total(ctx)
 	require.NoError(t, err)
@@ -296,11 +297,11 @@ func shown(t require.TestingT, v *store.View, c *changing) string {
 		delete(members["attributes"].(map[string]any), "published_at")
 		text, err := json.Marshal(members)
 		require.NoError(t, err)
-		for _, edge := range []store.Edge{store.EdgeChildren, store.EdgeComponents} {
-			say(string(edge), id, listed(t, v, store.ProductQuery{Edge: edge, Of: id}))
+		for _, edge := range []shop.Edge{shop.EdgeChildren, shop.EdgeComponents} {
+			say(string(edge), id, listed(t, v, shop.ProductQuery{Edge: edge, Of: id}))
 		}
 		say("product", string(text), product.Tiers(), product.Language(), len(translations[id]))
-		bySKU, err := v.Product(ctx, store.ProductKey{SKU: product.SKU()})
+		bySKU, err := v.Product(ctx, shop.ProductKey{SKU: product.SKU()})
 		require.NoError(t, err)
 		say("by SKU", product.SKU(), bySKU.ID())
 	}
@@ -318,7 +319,7 @@ func deltaSmall(e Engine) func(*testing.T) {
 		var first int
 		for _, products := range []int{300, 3000} {
 			url := e.Another(t)
-			s := e.Open(t, func(config *store.Config) { config.URL = url })
+			s := e.Open(t, func(config *shop.Config) { config.URL = url })
 			text := generated(t, products, 5)
 			imported(t, s, text)
 			catalog := catalogOf(t, text)
@@ -342,7 +343,7 @@ func deltaSmall(e Engine) func(*testing.T) {
 				first = written
 			}
 			require.Equal(t, first, written, "rows that a delta of one product writes, of %d", products)
-			requireFewStatements(t, e.Open(t, func(config *store.Config) { config.URL, config.NoCache = url, true }))
+			requireFewStatements(t, e.Open(t, func(config *shop.Config) { config.URL, config.NoCache = url, true }))
 		}
 	}
 }
@@ -352,7 +353,7 @@ func deltaReads(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		cost := map[int]int{}
 		for _, products := range []int{300, 3000} {
-			s := e.Open(t, func(config *store.Config) { config.URL = e.Another(t) })
+			s := e.Open(t, func(config *shop.Config) { config.URL = e.Another(t) })
 			text := generated(t, products, 5)
 			imported(t, s, text)
 			catalog := catalogOf(t, text)
@@ -364,7 +365,7 @@ func deltaReads(e Engine) func(*testing.T) {
 				}
 			}
 			imported(t, s, strings.Join(lines, ""))
-			ctx, counter := store.CountStatements(t.Context())
+			ctx, counter := shop.CountStatements(t.Context())
 			release, err := s.Publish(ctx, actor, catalog, nil)
 			require.NoError(t, err)
 			require.NotZero(t, release.BaseID)
@@ -385,18 +386,18 @@ func deltaReads(e Engine) func(*testing.T) {
 }
 
 // requireFewStatements reads short and long pages of a delta.
-func requireFewStatements(t *testing.T, s *store.Store) {
-	v := viewOf(t, s, store.ShopperContext{})
+func requireFewStatements(t *testing.T, s *shop.Store) {
+	v := viewOf(t, s, shop.ShopperContext{})
 	require.NotZero(t, v.Release.BaseID)
-	tagged, err := store.NewTerm("tags", "eq", []string{"sale"})
+	tagged, err := shop.NewTerm("tags", "eq", []string{"sale"})
 	require.NoError(t, err)
-	for _, filter := range []store.ProductFilter{{}, {Terms: []store.Term{tagged}}} {
+	for _, filter := range []shop.ProductFilter{{}, {Terms: []store.Term{tagged}}} {
 		for _, by := range []store.SortBy{store.SortDefault, store.SortID, store.SortName, store.SortPrice} {
 			cost := map[int]int{}
 			for _, first := range []int{1, 100} {
-				ctx, counter := store.CountStatements(t.Context())
+				ctx, counter := shop.CountStatements(t.Context())
 				for _, unlisted := range []bool{false, true} {
-					_, err := v.Products(ctx, store.ProductQuery{Unlisted: unlisted, Filter: filter, Sort: store.Sort{By: by}, Page: store.Page{First: ptr(first)}})
+					_, err := v.Products(ctx, shop.ProductQuery{Unlisted: unlisted, Filter: filter, Sort: store.Sort{By: by}, Page: store.Page{First: ptr(first)}})
 					require.NoError(t, err)
 				}
 				cost[first] = counter.Count()
@@ -413,7 +414,7 @@ func deltaTooLarge(e Engine) func(*testing.T) {
 		imported(t, s, text)
 		catalog := catalogOf(t, text)
 		publish(t, s, catalog)
-		change := func(most int) *store.Release {
+		change := func(most int) *shop.Release {
 			var lines []string
 			for line := range strings.Lines(text) {
 				if kindOf(line) == "product" && len(lines) < most {
@@ -441,15 +442,15 @@ func deltaSwept(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		s, db := e.Open(t, at(clock)), e.SQL(t)
-		imported(t, s, shop)
+		imported(t, s, shopFile)
 		publish(t, s, "main")
-		first := viewOf(t, s, store.ShopperContext{}).Release
+		first := viewOf(t, s, shop.ShopperContext{}).Release
 		want := map[string][]string{} // by release
 		for i := range 5 {
 			clock.Advance(2 * time.Hour)
 			renamed(t, s, fmt.Sprint(i))
 			publish(t, s, "main")
-			v := viewOf(t, s, store.ShopperContext{})
+			v := viewOf(t, s, shop.ShopperContext{})
 			require.Equal(t, first.ID, v.Release.BaseID)
 			want[v.Release.UUID()] = []string{product(t, v, "anvil").Name()}
 		}
@@ -466,12 +467,12 @@ func deltaSwept(e Engine) func(*testing.T) {
 		require.Len(t, ids, 4)
 		require.Equal(t, first.UUID(), ids[3], "their base is kept with the newest three")
 		for _, id := range ids[:3] {
-			v := viewOf(t, s, store.ShopperContext{ReleaseID: id})
+			v := viewOf(t, s, shop.ShopperContext{ReleaseID: id})
 			require.Equal(t, want[id], []string{product(t, v, "anvil").Name()})
 		}
 		_, err := s.ServeRelease(t.Context(), actor, first.UUID())
 		require.NoError(t, err, "the base can be served again")
-		require.Equal(t, "Anvil", product(t, viewOf(t, s, store.ShopperContext{}), "anvil").Name())
+		require.Equal(t, "Anvil", product(t, viewOf(t, s, shop.ShopperContext{}), "anvil").Name())
 		require.Len(t, kept(), 4)
 
 		plain := e.Open(t, at(clock), withoutDeltas)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // deltaOfLongLists changes products of lists that are kept in several parts.
@@ -17,7 +18,7 @@ func deltaOfLongLists(e Engine) func(*testing.T) {
 			return // beyond a part it is arithmetic, the same on both
 		}
 		url := e.Another(t)
-		open := func(config *store.Config) { config.URL = url }
+		open := func(config *shop.Config) { config.URL = url }
 		s, plain := e.Open(t, open), e.Open(t, open, withoutDeltas)
 		text := withoutStock(generated(t, 4600, 2))
 		catalog := catalogOf(t, text)
@@ -51,9 +52,9 @@ func deltaOfLongLists(e Engine) func(*testing.T) {
 		whole, err := plain.Preview(t.Context(), actor, catalog, nil)
 		require.NoError(t, err)
 		require.Zero(t, whole.Added+whole.Changed+whole.Removed)
-		is, want := viewOf(t, s, store.ShopperContext{ReleaseID: release.UUID()}), viewOf(t, plain, store.ShopperContext{ReleaseID: whole.UUID()})
+		is, want := viewOf(t, s, shop.ShopperContext{ReleaseID: release.UUID()}), viewOf(t, plain, shop.ShopperContext{ReleaseID: whole.UUID()})
 		for i, by := range []store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt, store.SortName} {
-			query := store.ProductQuery{Unlisted: i%2 == 0, Sort: store.Sort{By: by, Descending: i == 3}}
+			query := shop.ProductQuery{Unlisted: i%2 == 0, Sort: store.Sort{By: by, Descending: i == 3}}
 			require.Equal(t, listed(t, want, query), listed(t, is, query), fmt.Sprint("by ", by))
 		}
 		var kept, parts int

@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
-	"portico/store"
 	"portico/store/seal"
+	"portico/store/shop"
 )
 
 // Main runs a package's tests, then stops the PostgreSQL they used:
@@ -149,16 +149,16 @@ func Sealer(t testing.TB, fill byte) *seal.Sealer {
 
 // Open opens a store on the test's database, until the test ends. Writes do
 // not wait for the disk unless an option says so.
-func (e Engine) Open(t testing.TB, options ...func(*store.Config)) *store.Store {
+func (e Engine) Open(t testing.TB, options ...func(*shop.Config)) *shop.Store {
 	t.Helper()
-	config := store.Config{URL: e.URL(t), Synchronous: "OFF", Sealer: Sealer(t, 'k')}
+	config := shop.Config{URL: e.URL(t), Synchronous: "OFF", Sealer: Sealer(t, 'k')}
 	if e.live {
 		config.StockBytes = 1 << 24
 	}
 	for _, option := range options {
 		option(&config)
 	}
-	s, err := store.Open(context.Background(), config)
+	s, err := shop.Open(context.Background(), config)
 	require.NoError(t, err)
 	fresh(t, s)
 	t.Cleanup(func() { _ = s.Close() }) // a test that cares has closed it
@@ -224,7 +224,7 @@ var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
 
 // migrate gives a database its schema.
 func migrate(url string) error {
-	s, err := store.Open(context.Background(), store.Config{URL: url, Synchronous: "OFF"})
+	s, err := shop.Open(context.Background(), shop.Config{URL: url, Synchronous: "OFF"})
 	if err != nil {
 		return err
 	}

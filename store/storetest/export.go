@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"portico/store"
+	"portico/store/shop"
 )
 
 // Export is the promise of Store.Export: what it writes is the store, and
@@ -37,21 +37,21 @@ func exportEmpty(d *desk) func(*testing.T) {
 func exportClients(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
-		imported(t, s, shop)
+		imported(t, s, shopFile)
 		var out bytes.Buffer
-		lines, err := s.Export(t.Context(), &out, store.ExportOptions{})
+		lines, err := s.Export(t.Context(), &out, shop.ExportOptions{})
 		require.NoError(t, err)
 		require.Equal(t, strings.Count(out.String(), "\n"), lines)
-		require.Equal(t, strings.Replace(shop, line("api_client", "till")+"\n", "", 1), out.String())
+		require.Equal(t, strings.Replace(shopFile, line("api_client", "till")+"\n", "", 1), out.String())
 		imported(t, s, out.String())
-		require.Equal(t, shop, exported(t, s), "an import without clients leaves them alone")
+		require.Equal(t, shopFile, exported(t, s), "an import without clients leaves them alone")
 	}
 }
 
 // elsewhere is another, empty store of the engine.
-func elsewhere(t testing.TB, e Engine) *store.Store {
+func elsewhere(t testing.TB, e Engine) *shop.Store {
 	t.Helper()
-	s, err := store.Open(context.Background(), store.Config{URL: e.Another(t), Synchronous: "OFF"})
+	s, err := shop.Open(context.Background(), shop.Config{URL: e.Another(t), Synchronous: "OFF"})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
@@ -59,7 +59,7 @@ func elsewhere(t testing.TB, e Engine) *store.Store {
 
 // requireSameElsewhere imports a store's export into an empty store, which
 // must export the same.
-func requireSameElsewhere(t *testing.T, e Engine, s *store.Store) {
+func requireSameElsewhere(t *testing.T, e Engine, s *shop.Store) {
 	t.Helper()
 	want := exported(t, s)
 	other := elsewhere(t, e)
@@ -79,12 +79,12 @@ func requireSameFile(t require.TestingT, want, got string) {
 func exportRoundTrip(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		imported(t, s, shop+generated(t, 1100, 2)) // more than a page of most things
+		imported(t, s, shopFile+generated(t, 1100, 2)) // more than a page of most things
 		_, _, err := s.CreateClient(t.Context(), actor, "A till", nil)
 		require.NoError(t, err)
-		_, err = s.UpdateSettings(t.Context(), actor, store.SettingsChange{PageLength: ptr(9), Locale: ptr("de-CH")})
+		_, err = s.UpdateSettings(t.Context(), actor, shop.SettingsChange{PageLength: ptr(9), Locale: ptr("de-CH")})
 		require.NoError(t, err)
-		_, err = s.TransactStock(t.Context(), actor, []store.StockChange{{ProductID: "anvil", Action: store.StockAllocate, Quantity: 3, Reason: "<order> & \"co\""}})
+		_, err = s.TransactStock(t.Context(), actor, []shop.StockChange{{ProductID: "anvil", Action: shop.StockAllocate, Quantity: 3, Reason: "<order> & \"co\""}})
 		require.NoError(t, err)
 		requireSameElsewhere(t, e, s)
 	}
@@ -94,7 +94,7 @@ func exportLedger(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := d.Store, d.db // whose clock stands still
 		other := elsewhere(t, d.engine)
-		imported(t, s, shop)
+		imported(t, s, shopFile)
 		rapid.Check(t, func(t *rapid.T) {
 			for range rapid.IntRange(1, 4).Draw(t, "batches") {
 				batch := rapid.SliceOfN(rapid.Custom(drawShopChange), 1, 4).Draw(t, "batch")
@@ -109,24 +109,24 @@ func exportLedger(d *desk) func(*testing.T) {
 	}
 }
 
-func drawShopChange(t *rapid.T) store.StockChange {
-	return store.StockChange{
+func drawShopChange(t *rapid.T) shop.StockChange {
+	return shop.StockChange{
 		ProductID: rapid.SampledFrom([]string{"anvil", "brush", "chalk"}).Draw(t, "product"),
-		Action:    rapid.SampledFrom(store.StockActions()).Draw(t, "action"),
+		Action:    rapid.SampledFrom(shop.StockActions()).Draw(t, "action"),
 		Quantity:  rapid.IntRange(1, 5).Draw(t, "quantity"),
 	}
 }
 
 func exportLedgerRaced(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		stores := []*store.Store{e.Open(t), e.Open(t)}
-		imported(t, stores[0], shop)
+		stores := []*shop.Store{e.Open(t), e.Open(t)}
+		imported(t, stores[0], shopFile)
 		var group sync.WaitGroup
 		for n := range 16 {
 			group.Go(func() {
 				for i := range 12 {
-					change := store.StockChange{ProductID: "anvil", Action: store.StockActions()[(n+i)%5], Quantity: 1 + (n*i)%7}
-					_, _ = stores[n%2].TransactStock(context.Background(), actor, []store.StockChange{change})
+					change := shop.StockChange{ProductID: "anvil", Action: shop.StockActions()[(n+i)%5], Quantity: 1 + (n*i)%7}
+					_, _ = stores[n%2].TransactStock(context.Background(), actor, []shop.StockChange{change})
 				}
 			})
 		}
@@ -138,7 +138,7 @@ func exportLedgerRaced(e Engine) func(*testing.T) {
 func exportAttachments(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
-		imported(t, s, shop)
+		imported(t, s, shopFile)
 		rapid.Check(t, func(t *rapid.T) {
 			ids := rapid.Permutation([]string{"anvil", "brush", "chalk", "drill-draft", "easel", "frame", "glue"}).Draw(t, "order")
 			ids = ids[:rapid.IntRange(0, len(ids)).Draw(t, "length")]
@@ -160,8 +160,8 @@ func exportAttachments(d *desk) func(*testing.T) {
 func exportUnwritable(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s, full := d.Store, errors.New("the disk is full")
-		imported(t, s, shop)
-		_, err := s.Export(t.Context(), failingWriter{full}, store.ExportOptions{})
+		imported(t, s, shopFile)
+		_, err := s.Export(t.Context(), failingWriter{full}, shop.ExportOptions{})
 		require.ErrorIs(t, err, full)
 	}
 }

@@ -11,19 +11,20 @@ import (
 
 	"portico/store"
 	"portico/store/seal"
+	"portico/store/shop"
 )
 
 // password is one that is found nowhere but where it was put.
 const password = "xyzzy-hunter2-plugh"
 
-func secret(text string) *store.Secret {
-	s := store.NewSecret(text)
+func secret(text string) *shop.Secret {
+	s := shop.NewSecret(text)
 	return &s
 }
 
 // whole is the first configuration of the card processor.
-func whole() store.GatewayChange {
-	return store.GatewayChange{MerchantID: ptr("m-1"), Username: ptr("shop"), Password: secret(password), Enabled: ptr(true)}
+func whole() shop.GatewayChange {
+	return shop.GatewayChange{MerchantID: ptr("m-1"), Username: ptr("shop"), Password: secret(password), Enabled: ptr(true)}
 }
 
 // Gateways is the promise about the gateways' configuration (DESIGN 7).
@@ -41,8 +42,8 @@ func gatewaysListed(e Engine) func(*testing.T) {
 		s := e.Open(t)
 		list, err := s.Gateways(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, []*store.Gateway{
-			{Slug: store.GatewayCardProcessor, Name: "Card Processor"}, {Slug: store.GatewayManual, Name: "Manual"},
+		require.Equal(t, []*shop.Gateway{
+			{Slug: shop.GatewayCardProcessor, Name: "Card Processor"}, {Slug: shop.GatewayManual, Name: "Manual"},
 		}, list)
 		require.False(t, list[0].Configured())
 		for _, slug := range []string{"", "stripe", "CARD_PROCESSOR"} {
@@ -60,23 +61,23 @@ func gatewayMerged(e Engine) func(*testing.T) {
 		s := e.Open(t, at(clock))
 		g, err := s.UpdateGateway(t.Context(), actor, "card_processor", whole())
 		require.NoError(t, err)
-		require.Equal(t, &store.Gateway{Slug: store.GatewayCardProcessor, Name: "Card Processor", Enabled: true, MerchantID: "m-1", Login: "shop",
+		require.Equal(t, &shop.Gateway{Slug: shop.GatewayCardProcessor, Name: "Card Processor", Enabled: true, MerchantID: "m-1", Login: "shop",
 			PasswordSet: true, Fingerprint: g.Fingerprint, ChangedAt: noon, ChangedBy: actor}, g)
 		require.Len(t, g.Fingerprint, 16)
 		for _, c := range []struct {
 			name   string
-			change store.GatewayChange
-			want   func(*store.Gateway)
+			change shop.GatewayChange
+			want   func(*shop.Gateway)
 		}{
-			{"nothing", store.GatewayChange{}, func(*store.Gateway) {}},
-			{"a name", store.GatewayChange{Name: ptr("Cards")}, func(g *store.Gateway) { g.Name = "Cards" }},
-			{"an empty name", store.GatewayChange{Name: ptr("")}, func(*store.Gateway) {}},
-			{"disabled, for tests", store.GatewayChange{Enabled: ptr(false), Test: ptr(true)}, func(g *store.Gateway) { g.Enabled, g.Test = false, true }},
-			{"a username", store.GatewayChange{Username: ptr("other")}, func(g *store.Gateway) { g.Login = "other" }},
-			{"the mask for the password", store.GatewayChange{Password: secret(store.SecretMask)}, func(*store.Gateway) {}},
-			{"what was read, sent back whole", store.GatewayChange{Name: ptr("Cards"), Enabled: ptr(true), Test: ptr(true), MerchantID: ptr("m-1"), Password: secret(store.SecretMask)},
-				func(g *store.Gateway) { g.Enabled = true }},
-			{"a merchant", store.GatewayChange{MerchantID: ptr("m-2")}, func(g *store.Gateway) { g.MerchantID = "m-2" }},
+			{"nothing", shop.GatewayChange{}, func(*shop.Gateway) {}},
+			{"a name", shop.GatewayChange{Name: ptr("Cards")}, func(g *shop.Gateway) { g.Name = "Cards" }},
+			{"an empty name", shop.GatewayChange{Name: ptr("")}, func(*shop.Gateway) {}},
+			{"disabled, for tests", shop.GatewayChange{Enabled: ptr(false), Test: ptr(true)}, func(g *shop.Gateway) { g.Enabled, g.Test = false, true }},
+			{"a username", shop.GatewayChange{Username: ptr("other")}, func(g *shop.Gateway) { g.Login = "other" }},
+			{"the mask for the password", shop.GatewayChange{Password: secret(shop.SecretMask)}, func(*shop.Gateway) {}},
+			{"what was read, sent back whole", shop.GatewayChange{Name: ptr("Cards"), Enabled: ptr(true), Test: ptr(true), MerchantID: ptr("m-1"), Password: secret(shop.SecretMask)},
+				func(g *shop.Gateway) { g.Enabled = true }},
+			{"a merchant", shop.GatewayChange{MerchantID: ptr("m-2")}, func(g *shop.Gateway) { g.MerchantID = "m-2" }},
 		} {
 			want := *g
 			c.want(&want)
@@ -88,19 +89,19 @@ func gatewayMerged(e Engine) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, g, read, c.name)
 		}
-		again, err := s.UpdateGateway(t.Context(), actor, "card_processor", store.GatewayChange{Password: secret(password)})
+		again, err := s.UpdateGateway(t.Context(), actor, "card_processor", shop.GatewayChange{Password: secret(password)})
 		require.NoError(t, err)
 		require.Equal(t, g.Fingerprint, again.Fingerprint, "of the same password")
-		other, err := s.UpdateGateway(t.Context(), actor, "card_processor", store.GatewayChange{Password: secret("another")})
+		other, err := s.UpdateGateway(t.Context(), actor, "card_processor", shop.GatewayChange{Password: secret("another")})
 		require.NoError(t, err)
 		require.NotEqual(t, g.Fingerprint, other.Fingerprint)
-		manual, err := s.UpdateGateway(t.Context(), actor, "manual", store.GatewayChange{Enabled: ptr(true)})
+		manual, err := s.UpdateGateway(t.Context(), actor, "manual", shop.GatewayChange{Enabled: ptr(true)})
 		require.NoError(t, err, "which needs no credentials")
 		require.True(t, manual.Enabled)
-		manual, err = s.UpdateGateway(t.Context(), actor, "manual", store.GatewayChange{Name: ptr("Manual"), Enabled: ptr(false), Test: ptr(false), MerchantID: ptr(""), Username: ptr(""), Password: secret("")})
+		manual, err = s.UpdateGateway(t.Context(), actor, "manual", shop.GatewayChange{Name: ptr("Manual"), Enabled: ptr(false), Test: ptr(false), MerchantID: ptr(""), Username: ptr(""), Password: secret("")})
 		require.NoError(t, err, "what was read of it, sent back whole")
 		require.False(t, manual.Enabled)
-		require.Empty(t, s.SecretMark(secret(store.SecretMask)), "no secret is marked")
+		require.Empty(t, s.SecretMark(secret(shop.SecretMask)), "no secret is marked")
 		require.NotEmpty(t, s.SecretMark(secret("")))
 	}
 }
@@ -108,7 +109,7 @@ func gatewayMerged(e Engine) func(*testing.T) {
 func gatewayRefused(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		change := func(with func(*store.GatewayChange)) store.GatewayChange {
+		change := func(with func(*shop.GatewayChange)) shop.GatewayChange {
 			c := whole()
 			with(&c)
 			return c
@@ -116,19 +117,19 @@ func gatewayRefused(e Engine) func(*testing.T) {
 		long := strings.Repeat("p", 1025)
 		for _, c := range []struct {
 			name, slug string
-			change     store.GatewayChange
+			change     shop.GatewayChange
 			code       store.Code
 			members    []string
 		}{
-			{"nothing at first", "card_processor", store.GatewayChange{}, store.Unprocessable, []string{"merchantId", "username", "password"}},
-			{"enabled without credentials", "card_processor", store.GatewayChange{Enabled: ptr(true)}, store.Unprocessable, []string{"merchantId", "username", "password"}},
-			{"no password at first", "card_processor", change(func(c *store.GatewayChange) { c.Password = nil }), store.Unprocessable, []string{"password"}},
-			{"the mask at first", "card_processor", change(func(c *store.GatewayChange) { c.Password = secret(store.SecretMask) }), store.Unprocessable, []string{"password"}},
-			{"an empty password", "card_processor", change(func(c *store.GatewayChange) { c.Password = secret("") }), store.Unprocessable, []string{"password"}},
-			{"empty names", "card_processor", change(func(c *store.GatewayChange) { c.MerchantID, c.Username = ptr(""), ptr("") }), store.Unprocessable, []string{"merchantId", "username"}},
-			{"a long password", "card_processor", change(func(c *store.GatewayChange) { c.Password = secret(long) }), store.Unprocessable, []string{"password"}},
-			{"NUL in the password", "card_processor", change(func(c *store.GatewayChange) { c.Password = secret("a\x00" + password) }), store.Invalid, []string{"password"}},
-			{"a long name", "card_processor", change(func(c *store.GatewayChange) { c.Name = &long }), store.Unprocessable, []string{"name"}},
+			{"nothing at first", "card_processor", shop.GatewayChange{}, store.Unprocessable, []string{"merchantId", "username", "password"}},
+			{"enabled without credentials", "card_processor", shop.GatewayChange{Enabled: ptr(true)}, store.Unprocessable, []string{"merchantId", "username", "password"}},
+			{"no password at first", "card_processor", change(func(c *shop.GatewayChange) { c.Password = nil }), store.Unprocessable, []string{"password"}},
+			{"the mask at first", "card_processor", change(func(c *shop.GatewayChange) { c.Password = secret(shop.SecretMask) }), store.Unprocessable, []string{"password"}},
+			{"an empty password", "card_processor", change(func(c *shop.GatewayChange) { c.Password = secret("") }), store.Unprocessable, []string{"password"}},
+			{"empty names", "card_processor", change(func(c *shop.GatewayChange) { c.MerchantID, c.Username = ptr(""), ptr("") }), store.Unprocessable, []string{"merchantId", "username"}},
+			{"a long password", "card_processor", change(func(c *shop.GatewayChange) { c.Password = secret(long) }), store.Unprocessable, []string{"password"}},
+			{"NUL in the password", "card_processor", change(func(c *shop.GatewayChange) { c.Password = secret("a\x00" + password) }), store.Invalid, []string{"password"}},
+			{"a long name", "card_processor", change(func(c *shop.GatewayChange) { c.Name = &long }), store.Unprocessable, []string{"name"}},
 			{"credentials of the manual gateway", "manual", whole(), store.Unprocessable, []string{"merchantId", "username", "password"}},
 		} {
 			_, err := s.UpdateGateway(t.Context(), actor, c.slug, c.change)
@@ -142,7 +143,7 @@ func gatewayRefused(e Engine) func(*testing.T) {
 			require.NotContains(t, fmt.Sprintf("%v %+v", err, err), password, c.name)
 			require.Equal(t, 0, count(t, e.SQL(t), "gateway"), c.name)
 		}
-		_, err := e.Open(t, func(c *store.Config) { c.Sealer = nil }).UpdateGateway(t.Context(), actor, "card_processor", whole())
+		_, err := e.Open(t, func(c *shop.Config) { c.Sealer = nil }).UpdateGateway(t.Context(), actor, "card_processor", whole())
 		require.ErrorContains(t, err, "key that seals secrets")
 	}
 }
@@ -163,12 +164,12 @@ func gatewaySealed(e Engine) func(*testing.T) {
 		require.Greater(t, len(sealed), len(password))
 
 		// Another key opens nothing, and changes nothing.
-		_, err = e.Open(t, func(c *store.Config) { c.Sealer = Sealer(t, 'o') }).UpdateGateway(t.Context(), actor, "card_processor", store.GatewayChange{Enabled: ptr(false)})
+		_, err = e.Open(t, func(c *shop.Config) { c.Sealer = Sealer(t, 'o') }).UpdateGateway(t.Context(), actor, "card_processor", shop.GatewayChange{Enabled: ptr(false)})
 		require.ErrorIs(t, err, seal.ErrKey)
 		read, err := s.Gateway(t.Context(), "card_processor")
 		require.NoError(t, err)
 		require.Equal(t, g, read)
-		bare, err := e.Open(t, func(c *store.Config) { c.Sealer = nil }).Gateway(t.Context(), "card_processor")
+		bare, err := e.Open(t, func(c *shop.Config) { c.Sealer = nil }).Gateway(t.Context(), "card_processor")
 		require.NoError(t, err, "who has no key sees that there is a password")
 		require.True(t, bare.PasswordSet)
 		require.Empty(t, bare.Fingerprint)
@@ -181,7 +182,7 @@ func gatewayRaced(e Engine) func(*testing.T) {
 		failures := make([]error, 20)
 		var group sync.WaitGroup
 		for i := range failures {
-			on := []*store.Store{s, other}[i%2]
+			on := []*shop.Store{s, other}[i%2]
 			change := whole()
 			if i%4 < 2 {
 				change.Name = ptr("Cards")
@@ -206,7 +207,7 @@ func gatewayImported(e Engine) func(*testing.T) {
 		s := e.Open(t)
 		g, err := s.UpdateGateway(t.Context(), actor, "card_processor", whole())
 		require.NoError(t, err)
-		imported(t, s, shop)
+		imported(t, s, shopFile)
 		after, err := s.Gateway(t.Context(), "card_processor")
 		require.NoError(t, err)
 		require.Equal(t, g.Fingerprint, after.Fingerprint)

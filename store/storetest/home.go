@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // fileReplaced has a store write while its file gives way to another: nothing
@@ -19,8 +20,8 @@ func fileReplaced(e Engine) func(*testing.T) {
 			t.Skip("there is no file")
 		}
 		s := stocked(t, e, 0, "a")
-		path, _ := store.SQLiteFile(e.URL(t))
-		other, _ := store.SQLiteFile(e.Another(t))
+		path, _ := shop.SQLiteFile(e.URL(t))
+		other, _ := shop.SQLiteFile(e.Another(t))
 		require.NoError(t, e.SQL(t).Close()) // which knows nothing of all this
 		former := filepath.Join(t.TempDir(), "former.db")
 		made := 0
@@ -40,13 +41,13 @@ func fileReplaced(e Engine) func(*testing.T) {
 		Soon(t, 0, func() int64 { return sizeOf(t, path+"-wal") }, "the log is of the former file")
 		require.NoError(t, s.Close())
 
-		again, err := store.Open(t.Context(), store.Config{URL: e.URL(t)})
+		again, err := shop.Open(t.Context(), shop.Config{URL: e.URL(t)})
 		require.NoError(t, err)
 		stocks, err := again.Stocks(t.Context(), store.ListQuery{})
 		require.NoError(t, err)
 		require.Empty(t, stocks.Items, "the other file, as it was")
 		require.NoError(t, again.Close())
-		before, err := store.Open(t.Context(), store.Config{URL: "file:" + former})
+		before, err := shop.Open(t.Context(), shop.Config{URL: "file:" + former})
 		require.NoError(t, err)
 		t.Cleanup(func() { before.Close() })
 		require.GreaterOrEqual(t, available(t, before, "a"), made, "what was acknowledged is in the former file")
@@ -61,8 +62,8 @@ func fileReplacedAtTheEnd(e Engine) func(*testing.T) {
 		}
 		s := stocked(t, e, 0, "a")
 		require.NoError(t, increment(t.Context(), s, "a"))
-		path, _ := store.SQLiteFile(e.URL(t))
-		other, _ := store.SQLiteFile(e.Another(t))
+		path, _ := shop.SQLiteFile(e.URL(t))
+		other, _ := shop.SQLiteFile(e.Another(t))
 		require.NoError(t, e.SQL(t).Close()) // which knows nothing of all this
 		require.NoError(t, os.Rename(other, path))
 		require.NoError(t, s.Close())

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Idempotency is the promise of store.WithIdempotencyKey. Increments of stock
@@ -33,15 +34,15 @@ func Idempotency(t *testing.T, e Engine) {
 }
 
 // few keeps so many keys of a client, and so many bytes.
-func few(keys int, bytes int64) func(*store.Config) {
-	return func(config *store.Config) { config.KeptKeys, config.KeptKeyBytes = keys, bytes }
+func few(keys int, bytes int64) func(*shop.Config) {
+	return func(config *shop.Config) { config.KeptKeys, config.KeptKeyBytes = keys, bytes }
 }
 
 // underKey is a write under a key, and whether it was a replay.
-func underKey(t *testing.T, s *store.Store, by store.Actor, key string) (replayed bool, err error) {
+func underKey(t *testing.T, s *shop.Store, by store.Actor, key string) (replayed bool, err error) {
 	t.Helper()
 	var replays atomic.Int64
-	change := []store.StockChange{{ProductID: "a", Action: store.StockIncrement, Quantity: 1}}
+	change := []shop.StockChange{{ProductID: "a", Action: shop.StockIncrement, Quantity: 1}}
 	_, err = s.TransactStock(keyed(t.Context(), key, "o", change, &replays), by, change)
 	return replays.Load() > 0, err
 }
@@ -49,8 +50,8 @@ func underKey(t *testing.T, s *store.Store, by store.Actor, key string) (replaye
 func keysMakeRoom(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		SeedStock(t, e.SQL(t), store.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
-		for name, bound := range map[string]func(*store.Config){"n": few(10, 0), "b": few(0, 10*300)} { // an answer is some 200 to 300 bytes
+		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		for name, bound := range map[string]func(*shop.Config){"n": few(10, 0), "b": few(0, 10*300)} { // an answer is some 200 to 300 bytes
 			s := e.Open(t, at(clock), bound)
 			for i := range 40 {
 				_, err := underKey(t, s, "client:a", name+fmt.Sprint(i))
@@ -75,7 +76,7 @@ func keysSafe(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		s := e.Open(t, at(clock), few(10, 0))
-		SeedStock(t, e.SQL(t), store.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		made := 0
 		var refusal error
 		for i := 0; refusal == nil && i < 100; i++ {
@@ -94,7 +95,7 @@ func keysSafe(e Engine) func(*testing.T) {
 		require.Equal(t, made, available(t, s, "a"), "none was made twice")
 		_, err := underKey(t, s, "client:b", "another")
 		require.NoError(t, err)
-		change := []store.StockChange{{ProductID: "a", Action: store.StockIncrement, Quantity: 1}}
+		change := []shop.StockChange{{ProductID: "a", Action: shop.StockIncrement, Quantity: 1}}
 		_, err = s.TransactStock(t.Context(), "client:a", change)
 		require.NoError(t, err, "without a key")
 		clock.Advance(2 * time.Hour)
@@ -105,7 +106,7 @@ func keysSafe(e Engine) func(*testing.T) {
 
 // keyed is one use of a key; input is what the caller asks for.
 func keyed(ctx context.Context, key, operation string, input any, replayed *atomic.Int64) context.Context {
-	return store.WithIdempotencyKey(ctx, &store.IdempotencyKey{Key: key, Operation: operation, Input: input, Replayed: func() { replayed.Add(1) }})
+	return shop.WithIdempotencyKey(ctx, &shop.IdempotencyKey{Key: key, Operation: operation, Input: input, Replayed: func() { replayed.Add(1) }})
 }
 
 func keyReplays(e Engine) func(*testing.T) {
@@ -114,7 +115,7 @@ func keyReplays(e Engine) func(*testing.T) {
 		s := stocked(t, e, 10, "a", "b")
 		late := e.Open(t, at(clock))
 		var replayed atomic.Int64
-		change := []store.StockChange{{ProductID: "b", Action: store.StockSet, Quantity: 3, Reason: `a "quoted" é reason`}, {ProductID: "a", Action: store.StockDecrement, Quantity: 10}}
+		change := []shop.StockChange{{ProductID: "b", Action: shop.StockSet, Quantity: 3, Reason: `a "quoted" é reason`}, {ProductID: "a", Action: shop.StockDecrement, Quantity: 10}}
 		first, err := s.TransactStock(keyed(t.Context(), "k", "o", change, &replayed), actor, change)
 		require.NoError(t, err)
 		require.Zero(t, replayed.Load())
@@ -138,10 +139,10 @@ func keyKeeps(e Engine) func(*testing.T) {
 		s := e.Open(t, at(clock))
 		var replayed atomic.Int64
 		under := func(key string) context.Context { return keyed(t.Context(), key, "o", nil, &replayed) }
-		write := func() (p *store.Promotion, codes []*store.PromotionCode) {
+		write := func() (p *shop.Promotion, codes []*shop.PromotionCode) {
 			p, err := s.CreatePromotion(under("one"), actor, "", percentOff(clock.Now()))
 			require.NoError(t, err)
-			_, codes, err = s.CreatePromotionCodes(under("two"), actor, p.ID, []store.NewCode{{Code: "a"}}, "")
+			_, codes, err = s.CreatePromotionCodes(under("two"), actor, p.ID, []shop.NewCode{{Code: "a"}}, "")
 			require.NoError(t, err)
 			return p, codes
 		}
@@ -192,7 +193,7 @@ func keyScoped(e Engine) func(*testing.T) {
 			actor     store.Actor
 			operation string
 		}{{"client:1", "o"}, {"client:2", "o"}, {"client:1", "p"}, {"client:2", "p"}, {"client:1", "o"}} {
-			_, err := s.TransactStock(keyed(t.Context(), "k", use.operation, 1, &replayed), use.actor, []store.StockChange{{ProductID: "a", Action: store.StockIncrement, Quantity: 1}})
+			_, err := s.TransactStock(keyed(t.Context(), "k", use.operation, 1, &replayed), use.actor, []shop.StockChange{{ProductID: "a", Action: shop.StockIncrement, Quantity: 1}})
 			require.NoError(t, err)
 		}
 		require.EqualValues(t, 1, replayed.Load())
@@ -204,7 +205,7 @@ func keyOfFailure(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := stocked(t, e, 0, "a")
 		var replayed atomic.Int64
-		decrement := []store.StockChange{{ProductID: "a", Action: store.StockDecrement, Quantity: 1}}
+		decrement := []shop.StockChange{{ProductID: "a", Action: shop.StockDecrement, Quantity: 1}}
 		for range 2 {
 			_, err := s.TransactStock(keyed(t.Context(), "k", "o", 1, &replayed), actor, decrement)
 			requireFault(t, err, store.Unprocessable, "changes.0.quantity")
@@ -237,9 +238,9 @@ func keyRaced(e Engine) func(*testing.T) {
 			var replayed atomic.Int64
 			var mu sync.Mutex
 			answers := map[string]int{}
-			together(t, e, func(s *store.Store, _ int) {
+			together(t, e, func(s *shop.Store, _ int) {
 				made, err := s.TransactStock(keyed(t.Context(), fmt.Sprint("k", round), "o", 1, &replayed), actor,
-					[]store.StockChange{{ProductID: "a", Action: store.StockDecrement, Quantity: 1}})
+					[]shop.StockChange{{ProductID: "a", Action: shop.StockDecrement, Quantity: 1}})
 				if err != nil {
 					t.Errorf("a writer is told %v", err)
 					return
@@ -261,7 +262,7 @@ func keyDisputed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := stocked(t, e, 0, "a")
 		var replayed, made atomic.Int64
-		together(t, e, func(s *store.Store, writer int) {
+		together(t, e, func(s *shop.Store, writer int) {
 			err := increment(keyed(t.Context(), "k", "o", writer, &replayed), s, "a")
 			switch {
 			case err == nil:

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"portico/store"
+	"portico/store/shop"
 )
 
 // Import is the promise of Store.Import, but for its faults (ImportFaults).
@@ -41,7 +41,7 @@ func Import(t *testing.T, e Engine) {
 // desk is a store that tests share one after the other, each of which finds
 // it empty: a database on PostgreSQL takes longer to make than most of them.
 type desk struct {
-	*store.Store
+	*shop.Store
 	engine Engine
 	db     *sql.DB
 	clock  *Clock
@@ -64,13 +64,13 @@ func (d *desk) run(t *testing.T, name string, test func(*desk) func(*testing.T))
 func importKept(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
-		report := imported(t, s, shop)
+		report := imported(t, s, shopFile)
 		want := map[string]int{}
 		for _, line := range Shop() {
 			want[kindOf(line)]++
 		}
 		require.Equal(t, want, report.Resources)
-		require.Equal(t, shop, exported(t, s))
+		require.Equal(t, shopFile, exported(t, s))
 		requireStockKept(t, d.db)
 	}
 }
@@ -79,10 +79,10 @@ func importWhole(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		text := strings.NewReplacer(`"quantity":2`, `"quantity":2.0`, `"sort_order":1`, `"sort_order":1e0`, `"amount":129900`, `"amount":1299e2`,
-			`"available":7,"allocated":2`, `"available":7.00,"allocated":20e-1`, `"page_length":25`, `"page_length":25.0`).Replace(shop)
-		require.NotEqual(t, shop, text)
+			`"available":7,"allocated":2`, `"available":7.00,"allocated":20e-1`, `"page_length":25`, `"page_length":25.0`).Replace(shopFile)
+		require.NotEqual(t, shopFile, text)
 		imported(t, s, text)
-		require.Equal(t, shop, exported(t, s))
+		require.Equal(t, shopFile, exported(t, s))
 	}
 }
 
@@ -92,7 +92,7 @@ func kindOf(line string) string { return strings.Split(line, `"`)[3] }
 func importAgain(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
-		for _, text := range []string{shop, generated(t, 300, 3)} {
+		for _, text := range []string{shopFile, generated(t, 300, 3)} {
 			imported(t, s, text)
 			before := exported(t, s)
 			require.Zero(t, imported(t, s, text).Changed)
@@ -124,8 +124,8 @@ func importCounted(d *desk) func(*testing.T) {
 		}
 		t.Run("one of many", func(t *testing.T) {
 			wipe(t, db)
-			imported(t, s, shop)
-			changed := strings.Replace(shop, `"name":"Chalk"`, `"name":"Crayon"`, 1)
+			imported(t, s, shopFile)
+			changed := strings.Replace(shopFile, `"name":"Chalk"`, `"name":"Crayon"`, 1)
 			require.Equal(t, 1, imported(t, s, changed).Changed)
 			require.Equal(t, changed, exported(t, s))
 		})
@@ -206,8 +206,8 @@ func requireStockKept(t require.TestingT, db *sql.DB) {
 }
 
 // inBatches imports a file in transactions of a few hundred lines.
-func inBatches(t require.TestingT, s *store.Store, text string) {
-	_, err := s.Import(context.Background(), actor, file(text), store.ImportOptions{Batch: 300})
+func inBatches(t require.TestingT, s *shop.Store, text string) {
+	_, err := s.Import(context.Background(), actor, file(text), shop.ImportOptions{Batch: 300})
 	require.NoError(t, err)
 }
 
@@ -250,7 +250,7 @@ func importDuplicates(d *desk) func(*testing.T) {
 					lines = append(lines, strings.ReplaceAll(later, `"name":"Anvil"`, `"name":"Anvil II"`))
 				}
 				inBatches(t, s, ndjson(lines...))
-				require.Equal(t, strings.ReplaceAll(shop, `"name":"Anvil"`, `"name":"Anvil II"`), exported(t, s))
+				require.Equal(t, strings.ReplaceAll(shopFile, `"name":"Anvil"`, `"name":"Anvil II"`), exported(t, s))
 				requireStockKept(t, db)
 			})
 		}
@@ -261,17 +261,17 @@ func importFormats(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := d.Store, d.db
 		for name, text := range map[string]string{
-			"CRLF":               strings.ReplaceAll(shop, "\n", "\r\n"),
-			"no last newline":    strings.TrimSuffix(shop, "\n"),
-			"blank lines":        "\n \n\t\r\n" + strings.ReplaceAll(shop, "\n", "\n\n"),
-			"a byte order mark":  "\ufeff" + shop,
-			"spaces around":      "  " + strings.ReplaceAll(shop, "\n", "  \n\t"),
-			"everything at once": "\ufeff\r\n" + strings.TrimSuffix(strings.ReplaceAll(shop, "\n", "\r\n\r\n"), "\r\n\r\n"),
+			"CRLF":               strings.ReplaceAll(shopFile, "\n", "\r\n"),
+			"no last newline":    strings.TrimSuffix(shopFile, "\n"),
+			"blank lines":        "\n \n\t\r\n" + strings.ReplaceAll(shopFile, "\n", "\n\n"),
+			"a byte order mark":  "\ufeff" + shopFile,
+			"spaces around":      "  " + strings.ReplaceAll(shopFile, "\n", "  \n\t"),
+			"everything at once": "\ufeff\r\n" + strings.TrimSuffix(strings.ReplaceAll(shopFile, "\n", "\r\n\r\n"), "\r\n\r\n"),
 		} {
 			t.Run(name, func(t *testing.T) {
 				wipe(t, db)
 				imported(t, s, text)
-				require.Equal(t, shop, exported(t, s))
+				require.Equal(t, shopFile, exported(t, s))
 			})
 		}
 		t.Run("an empty file", func(t *testing.T) {
@@ -287,12 +287,12 @@ func importFormats(d *desk) func(*testing.T) {
 func importCanonical(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
-		text := strings.ReplaceAll(shop, lamp, strings.ToUpper(lamp))
+		text := strings.ReplaceAll(shopFile, lamp, strings.ToUpper(lamp))
 		text = strings.ReplaceAll(text, `"created_at":"2023-01-04T00:00:00.000Z"`, `"created_at":"2023-01-04T02:00:00.0009+02:00"`)
 		text = strings.ReplaceAll(text, `"updated_at":"2024-01-04T00:00:00.000Z"`, `"updated_at":"2024-01-04T00:00:00.000"`)
-		require.NotEqual(t, shop, text)
+		require.NotEqual(t, shopFile, text)
 		imported(t, s, text)
-		require.Equal(t, shop, exported(t, s))
+		require.Equal(t, shopFile, exported(t, s))
 	}
 }
 
@@ -327,13 +327,13 @@ func importLenient(d *desk) func(*testing.T) {
 		s := d.Store
 		product := line("product", "frame")
 		text := ndjson(`{"type":"customer","id":"bob"}`, strings.Replace(product, `"slug":"frame"`, `"colour":1,"slug":"frame"`, 1))
-		_, err := s.Import(t.Context(), actor, file(text), store.ImportOptions{})
+		_, err := s.Import(t.Context(), actor, file(text), shop.ImportOptions{})
 		require.Len(t, faultsOf(t, err), 2)
-		report, err := s.Import(t.Context(), actor, file(text), store.ImportOptions{Lenient: true})
+		report, err := s.Import(t.Context(), actor, file(text), shop.ImportOptions{Lenient: true})
 		require.NoError(t, err)
 		require.Equal(t, map[string]int{"product": 1}, report.Resources)
 		require.Contains(t, exported(t, s), product)
-		_, err = s.Import(t.Context(), actor, file(`{"type":"file","id":"f","file_name":5,"link":{"href":"x"},"colour":1}`), store.ImportOptions{Lenient: true})
+		_, err = s.Import(t.Context(), actor, file(`{"type":"file","id":"f","file_name":5,"link":{"href":"x"},"colour":1}`), shop.ImportOptions{Lenient: true})
 		require.Len(t, faultsOf(t, err), 1, "what is known must still be right")
 	}
 }
@@ -357,7 +357,7 @@ func importKeepsCreation(d *desk) func(*testing.T) {
 func importResumed(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := d.Store, d.db
-		text := generated(t, 600, 7) + shop
+		text := generated(t, 600, 7) + shopFile
 		imported(t, s, text)
 		want := withoutLedger(exported(t, s))
 		for percent := 70; percent < 300; percent += 90 {
@@ -365,7 +365,7 @@ func importResumed(d *desk) func(*testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var mu sync.Mutex
 			seen := int64(0)
-			_, err := s.Import(ctx, actor, file(text), store.ImportOptions{Batch: 500, Progress: func(done int64) {
+			_, err := s.Import(ctx, actor, file(text), shop.ImportOptions{Batch: 500, Progress: func(done int64) {
 				mu.Lock()
 				defer mu.Unlock()
 				if seen += done; seen > int64(len(text)*percent/100) {
@@ -386,17 +386,17 @@ func importResumed(d *desk) func(*testing.T) {
 
 func importTogether(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		stores := []*store.Store{e.Open(t), e.Open(t), e.Open(t)}
+		stores := []*shop.Store{e.Open(t), e.Open(t), e.Open(t)}
 		failures := make([]error, len(stores))
 		var group sync.WaitGroup
 		for i, s := range stores {
-			group.Go(func() { _, failures[i] = s.Import(context.Background(), actor, file(shop), store.ImportOptions{}) })
+			group.Go(func() { _, failures[i] = s.Import(context.Background(), actor, file(shopFile), shop.ImportOptions{}) })
 		}
 		group.Wait()
 		for _, failure := range failures {
 			require.NoError(t, failure)
 		}
-		require.Equal(t, shop, exported(t, stores[0]))
+		require.Equal(t, shopFile, exported(t, stores[0]))
 		requireStockKept(t, e.SQL(t))
 	}
 }
@@ -409,14 +409,14 @@ func importProgress(d *desk) func(*testing.T) {
 			passes int
 		}{
 			"a check and a write":                   {generated(t, 200, 1), 2},
-			"the ledger is written before balances": {shop, 3},
+			"the ledger is written before balances": {shopFile, 3},
 		} {
 			t.Run(name, func(t *testing.T) {
 				var mu sync.Mutex
 				var seen int64
 				opened := 0
 				open := func() (io.ReadCloser, error) { opened++; return file(c.text)() }
-				_, err := s.Import(t.Context(), actor, open, store.ImportOptions{Progress: func(done int64) {
+				_, err := s.Import(t.Context(), actor, open, shop.ImportOptions{Progress: func(done int64) {
 					mu.Lock()
 					defer mu.Unlock()
 					seen += done

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // ImportFaults is the promise of Store.Import about files that are wrong: all
@@ -31,15 +32,15 @@ func ImportFaults(t *testing.T, e Engine) {
 }
 
 // faultsOf are the faults that an import told of.
-func faultsOf(t require.TestingT, err error) []store.ImportFault {
-	var faults *store.ImportFaults
+func faultsOf(t require.TestingT, err error) []shop.ImportFault {
+	var faults *shop.ImportFaults
 	require.ErrorAs(t, err, &faults)
 	require.Equal(t, faults.Count, len(faults.Faults))
 	return faults.Faults
 }
 
 // membersOf are the members at fault, with dots.
-func membersOf(faults []store.ImportFault) []string {
+func membersOf(faults []shop.ImportFault) []string {
 	members := []string{}
 	for _, fault := range faults {
 		members = append(members, strings.Join(fault.Err.Path, "."))
@@ -69,7 +70,7 @@ func importFaultsNamed(d *desk) func(*testing.T) {
 		for _, c := range faultCases() {
 			t.Run(c.name, func(t *testing.T) {
 				text := ndjson(line("file", "photo-1"), "", c.line)
-				_, err := s.Import(t.Context(), actor, file(text), store.ImportOptions{})
+				_, err := s.Import(t.Context(), actor, file(text), shop.ImportOptions{})
 				faults := faultsOf(t, err)
 				require.Len(t, faults, 1, "%v", faults)
 				require.Equal(t, 3, faults[0].Line)
@@ -187,7 +188,7 @@ func importFaultsOfLine(d *desk) func(*testing.T) {
 				[]string{"attributes.sku", "attributes.colour"}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				_, err := s.Import(t.Context(), actor, file(c.line), store.ImportOptions{})
+				_, err := s.Import(t.Context(), actor, file(c.line), shop.ImportOptions{})
 				require.ElementsMatch(t, c.members, membersOf(faultsOf(t, err)))
 			})
 		}
@@ -209,14 +210,14 @@ func importReferences(d *desk) func(*testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				wipe(t, db)
-				_, err := s.Import(t.Context(), actor, file(ndjson("", c.line)), store.ImportOptions{})
+				_, err := s.Import(t.Context(), actor, file(ndjson("", c.line)), shop.ImportOptions{})
 				faults := faultsOf(t, err)
 				require.Contains(t, membersOf(faults), c.member)
 				for _, fault := range faults {
 					require.Equal(t, 2, fault.Line)
 					require.Equal(t, c.kind, fault.Type)
 				}
-				require.ErrorContains(t, &store.ImportFaults{Faults: faults[:1], Count: 1}, "neither in the file nor in the store")
+				require.ErrorContains(t, &shop.ImportFaults{Faults: faults[:1], Count: 1}, "neither in the file nor in the store")
 				var told []string
 				for _, fault := range faults {
 					told = append(told, fault.Error())
@@ -224,13 +225,13 @@ func importReferences(d *desk) func(*testing.T) {
 				for _, word := range c.words {
 					require.Contains(t, strings.Join(told, "\n"), word)
 				}
-				imported(t, s, shop)
+				imported(t, s, shopFile)
 				imported(t, s, ndjson(c.line)) // now that the store has it
 			})
 		}
 		t.Run("each line that refers to what is missing is told", func(t *testing.T) {
 			wipe(t, db)
-			_, err := s.Import(t.Context(), actor, file(ndjson(line("node", "sale"), line("node", "empty"))), store.ImportOptions{})
+			_, err := s.Import(t.Context(), actor, file(ndjson(line("node", "sale"), line("node", "empty"))), shop.ImportOptions{})
 			require.Len(t, faultsOf(t, err), 2)
 		})
 		t.Run("a product's references may be missing", func(t *testing.T) {
@@ -264,8 +265,8 @@ func importTrees(d *desk) func(*testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				wipe(t, db)
-				imported(t, s, shop)
-				_, err := s.Import(t.Context(), actor, file(ndjson(c.lines...)), store.ImportOptions{})
+				imported(t, s, shopFile)
+				_, err := s.Import(t.Context(), actor, file(ndjson(c.lines...)), shop.ImportOptions{})
 				faults := faultsOf(t, err)
 				var lines []int
 				for _, fault := range faults {
@@ -274,12 +275,12 @@ func importTrees(d *desk) func(*testing.T) {
 					require.Contains(t, fault.Error(), c.words)
 				}
 				require.Equal(t, c.want, lines)
-				require.Equal(t, shop, exported(t, s))
+				require.Equal(t, shopFile, exported(t, s))
 			})
 		}
 		t.Run("a whole tree moves to another hierarchy", func(t *testing.T) {
 			wipe(t, db)
-			imported(t, s, shop)
+			imported(t, s, shopFile)
 			imported(t, s, ndjson(node("tools", "attic", ""), node("hand-tools", "attic", "tools")))
 		})
 	}
@@ -288,7 +289,7 @@ func importTrees(d *desk) func(*testing.T) {
 func importFaultsAlone(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		bad := with("hierarchy", "workshop", `"name":"Workshop",`, ``)
-		_, err := d.Import(t.Context(), actor, file(strings.Replace(shop, line("hierarchy", "workshop"), bad, 1)), store.ImportOptions{})
+		_, err := d.Import(t.Context(), actor, file(strings.Replace(shopFile, line("hierarchy", "workshop"), bad, 1)), shop.ImportOptions{})
 		require.Equal(t, []string{"attributes.name"}, membersOf(faultsOf(t, err)), "its nodes are not to blame")
 	}
 }
@@ -296,15 +297,15 @@ func importFaultsAlone(d *desk) func(*testing.T) {
 func importNothing(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
-		imported(t, s, shop)
+		imported(t, s, shopFile)
 		for name, bad := range map[string]string{
 			"a member": with("product", "frame", `"live"`, `"?"`), "a reference": with("catalog_rule", "club", `"outlet"`, `"nowhere"`), "no JSON": `{`,
 		} {
 			t.Run(name, func(t *testing.T) {
 				for _, text := range []string{generated(t, 400, 9) + bad, bad + "\n" + generated(t, 400, 9)} {
-					_, err := s.Import(t.Context(), actor, file(text), store.ImportOptions{})
+					_, err := s.Import(t.Context(), actor, file(text), shop.ImportOptions{})
 					require.Len(t, faultsOf(t, err), 1)
-					require.Equal(t, shop, exported(t, s))
+					require.Equal(t, shopFile, exported(t, s))
 				}
 			})
 		}
@@ -317,7 +318,7 @@ func importLedger(d *desk) func(*testing.T) {
 		before := exported(t, s)
 		product := with("product", "anvil", `"name":"Anvil"`, `"name":"New anvil"`)
 		text := ndjson(product, line("stock_transaction", "ledger-2"), line("stock_transaction", "ledger-3"))
-		_, err := s.Import(t.Context(), actor, file(text+generated(t, 1500, 9)), store.ImportOptions{})
+		_, err := s.Import(t.Context(), actor, file(text+generated(t, 1500, 9)), shop.ImportOptions{})
 		faults := faultsOf(t, err)
 		require.Len(t, faults, 1)
 		require.Equal(t, 2, faults[0].Line)
@@ -326,14 +327,14 @@ func importLedger(d *desk) func(*testing.T) {
 		requireStockKept(t, d.db)
 
 		// What is there already counts: the ledger goes on from it.
-		imported(t, s, shop)
+		imported(t, s, shopFile)
 		more := func(id, action string, quantity int) string {
 			return fmt.Sprintf(`{"type":"stock_transaction","id":%q,"product_id":"anvil","action":%q,"quantity":%d,"created_at":"2024-03-01T00:00:00Z"}`, id, action, quantity)
 		}
 		imported(t, s, ndjson(line("stock_transaction", "ledger-4"), more("m1", "decrement", 7), more("m2", "increment", 1)))
 		require.Equal(t, 1, available(t, s, "anvil"))
 		before = exported(t, s)
-		_, err = s.Import(t.Context(), actor, file(ndjson(more("m1", "decrement", 7), more("m3", "decrement", 1), more("m4", "allocate", 1), more("m5", "set", 2))), store.ImportOptions{})
+		_, err = s.Import(t.Context(), actor, file(ndjson(more("m1", "decrement", 7), more("m3", "decrement", 1), more("m4", "allocate", 1), more("m5", "set", 2))), shop.ImportOptions{})
 		require.Equal(t, 3, faultsOf(t, err)[0].Line)
 		require.Equal(t, before, exported(t, s))
 		requireStockKept(t, d.db)
@@ -342,11 +343,11 @@ func importLedger(d *desk) func(*testing.T) {
 
 func importManyFaults(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		_, err := d.Import(t.Context(), actor, file(strings.Repeat("{}\n", 250)), store.ImportOptions{})
-		var faults *store.ImportFaults
+		_, err := d.Import(t.Context(), actor, file(strings.Repeat("{}\n", 250)), shop.ImportOptions{})
+		var faults *shop.ImportFaults
 		require.ErrorAs(t, err, &faults)
 		require.Equal(t, 250, faults.Count)
-		require.Len(t, faults.Faults, store.MaxImportFaults)
+		require.Len(t, faults.Faults, shop.MaxImportFaults)
 		require.ErrorContains(t, err, "250 faults, the first: line 1: ")
 		for i, fault := range faults.Faults {
 			require.Equal(t, i+1, fault.Line)
@@ -362,7 +363,7 @@ func importLongLine(d *desk) func(*testing.T) {
 		open := func() (io.ReadCloser, error) {
 			return io.NopCloser(io.MultiReader(strings.NewReader(line("file", "photo-1")+"\n"), bytes.NewReader(long))), nil
 		}
-		_, err := s.Import(t.Context(), actor, open, store.ImportOptions{})
+		_, err := s.Import(t.Context(), actor, open, shop.ImportOptions{})
 		require.ErrorContains(t, err, "line 2")
 		require.ErrorContains(t, err, "64 MiB")
 		require.NotContains(t, exported(t, s), "photo-1")
@@ -375,11 +376,11 @@ func importUnreadable(d *desk) func(*testing.T) {
 		for name, open := range map[string]func() (io.ReadCloser, error){
 			"at once": func() (io.ReadCloser, error) { return nil, broken },
 			"midway": func() (io.ReadCloser, error) {
-				return io.NopCloser(io.MultiReader(strings.NewReader(shop), failing{broken})), nil
+				return io.NopCloser(io.MultiReader(strings.NewReader(shopFile), failing{broken})), nil
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
-				_, err := s.Import(t.Context(), actor, open, store.ImportOptions{})
+				_, err := s.Import(t.Context(), actor, open, shop.ImportOptions{})
 				require.ErrorIs(t, err, broken)
 				require.NotContains(t, exported(t, s), "anvil")
 			})
@@ -404,13 +405,13 @@ func importPassed(d *desk) func(*testing.T) {
 		open := func(text string) func() (io.ReadCloser, error) {
 			return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 		}
-		report, err := d.Import(t.Context(), actor, open(ndjson(lines[1:]...)), store.ImportOptions{Lenient: true})
+		report, err := d.Import(t.Context(), actor, open(ndjson(lines[1:]...)), shop.ImportOptions{Lenient: true})
 		require.NoError(t, err)
 		require.Equal(t, map[string]int{"hierarchy": 1, "product": 1}, report.Resources)
 		require.Equal(t, map[string]int{"comet": 29, "hierarchy colour": 1, "hierarchy attributes.shape": 1, "product attributes.variations.*.odd": 2}, report.PassedCount)
-		require.Len(t, report.Passed, store.MaxPassed)
+		require.Len(t, report.Passed, shop.MaxPassed)
 		require.Equal(t, `line 1: comet: type is not a known one: "comet".`, report.Passed[0].Error())
-		report, err = d.Import(t.Context(), actor, open(ndjson(lines[30:]...)), store.ImportOptions{Lenient: true})
+		report, err = d.Import(t.Context(), actor, open(ndjson(lines[30:]...)), shop.ImportOptions{Lenient: true})
 		require.NoError(t, err)
 		var told []string
 		for _, passed := range report.Passed {
@@ -418,7 +419,7 @@ func importPassed(d *desk) func(*testing.T) {
 		}
 		require.Equal(t, []string{"line 1: hierarchy: attributes.shape is not a known member.", "line 1: hierarchy: colour is not a known member.",
 			"line 2: product: attributes.variations.0.odd is not a known member.", "line 2: product: attributes.variations.1.odd is not a known member."}, told)
-		_, err = d.Import(t.Context(), actor, open(ndjson(lines[31], `{"type":"product","id":5,"odd":1}`)), store.ImportOptions{Lenient: true})
+		_, err = d.Import(t.Context(), actor, open(ndjson(lines[31], `{"type":"product","id":5,"odd":1}`)), shop.ImportOptions{Lenient: true})
 		require.Equal(t, []string{"id"}, membersOf(faultsOf(t, err)), "what is wrong stays a fault")
 	}
 }

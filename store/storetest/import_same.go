@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store"
+	"portico/store/shop"
 )
 
 // ImportSame is the promise about what a file says that the store holds
@@ -26,7 +26,7 @@ func importUnwritten(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		wrote := map[int]int{}
 		for _, products := range []int{30, 300} {
-			s := e.Open(t, func(config *store.Config) { config.URL = e.Another(t) })
+			s := e.Open(t, func(config *shop.Config) { config.URL = e.Another(t) })
 			var lines []string
 			for line := range strings.Lines(generated(t, products, 3)) {
 				switch kindOf(line) {
@@ -39,8 +39,8 @@ func importUnwritten(e Engine) func(*testing.T) {
 			}
 			text := strings.Join(lines, "")
 			require.Equal(t, len(lines), imported(t, s, text).Changed)
-			ctx, counter := store.CountStatements(t.Context())
-			report, err := s.Import(ctx, actor, file(text), store.ImportOptions{})
+			ctx, counter := shop.CountStatements(t.Context())
+			report, err := s.Import(ctx, actor, file(text), shop.ImportOptions{})
 			require.NoError(t, err)
 			require.Zero(t, report.Changed)
 			for _, query := range counter.Queries() {
@@ -99,8 +99,8 @@ func importUseTwice(e Engine) func(*testing.T) {
 		for i := range 150 {
 			lines = append(lines, fmt.Sprintf(`{"type":"code_usage","id":"use-%d","promotion_id":"p","code":"CODE","units":1,"reference":"order-%d","created_at":"2025-01-01T00:00:00.000Z"}`, i, min(i, 100)))
 		}
-		_, err := s.Import(t.Context(), actor, file(strings.Join(lines, "\n")), store.ImportOptions{})
-		var faults *store.ImportFaults
+		_, err := s.Import(t.Context(), actor, file(strings.Join(lines, "\n")), shop.ImportOptions{})
+		var faults *shop.ImportFaults
 		require.ErrorAs(t, err, &faults)
 		require.Equal(t, 104, faults.Faults[0].Line)
 		require.Equal(t, []string{"reference"}, faults.Faults[0].Err.Path)
@@ -111,7 +111,7 @@ func importUseTwice(e Engine) func(*testing.T) {
 func importComponents(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		url := e.Another(t)
-		s := e.Open(t, func(config *store.Config) { config.URL = url })
+		s := e.Open(t, func(config *shop.Config) { config.URL = url })
 		imported(t, s, generated(t, 300, 3))
 		db := e.SQLAt(t, url)
 		all := func() (list []string) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Live is an engine whose stores keep all stock in memory.
@@ -35,10 +36,10 @@ func LiveStock(t *testing.T, e Engine) {
 }
 
 // fresh has a store see what a test wrote behind its back.
-func fresh(t require.TestingT, s *store.Store) { require.NoError(t, s.WarmStock(context.Background())) }
+func fresh(t require.TestingT, s *shop.Store) { require.NoError(t, s.WarmStock(context.Background())) }
 
 // settled is what a product has when all that others wrote is known.
-func settled(t require.TestingT, s *store.Store, product string) int {
+func settled(t require.TestingT, s *shop.Store, product string) int {
 	fresh(t, s)
 	return available(t, s, product)
 }
@@ -46,7 +47,7 @@ func settled(t require.TestingT, s *store.Store, product string) int {
 // statements counts those of a read.
 func statements(t *testing.T, read func(context.Context) error) int {
 	t.Helper()
-	ctx, counter := store.CountStatements(t.Context())
+	ctx, counter := shop.CountStatements(t.Context())
 	require.NoError(t, read(ctx))
 	return counter.Count()
 }
@@ -115,7 +116,7 @@ func liveImport(e Engine) func(*testing.T) {
 		s := stocked(t, e, 5, "a", "b")
 		other := e.Open(t)
 		_, err := other.Import(t.Context(), actor, file(`{"type":"stock","id":"a","available":1,"allocated":2,"total":3}
-{"type":"stock","id":"c","available":9,"allocated":0,"total":9}`), store.ImportOptions{})
+{"type":"stock","id":"c","available":9,"allocated":0,"total":9}`), shop.ImportOptions{})
 		require.NoError(t, err)
 		require.Equal(t, 1, available(t, other, "a"), "by the one who imported, at once")
 		Soon(t, 1, func() int { return available(t, s, "a") })
@@ -151,7 +152,7 @@ func liveGaps(e Engine) func(*testing.T) {
 func liveBudget(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		stocked(t, e, 3, "a", "b")
-		s := e.Open(t, func(config *store.Config) { config.StockBytes = 1 })
+		s := e.Open(t, func(config *shop.Config) { config.StockBytes = 1 })
 		fresh(t, s)
 		one := func(ctx context.Context) error { _, err := s.Stock(ctx, "b"); return err }
 		require.Equal(t, 1, statements(t, one))

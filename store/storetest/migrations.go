@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store"
+	"portico/store/shop"
 )
 
 // Migrations is the promise of store.Open about the schema.
@@ -25,12 +25,12 @@ func Migrations(t *testing.T, e Engine) {
 func migrateTogether(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		for range 3 {
-			config := store.Config{URL: e.Blank(t), Synchronous: "OFF"}
-			var stores [4]*store.Store
+			config := shop.Config{URL: e.Blank(t), Synchronous: "OFF"}
+			var stores [4]*shop.Store
 			var failures [4]error
 			var group sync.WaitGroup
 			for i := range stores {
-				group.Go(func() { stores[i], failures[i] = store.Open(context.Background(), config) })
+				group.Go(func() { stores[i], failures[i] = shop.Open(context.Background(), config) })
 			}
 			group.Wait()
 			for i, s := range stores {
@@ -38,7 +38,7 @@ func migrateTogether(e Engine) func(*testing.T) {
 				t.Cleanup(func() { _ = s.Close() })
 			}
 			db := e.SQLAt(t, config.URL)
-			SeedStock(t, db, store.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+			SeedStock(t, db, shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 			for _, s := range stores {
 				require.NoError(t, increment(t.Context(), s, "a"))
 			}
@@ -64,7 +64,7 @@ func migrateAgain(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := e.Open(t), e.SQL(t)
 		before := value(t, db, migrated)
-		_, err := s.UpdateSettings(t.Context(), actor, store.SettingsChange{PageLength: ptr(9)})
+		_, err := s.UpdateSettings(t.Context(), actor, shop.SettingsChange{PageLength: ptr(9)})
 		require.NoError(t, err)
 		require.NoError(t, s.Close())
 		settings, err := e.Open(t).Settings(t.Context())
@@ -82,7 +82,7 @@ func migrateNewer(e Engine) func(*testing.T) {
 		_, err := db.Exec(`UPDATE store_meta SET value = '99' WHERE name = 'min_binary'`)
 		require.NoError(t, err)
 		for range 2 {
-			_, err = store.Open(t.Context(), store.Config{URL: e.URL(t)})
+			_, err = shop.Open(t.Context(), shop.Config{URL: e.URL(t)})
 			require.ErrorContains(t, err, "newer portico")
 			require.ErrorContains(t, err, "version 99")
 			require.ErrorContains(t, err, "knows "+known)
@@ -100,7 +100,7 @@ func migrateUnsaid(e Engine) func(*testing.T) {
 		before := value(t, db, migrated)
 		_, err := db.Exec(`DELETE FROM store_meta WHERE name = 'min_binary'`)
 		require.NoError(t, err)
-		_, err = store.Open(t.Context(), store.Config{URL: e.URL(t)})
+		_, err = shop.Open(t.Context(), shop.Config{URL: e.URL(t)})
 		require.ErrorContains(t, err, "read the schema's version")
 		require.ErrorIs(t, err, sql.ErrNoRows)
 		require.Equal(t, before, value(t, db, migrated))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Pages is the promise of store.Page: its bounds, and what a cursor may be.
@@ -151,7 +152,7 @@ func pageRanges(t *testing.T) {
 }
 
 // cursorOf is the cursor of a list's first row.
-func cursorOf(t *testing.T, s *store.Store, sort store.Sort) string {
+func cursorOf(t *testing.T, s *shop.Store, sort store.Sort) string {
 	t.Helper()
 	slice, err := s.Stocks(t.Context(), store.ListQuery{Sort: sort, Page: store.Page{First: ptr(1)}})
 	require.NoError(t, err)
@@ -160,7 +161,7 @@ func cursorOf(t *testing.T, s *store.Store, sort store.Sort) string {
 }
 
 // forged is a cursor of the right list with a key of one's own.
-func forged(t *testing.T, s *store.Store, sort store.Sort, key []any) string {
+func forged(t *testing.T, s *shop.Store, sort store.Sort, key []any) string {
 	t.Helper()
 	text, err := base64.RawURLEncoding.DecodeString(cursorOf(t, s, sort))
 	require.NoError(t, err)

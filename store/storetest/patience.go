@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Patience is the promise that whoever shares the database holds nobody for
@@ -28,9 +29,9 @@ func Patience(t *testing.T, e Engine) {
 }
 
 // hasty is a store that waits for nothing that takes its time.
-func hasty(change func(*store.Patience)) func(*store.Config) {
-	return func(config *store.Config) {
-		config.Patience = store.Patience{Lock: 50 * time.Millisecond, Idle: 100 * time.Millisecond}
+func hasty(change func(*shop.Patience)) func(*shop.Config) {
+	return func(config *shop.Config) {
+		config.Patience = shop.Patience{Lock: 50 * time.Millisecond, Idle: 100 * time.Millisecond}
 		if change != nil {
 			change(&config.Patience)
 		}
@@ -40,7 +41,7 @@ func hasty(change func(*store.Patience)) func(*store.Config) {
 func rowsHeld(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		onlyPostgres(t, e)
-		SeedStock(t, e.SQL(t), store.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon}, store.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon})
+		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon}, shop.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon})
 		s := e.Open(t, hasty(nil))
 		release := hold(t, e, "a")
 		var writers sync.WaitGroup
@@ -70,10 +71,10 @@ func rowsHeld(e Engine) func(*testing.T) {
 func writeStandsStill(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		onlyPostgres(t, e)
-		SeedStock(t, e.SQL(t), store.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		network, address := Between(t, e)
-		still := e.Open(t, hasty(nil), func(config *store.Config) { config.URL = address })
-		other := e.Open(t, hasty(func(p *store.Patience) { p.Lock = time.Minute }))
+		still := e.Open(t, hasty(nil), func(config *shop.Config) { config.URL = address })
+		other := e.Open(t, hasty(func(p *shop.Patience) { p.Lock = time.Minute }))
 		reached, goOn := network.StopAt("commit")
 		done := make(chan error)
 		go func() { done <- increment(t.Context(), still, "a") }()
@@ -89,7 +90,7 @@ func writeStandsStill(e Engine) func(*testing.T) {
 
 func oneConnection(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t, func(config *store.Config) { config.Readers = 1 })
+		s := e.Open(t, func(config *shop.Config) { config.Readers = 1 })
 		imported(t, s, strings.Join(Shop(), "\n"))
 		working(t, s)
 		job, err := s.PublishLater(t.Context(), actor, "main", true)
@@ -111,22 +112,22 @@ func oneConnection(e Engine) func(*testing.T) {
 		job = ended(t, s, job.ID)
 		cancel()
 		requests.Wait()
-		require.Equal(t, store.JobSucceeded, job.State, job.Error)
+		require.Equal(t, shop.JobSucceeded, job.State, job.Error)
 	}
 }
 
 func querySlow(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		onlyPostgres(t, e)
-		s := e.Open(t, hasty(func(p *store.Patience) { p.Read = 100 * time.Millisecond }))
+		s := e.Open(t, hasty(func(p *shop.Patience) { p.Read = 100 * time.Millisecond }))
 		lock, err := e.SQL(t).Begin()
 		require.NoError(t, err)
 		_, err = lock.Exec(`LOCK TABLE promotion`)
 		require.NoError(t, err)
-		_, err = s.Promotions(t.Context(), store.PromotionFilter{}, store.ListQuery{})
+		_, err = s.Promotions(t.Context(), shop.PromotionFilter{}, store.ListQuery{})
 		requireFault(t, err, store.Unavailable, "", "took too long", "try again")
 		require.NoError(t, lock.Rollback())
-		_, err = s.Promotions(t.Context(), store.PromotionFilter{}, store.ListQuery{})
+		_, err = s.Promotions(t.Context(), shop.PromotionFilter{}, store.ListQuery{})
 		require.NoError(t, err)
 	}
 }
@@ -134,11 +135,11 @@ func querySlow(e Engine) func(*testing.T) {
 func networkSwallows(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		onlyPostgres(t, e)
-		SeedStock(t, e.SQL(t), store.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		network, address := Between(t, e)
-		s := e.Open(t, hasty(func(p *store.Patience) {
+		s := e.Open(t, hasty(func(p *shop.Patience) {
 			p.Connection, p.Read, p.Write = 200*time.Millisecond, 200*time.Millisecond, 400*time.Millisecond
-		}), func(config *store.Config) { config.URL = address })
+		}), func(config *shop.Config) { config.URL = address })
 		require.NoError(t, increment(t.Context(), s, "a"))
 		for range 2 {
 			network.Swallow(true)
@@ -183,13 +184,13 @@ func databaseReadOnly(e Engine) func(*testing.T) {
 		Soon(t, true, func() bool { _ = increment(t.Context(), s, "a"); return s.ReadOnly() })
 		requireFault(t, increment(t.Context(), s, "a"), store.Unavailable, "", "takes no writes at present", "can be read")
 		require.Equal(t, 3, available(t, s, "a"))
-		next := e.Open(t, func(config *store.Config) { config.Patience.Connection = time.Second })
+		next := e.Open(t, func(config *shop.Config) { config.Patience.Connection = time.Second })
 		require.True(t, next.ReadOnly(), "one that starts then knows it")
 		require.Equal(t, 3, available(t, next, "a"))
 		require.NoError(t, next.Ping(t.Context()))
 		working(t, next)
 		standBy("off")
-		for _, s := range []*store.Store{s, next} {
+		for _, s := range []*shop.Store{s, next} {
 			Soon(t, false, s.ReadOnly)
 			Soon(t, true, func() bool { return increment(t.Context(), s, "a") == nil })
 		}
@@ -200,9 +201,9 @@ func databaseReadOnly(e Engine) func(*testing.T) {
 func troubleLogged(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		onlyPostgres(t, e)
-		SeedStock(t, e.SQL(t), store.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		var log lines
-		s := e.Open(t, hasty(func(p *store.Patience) { p.Lock = 5 * time.Millisecond }), func(config *store.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		s := e.Open(t, hasty(func(p *shop.Patience) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		release := hold(t, e, "a")
 		for range 5 {
 			require.Error(t, increment(t.Context(), s, "a"))

@@ -11,18 +11,19 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // shelves is a published shop with what it says of itself.
 type shelves struct {
-	*store.Store
+	*shop.Store
 	*model
 	url   string
 	nodes []string // and hierarchies, and "" for all
 	ids   []string // of live products, listed or not
 }
 
-func shelve(t *testing.T, e Engine, text, catalog string, options ...func(*store.Config)) *shelves {
+func shelve(t *testing.T, e Engine, text, catalog string, options ...func(*shop.Config)) *shelves {
 	t.Helper()
 	s := e.Open(t, options...)
 	imported(t, s, text)
@@ -37,7 +38,7 @@ func shelve(t *testing.T, e Engine, text, catalog string, options ...func(*store
 	}
 	slices.Sort(h.nodes)
 	slices.Sort(h.ids)
-	found, err := viewOf(t, s, store.ShopperContext{}).ProductsByID(t.Context(), h.ids)
+	found, err := viewOf(t, s, shop.ShopperContext{}).ProductsByID(t.Context(), h.ids)
 	require.NoError(t, err)
 	for id, product := range found {
 		if price := product.Price(); price != nil {
@@ -63,7 +64,7 @@ func catalogOf(t require.TestingT, text string) string {
 // than 10,000 products; and what reading them costs.
 func Products(t *testing.T, e Engine) {
 	t.Run("of a small shop", func(t *testing.T) {
-		h := shelve(t, e, shop, "main", func(config *store.Config) { config.NoCache = true })
+		h := shelve(t, e, shopFile, "main", func(config *shop.Config) { config.NoCache = true })
 		t.Run("every query answers as the model does", productsAsModel(h))
 		t.Run("in several languages", func(t *testing.T) {
 			h := *h
@@ -79,7 +80,7 @@ func Products(t *testing.T, e Engine) {
 	})
 	t.Run("of a large shop", func(t *testing.T) {
 		text := withoutStock(generated(t, 11_500, 1))
-		h := shelve(t, e, text, catalogOf(t, text), func(config *store.Config) { config.WordBytes = 1 << 19 }) // several segments
+		h := shelve(t, e, text, catalogOf(t, text), func(config *shop.Config) { config.WordBytes = 1 << 19 }) // several segments
 		require.Greater(t, len(h.attached[""]), 10_100)
 		if e.Name == "sqlite" || Long() { // beyond a chunk it is arithmetic, the same on both
 			t.Run("every query answers as the model does", productsAsModel(h))
@@ -101,8 +102,8 @@ func withoutStock(text string) string {
 
 // drawQuery is a query without a page. Its filter is mostly about one
 // product, so that it mostly finds some.
-func (h *shelves) drawQuery(t *rapid.T) store.ProductQuery {
-	query := store.ProductQuery{NodeID: rapid.SampledFrom(h.nodes).Draw(t, "node")}
+func (h *shelves) drawQuery(t *rapid.T) shop.ProductQuery {
+	query := shop.ProductQuery{NodeID: rapid.SampledFrom(h.nodes).Draw(t, "node")}
 	query.Unlisted = rapid.Bool().Draw(t, "unlisted") // which counts for nothing in a node
 	about := h.products[rapid.SampledFrom(h.ids).Draw(t, "about")]
 	if list := h.attached[query.NodeID]; len(list) > 0 && !query.Unlisted {
@@ -111,7 +112,7 @@ func (h *shelves) drawQuery(t *rapid.T) store.ProductQuery {
 	if rapid.IntRange(0, 4).Draw(t, "edge") == 0 {
 		of := rapid.SampledFrom(slices.Sorted(maps.Keys(h.referred))).Draw(t, "of")
 		edge, id, _ := strings.Cut(of, " ")
-		query.NodeID, query.Edge, query.Of = "", store.Edge(edge), id
+		query.NodeID, query.Edge, query.Of = "", shop.Edge(edge), id
 		about = h.products[rapid.SampledFrom(h.referred[of]).Draw(t, "about referred")]
 	}
 	for range rapid.SampledFrom([]int{0, 0, 1, 1, 2, 3}).Draw(t, "terms") {
@@ -130,7 +131,7 @@ func (h *shelves) drawQuery(t *rapid.T) store.ProductQuery {
 }
 
 func (h *shelves) drawTerm(t *rapid.T, about *modelProduct) store.Term {
-	attribute := rapid.SampledFrom(store.FilterAttributes()).Draw(t, "attribute")
+	attribute := rapid.SampledFrom(shop.FilterAttributes()).Draw(t, "attribute")
 	var values []string
 	for range rapid.IntRange(1, 4).Draw(t, "values") {
 		of := about
@@ -144,7 +145,7 @@ func (h *shelves) drawTerm(t *rapid.T, about *modelProduct) store.Term {
 	if attribute != "id" && rapid.Bool().Draw(t, "eq") {
 		operator, values = "eq", values[:1]
 	}
-	term, err := store.NewTerm(attribute, operator, values)
+	term, err := shop.NewTerm(attribute, operator, values)
 	require.NoError(t, err)
 	return term
 }
@@ -183,7 +184,7 @@ func productsAsModel(h *shelves) func(*testing.T) {
 	}
 }
 
-func requireItems(t require.TestingT, h *shelves, query store.ProductQuery, want []*modelProduct, slice *store.Slice[*store.Product]) {
+func requireItems(t require.TestingT, h *shelves, query shop.ProductQuery, want []*modelProduct, slice *store.Slice[*shop.Product]) {
 	var wanted, got []string
 	for _, product := range want {
 		wanted = append(wanted, product.id)
@@ -198,7 +199,7 @@ func requireItems(t require.TestingT, h *shelves, query store.ProductQuery, want
 
 // drawPage chooses a page of a list of total products, and tells its
 // positions.
-func (h *shelves) drawPage(t *rapid.T, v *store.View, query *store.ProductQuery, total int) (start, end int) {
+func (h *shelves) drawPage(t *rapid.T, v *shop.View, query *shop.ProductQuery, total int) (start, end int) {
 	limit := rapid.SampledFrom([]int{1, 2, 3, 7, 25, 100}).Draw(t, "limit")
 	low, high := 0, total
 	cursor := func(label string) (string, int) {
@@ -236,7 +237,7 @@ func (h *shelves) drawPage(t *rapid.T, v *store.View, query *store.ProductQuery,
 }
 
 // cursorAt is the cursor of the product at a position.
-func (h *shelves) cursorAt(t require.TestingT, v *store.View, query store.ProductQuery, at int) string {
+func (h *shelves) cursorAt(t require.TestingT, v *shop.View, query shop.ProductQuery, at int) string {
 	query.Page = store.Page{Offset: &at, First: ptr(1)}
 	slice, err := v.Products(context.Background(), query)
 	require.NoError(t, err)
@@ -246,7 +247,7 @@ func (h *shelves) cursorAt(t require.TestingT, v *store.View, query store.Produc
 
 func productsWalked(h *shelves) func(*testing.T) {
 	return func(t *testing.T) {
-		v := viewOf(t, h.Store, store.ShopperContext{})
+		v := viewOf(t, h.Store, shop.ShopperContext{})
 		rapid.Check(t, func(t *rapid.T) {
 			query := h.drawQuery(t)
 			want := h.list(query)
@@ -281,7 +282,7 @@ func productsWalked(h *shelves) func(*testing.T) {
 	}
 }
 
-func cut(slice *store.Slice[*store.Product], n int) *store.Slice[*store.Product] {
+func cut(slice *store.Slice[*shop.Product], n int) *store.Slice[*shop.Product] {
 	shorter := *slice
 	shorter.Items = slice.Items[:n]
 	return &shorter
@@ -291,8 +292,8 @@ func cut(slice *store.Slice[*store.Product], n int) *store.Slice[*store.Product]
 // bounded by the last value of the one before.
 func productsByKey(h *shelves) func(*testing.T) {
 	return func(t *testing.T) {
-		v := viewOf(t, h.Store, store.ShopperContext{})
-		query := store.ProductQuery{Sort: store.Sort{By: store.SortID}, Page: store.Page{First: ptr(2)}}
+		v := viewOf(t, h.Store, shop.ShopperContext{})
+		query := shop.ProductQuery{Sort: store.Sort{By: store.SortID}, Page: store.Page{First: ptr(2)}}
 		var seen []string
 		for {
 			slice, err := v.Products(t.Context(), query)

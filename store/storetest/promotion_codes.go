@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // requireDuplicate wants the documented error, for each of the members.
@@ -27,19 +28,19 @@ func codesKept(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s, now := d.Store, d.clock.Now()
 		made(t, s, "p", now)
-		p, codes, err := s.CreatePromotionCodes(t.Context(), actor, "p", []store.NewCode{
-			{Code: "b", MaxUses: ptr(5), ConsumeUnit: store.PerCart, User: store.CodeUsers([]string{"u1", "u2"})},
-			{Code: "B", User: store.OneCodeUser("u1")}, {}, {Code: "é", User: store.CodeUsers([]string{"u1"})}}, store.PerItem)
+		p, codes, err := s.CreatePromotionCodes(t.Context(), actor, "p", []shop.NewCode{
+			{Code: "b", MaxUses: ptr(5), ConsumeUnit: shop.PerCart, User: shop.CodeUsers([]string{"u1", "u2"})},
+			{Code: "B", User: shop.OneCodeUser("u1")}, {}, {Code: "é", User: shop.CodeUsers([]string{"u1"})}}, shop.PerItem)
 		require.NoError(t, err)
 		require.Equal(t, "p", p.ID)
 		require.Len(t, codes, 4)
 		require.Regexp(t, `^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2}$`, codes[2].Code)
 		for i, want := range []struct {
 			code  string
-			unit  store.ConsumeUnit
+			unit  shop.ConsumeUnit
 			users []string
 			json  string
-		}{{"b", store.PerCart, []string{"u1", "u2"}, `["u1","u2"]`}, {"B", store.PerItem, []string{"u1"}, `"u1"`}, {codes[2].Code, store.PerItem, nil, `null`}, {"é", store.PerItem, []string{"u1"}, `["u1"]`}} {
+		}{{"b", shop.PerCart, []string{"u1", "u2"}, `["u1","u2"]`}, {"B", shop.PerItem, []string{"u1"}, `"u1"`}, {codes[2].Code, shop.PerItem, nil, `null`}, {"é", shop.PerItem, []string{"u1"}, `["u1"]`}} {
 			c, err := s.PromotionCode(t.Context(), want.code)
 			require.NoError(t, err)
 			require.Equal(t, c, codes[i], "what was made is what is read")
@@ -49,14 +50,14 @@ func codesKept(d *desk) func(*testing.T) {
 		require.Nil(t, codes[1].Uses())
 		byID, err := s.PromotionCodesByID(t.Context(), []string{codes[0].ID, "none"})
 		require.NoError(t, err)
-		require.Equal(t, map[string]*store.PromotionCode{codes[0].ID: codes[0]}, byID)
+		require.Equal(t, map[string]*shop.PromotionCode{codes[0].ID: codes[0]}, byID)
 
 		d.clock.Advance(time.Minute)
 		require.NoError(t, addCodes(s, "p", "a"))
 		for _, by := range []store.Sort{{}, {Descending: true}, {By: store.SortCreatedAt}, {By: store.SortCreatedAt, Descending: true}} {
 			all, err := s.PromotionCodes(t.Context(), "p", nil, by, store.Page{})
 			require.NoError(t, err)
-			var paged []*store.PromotionCode
+			var paged []*shop.PromotionCode
 			for after := (*string)(nil); ; {
 				page, err := s.PromotionCodes(t.Context(), "p", nil, by, store.Page{First: ptr(2), After: after})
 				require.NoError(t, err)
@@ -116,9 +117,9 @@ func codesRefused(d *desk) func(*testing.T) {
 		require.NoError(t, addCodes(s, "p", "own"))
 		before := exported(t, s)
 		requireDuplicate(t, addCodes(s, "p", "z", "taken", "y", "own", "y", "x", "z"), "codes.1.code", "codes.3.code", "codes.4.code", "codes.6.code")
-		_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []store.NewCode{
+		_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []shop.NewCode{
 			{Code: "good"}, {Code: strings.Repeat("x", 65)}, {Code: "\x00"}, {Code: " a"}, {Code: "b", MaxUses: ptr(0)},
-			{Code: "c", ConsumeUnit: "per_day"}, {Code: "d", User: store.OneCodeUser("")}, {Code: "e", User: store.CodeUsers([]string{"u1", ""})}, {Code: "f", User: store.CodeUsers([]string{})}}, "")
+			{Code: "c", ConsumeUnit: "per_day"}, {Code: "d", User: shop.OneCodeUser("")}, {Code: "e", User: shop.CodeUsers([]string{"u1", ""})}, {Code: "f", User: shop.CodeUsers([]string{})}}, "")
 		var members []string
 		for _, e := range store.AsErrors(err) {
 			members = append(members, fmt.Sprint(e.Code, " ", strings.Join(e.Path, ".")))
@@ -127,7 +128,7 @@ func codesRefused(d *desk) func(*testing.T) {
 			"INVALID codes.5.consumeUnit", "UNPROCESSABLE codes.6.user", "UNPROCESSABLE codes.7.user.1", "UNPROCESSABLE codes.8.user"}, members)
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "p", nil, "")
 		requireFault(t, err, store.Unprocessable, "codes", "is required")
-		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "p", make([]store.NewCode, store.MaxCodes+1), "")
+		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "p", make([]shop.NewCode, shop.MaxCodes+1), "")
 		requireFault(t, err, store.Unprocessable, "codes", "at most 10000")
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "nowhere", nil, "")
 		requireFault(t, err, store.NotFound, "promotionId", `"nowhere"`)
@@ -141,25 +142,25 @@ func codesMany(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		made(t, s, "p", d.clock.Now())
-		ctx, counter := store.CountStatements(t.Context())
-		_, codes, err := s.CreatePromotionCodes(ctx, actor, "p", make([]store.NewCode, store.MaxCodes), "")
+		ctx, counter := shop.CountStatements(t.Context())
+		_, codes, err := s.CreatePromotionCodes(ctx, actor, "p", make([]shop.NewCode, shop.MaxCodes), "")
 		require.NoError(t, err)
-		require.Len(t, codes, store.MaxCodes)
+		require.Len(t, codes, shop.MaxCodes)
 		require.Less(t, counter.Count(), 120)
-		require.Equal(t, store.MaxCodes, count(t, d.db, "promotion_code"))
+		require.Equal(t, shop.MaxCodes, count(t, d.db, "promotion_code"))
 
 		made(t, s, "q", d.clock.Now())
-		again := make([]store.NewCode, store.MaxCodes)
+		again := make([]shop.NewCode, shop.MaxCodes)
 		again[7654].Code = codes[1234].Code
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "q", again, "")
 		requireDuplicate(t, err, "codes.7654.code")
-		require.Equal(t, store.MaxCodes, count(t, d.db, "promotion_code"))
-		require.Equal(t, store.MaxCodes, count(t, d.db, "code_claim"))
+		require.Equal(t, shop.MaxCodes, count(t, d.db, "promotion_code"))
+		require.Equal(t, shop.MaxCodes, count(t, d.db, "code_claim"))
 
 		d.clock.Advance(2 * day)
-		update, err := s.UpdatePromotion(t.Context(), actor, "p", store.PromotionChange{End: ptr(d.clock.Now().Add(day).Format(date))}, false)
+		update, err := s.UpdatePromotion(t.Context(), actor, "p", shop.PromotionChange{End: ptr(d.clock.Now().Add(day).Format(date))}, false)
 		require.NoError(t, err)
-		require.Equal(t, store.MaxCodes, update.CodesDeleted)
+		require.Equal(t, shop.MaxCodes, update.CodesDeleted)
 		require.NoError(t, s.Sweep(t.Context(), actor), "in more than one batch")
 		require.Zero(t, count(t, d.db, "promotion_code"))
 		require.Zero(t, count(t, d.db, "code_claim"))
@@ -170,7 +171,7 @@ func codesStatements(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		made(t, s, "p", d.clock.Now())
-		_, codes, err := s.CreatePromotionCodes(t.Context(), actor, "p", make([]store.NewCode, 100), "")
+		_, codes, err := s.CreatePromotionCodes(t.Context(), actor, "p", make([]shop.NewCode, 100), "")
 		require.NoError(t, err)
 		var ids []string
 		for _, c := range codes {
@@ -179,16 +180,16 @@ func codesStatements(d *desk) func(*testing.T) {
 		_, err = s.Settings(t.Context()) // is kept from now on
 		require.NoError(t, err)
 		for _, size := range []int{1, 100} {
-			ctx, counter := store.CountStatements(t.Context())
+			ctx, counter := shop.CountStatements(t.Context())
 			_, err := s.PromotionCodes(ctx, "p", nil, store.Sort{}, store.Page{First: &size})
 			require.NoError(t, err)
 			require.Equal(t, 2, counter.Count(), "%q", counter.Queries())
-			ctx, counter = store.CountStatements(t.Context())
+			ctx, counter = shop.CountStatements(t.Context())
 			_, err = s.PromotionCodesByID(ctx, ids[:size])
 			require.NoError(t, err)
 			require.Equal(t, 2, counter.Count(), "%q", counter.Queries())
-			ctx, counter = store.CountStatements(t.Context())
-			_, err = s.Promotions(ctx, store.PromotionFilter{}, store.ListQuery{Page: store.Page{First: &size}})
+			ctx, counter = shop.CountStatements(t.Context())
+			_, err = s.Promotions(ctx, shop.PromotionFilter{}, store.ListQuery{Page: store.Page{First: &size}})
 			require.NoError(t, err)
 			require.Equal(t, 1, counter.Count(), "%q", counter.Queries())
 		}
@@ -198,10 +199,10 @@ func codesStatements(d *desk) func(*testing.T) {
 func codesImported(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
-		imported(t, s, shop)
+		imported(t, s, shopFile)
 		text := exported(t, s)
 		_, err := s.Import(t.Context(), actor, file(ndjson("", strings.ReplaceAll(line("promotion", "ten-off"), `"ten-off"`, `"other"`),
-			`{"type":"promotion_code","id":"code-9","promotion_id":"other","code":"TEN-OFF"}`)), store.ImportOptions{})
+			`{"type":"promotion_code","id":"code-9","promotion_id":"other","code":"TEN-OFF"}`)), shop.ImportOptions{})
 		faults := faultsOf(t, err)
 		require.Equal(t, []any{3, "promotion_code", "code"}, []any{faults[0].Line, faults[0].Type, strings.Join(faults[0].Err.Path, ".")})
 		require.ErrorContains(t, err, "in use by another promotion")

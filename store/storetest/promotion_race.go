@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // requireCodesHeld holds the tables against the promise: no two promotions
@@ -84,7 +85,7 @@ func codesModel(e Engine) func(*testing.T) {
 						codes[id] = map[string]bool{}
 					}
 					ends[id] = d.clock.Now().Add(day)
-					_, err := d.UpdatePromotion(t.Context(), actor, id, store.PromotionChange{End: ptr(ends[id].Format(date))}, false)
+					_, err := d.UpdatePromotion(t.Context(), actor, id, shop.PromotionChange{End: ptr(ends[id].Format(date))}, false)
 					require.NoError(r, err)
 				case "sweep":
 					require.NoError(r, d.Sweep(t.Context(), actor))
@@ -104,7 +105,7 @@ func codesModel(e Engine) func(*testing.T) {
 func codesRaced(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		stores := []*store.Store{e.Open(t, at(clock)), e.Open(t, at(clock))}
+		stores := []*shop.Store{e.Open(t, at(clock)), e.Open(t, at(clock))}
 		const writers = 12
 		for n := range writers {
 			made(t, stores[0], fmt.Sprint("p", n), noon)
@@ -157,7 +158,7 @@ func reenabledRaced(e Engine) func(*testing.T) {
 					switch n {
 					case 0: // ended, and enabled again
 						for _, end := range []time.Time{noon.Add(-time.Minute), noon.Add(day)} {
-							_, err := s.UpdatePromotion(context.Background(), actor, "p", store.PromotionChange{Start: ptr("2024-01-01"), End: ptr(end.Format(date))}, false)
+							_, err := s.UpdatePromotion(context.Background(), actor, "p", shop.PromotionChange{Start: ptr("2024-01-01"), End: ptr(end.Format(date))}, false)
 							if err != nil {
 								t.Error(err)
 							}

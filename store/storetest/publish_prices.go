@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Prices is the promise about what a product costs in a view.
@@ -20,28 +21,28 @@ func Prices(t *testing.T, e Engine) {
 	)
 	for _, c := range []struct {
 		source, name string
-		shopper      store.ShopperContext
+		shopper      shop.ShopperContext
 		product      string
 		currency     string // of the view
 		want         *priced
 		with         string // what is displayed, with tax and without
 		without      string
 	}{
-		{books, "the book of the highest priority", store.ShopperContext{}, "anvil", "USD",
+		{books, "the book of the highest priority", shop.ShopperContext{}, "anvil", "USD",
 			&priced{"99900", "USD", false, "vip"}, "", us + "999.00"},
-		{none, "the next book, where that has no price in the currency", store.ShopperContext{Currency: "EUR"}, "anvil", "EUR",
+		{none, "the next book, where that has no price in the currency", shop.ShopperContext{Currency: "EUR"}, "anvil", "EUR",
 			&priced{"119900", "EUR", true, "standard"}, "€1,199.00", ""},
-		{none, "the next book, where that has no price of the product", store.ShopperContext{}, "brush", "USD",
+		{none, "the next book, where that has no price of the product", shop.ShopperContext{}, "brush", "USD",
 			&priced{"500", "USD", true, "standard"}, us + "5.00", ""},
-		{formatted, "a currency without minor units", store.ShopperContext{Currency: "JPY"}, "anvil", "JPY",
+		{formatted, "a currency without minor units", shop.ShopperContext{Currency: "JPY"}, "anvil", "JPY",
 			&priced{"150000", "JPY", false, "standard"}, "", "¥150,000"},
-		{formatted, "the shopper's way to write it", store.ShopperContext{Currency: "EUR", Locale: "de-DE"}, "anvil", "EUR",
+		{formatted, "the shopper's way to write it", shop.ShopperContext{Currency: "EUR", Locale: "de-DE"}, "anvil", "EUR",
 			&priced{"119900", "EUR", true, "standard"}, "1.199,00" + apart + "€", ""},
-		{formatted, "that of the catalog's language, when the shopper's is none", store.ShopperContext{Locale: "?"}, "anvil", "USD",
+		{formatted, "that of the catalog's language, when the shopper's is none", shop.ShopperContext{Locale: "?"}, "anvil", "USD",
 			&priced{"99900", "USD", false, "vip"}, "", us + "999.00"},
-		{none, "no price at all", store.ShopperContext{}, "glue", "USD", nil, "", ""},
-		{none, "no price in the currency", store.ShopperContext{Currency: "CHF"}, "anvil", "CHF", nil, "", ""},
-		{none, "no such currency", store.ShopperContext{Currency: "no money"}, "anvil", "no money", nil, "", ""},
+		{none, "no price at all", shop.ShopperContext{}, "glue", "USD", nil, "", ""},
+		{none, "no price in the currency", shop.ShopperContext{Currency: "CHF"}, "anvil", "CHF", nil, "", ""},
+		{none, "no such currency", shop.ShopperContext{Currency: "no money"}, "anvil", "no money", nil, "", ""},
 	} {
 		t.Run(c.source+": "+c.name, func(t *testing.T) {
 			requirePrice(t, viewOf(t, s, c.shopper), c.product, c.currency, c.want, c.with, c.without)
@@ -49,9 +50,9 @@ func Prices(t *testing.T, e Engine) {
 	}
 	t.Run("the catalog's own currency and books", func(t *testing.T) {
 		price := &priced{"119900", "EUR", true, "standard"}
-		requirePrice(t, outletView(t, s, store.ShopperContext{}), "anvil", "EUR", price, "1"+"\u202f"+"199,00"+apart+"€", "")
+		requirePrice(t, outletView(t, s, shop.ShopperContext{}), "anvil", "EUR", price, "1"+"\u202f"+"199,00"+apart+"€", "")
 		price = &priced{"129900", "USD", false, "standard"}
-		requirePrice(t, outletView(t, s, store.ShopperContext{Currency: "USD", Locale: "en-US"}), "anvil", "USD", price, "", us+"1,299.00")
+		requirePrice(t, outletView(t, s, shop.ShopperContext{Currency: "USD", Locale: "en-US"}), "anvil", "USD", price, "", us+"1,299.00")
 	})
 }
 
@@ -62,7 +63,7 @@ type priced struct {
 	pricebook        string
 }
 
-func requirePrice(t *testing.T, v *store.View, id, currency string, want *priced, with, without string) {
+func requirePrice(t *testing.T, v *shop.View, id, currency string, want *priced, with, without string) {
 	t.Helper()
 	require.Equal(t, currency, v.Currency)
 	found := product(t, v, id)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Releases is the promise about releases over time: what is read stays as it
@@ -39,10 +40,10 @@ func Releases(t *testing.T, e Engine) {
 }
 
 // withoutDeltas has a store publish no deltas.
-func withoutDeltas(config *store.Config) { config.WholeReleases = true }
+func withoutDeltas(config *shop.Config) { config.WholeReleases = true }
 
 // renamed imports the shop with other names of its products.
-func renamed(t require.TestingT, s *store.Store, version string) {
+func renamed(t require.TestingT, s *shop.Store, version string) {
 	var lines []string
 	for _, line := range Shop() {
 		if kindOf(line) == "product" {
@@ -53,25 +54,25 @@ func renamed(t require.TestingT, s *store.Store, version string) {
 }
 
 // firstPage is one product of the list of all, and its cursor.
-func firstPage(t require.TestingT, v *store.View) (name, cursor string) {
-	slice, err := v.Products(context.Background(), store.ProductQuery{Page: store.Page{First: ptr(1)}})
+func firstPage(t require.TestingT, v *shop.View) (name, cursor string) {
+	slice, err := v.Products(context.Background(), shop.ProductQuery{Page: store.Page{First: ptr(1)}})
 	require.NoError(t, err)
 	require.Len(t, slice.Items, 1)
 	return slice.Items[0].Name(), slice.Cursors()[0]
 }
 
-func nextPage(v *store.View, cursor string) (*store.Slice[*store.Product], error) {
-	return v.Products(context.Background(), store.ProductQuery{Page: store.Page{First: ptr(1), After: &cursor}})
+func nextPage(v *shop.View, cursor string) (*store.Slice[*shop.Product], error) {
+	return v.Products(context.Background(), shop.ProductQuery{Page: store.Page{First: ptr(1), After: &cursor}})
 }
 
 func releaseFollowed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := published(t, e)
-		name, cursor := firstPage(t, viewOf(t, s, store.ShopperContext{}))
+		name, cursor := firstPage(t, viewOf(t, s, shop.ShopperContext{}))
 		require.Equal(t, "Glue", name)
 		renamed(t, s, "New")
 		publish(t, s, "main")
-		v := viewOf(t, s, store.ShopperContext{})
+		v := viewOf(t, s, shop.ShopperContext{})
 		name, fresh := firstPage(t, v)
 		require.Equal(t, "New Glue", name)
 		for after, want := range map[string]string{cursor: "Kit", fresh: "New Kit"} {
@@ -82,10 +83,10 @@ func releaseFollowed(e Engine) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, strings.Replace(want, "Kit", "Anvil", 1), again.Items[0].Name())
 		}
-		before, err := v.Products(t.Context(), store.ProductQuery{Page: store.Page{Last: ptr(1), Before: &cursor}})
+		before, err := v.Products(t.Context(), shop.ProductQuery{Page: store.Page{Last: ptr(1), Before: &cursor}})
 		require.NoError(t, err)
 		require.Empty(t, before.Items)
-		_, err = v.Products(t.Context(), store.ProductQuery{Page: store.Page{After: &cursor, Before: &fresh}})
+		_, err = v.Products(t.Context(), shop.ProductQuery{Page: store.Page{After: &cursor, Before: &fresh}})
 		require.Error(t, err, "two cursors of two releases have no page between them")
 	}
 }
@@ -94,12 +95,12 @@ func releaseExpired(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		s := published(t, e, at(clock), withoutDeltas)
-		bare := e.Open(t, at(clock), func(config *store.Config) { config.NoCache = true })
-		before := viewOf(t, s, store.ShopperContext{})
+		bare := e.Open(t, at(clock), func(config *shop.Config) { config.NoCache = true })
+		before := viewOf(t, s, shop.ShopperContext{})
 		_, cursor := firstPage(t, before)
-		tools, err := before.Products(t.Context(), store.ProductQuery{NodeID: "tools", Page: store.Page{First: ptr(1)}})
+		tools, err := before.Products(t.Context(), shop.ProductQuery{NodeID: "tools", Page: store.Page{First: ptr(1)}})
 		require.NoError(t, err)
-		nodes, err := before.Nodes(t.Context(), store.NodeQuery{Page: store.Page{First: ptr(1)}})
+		nodes, err := before.Nodes(t.Context(), shop.NodeQuery{Page: store.Page{First: ptr(1)}})
 		require.NoError(t, err)
 		clock.Advance(time.Minute)
 		renamed(t, s, "Second")
@@ -107,8 +108,8 @@ func releaseExpired(e Engine) func(*testing.T) {
 		clock.Advance(24 * time.Hour)
 		renamed(t, s, "Third")
 		publish(t, s, "main")
-		for name, s := range map[string]*store.Store{"cached": s, "not cached": bare} {
-			_, err := nextPage(viewOf(t, s, store.ShopperContext{}), cursor)
+		for name, s := range map[string]*shop.Store{"cached": s, "not cached": bare} {
+			_, err := nextPage(viewOf(t, s, shop.ShopperContext{}), cursor)
 			require.NoError(t, err, "%s: a release is kept while it is among the newest three", name)
 		}
 		renamed(t, s, "Fourth")
@@ -116,14 +117,14 @@ func releaseExpired(e Engine) func(*testing.T) {
 		require.NoError(t, s.Sweep(t.Context(), actor))
 		require.Equal(t, "0", value(t, e.SQL(t), `SELECT COUNT(*) FROM release WHERE id = `+strconv.FormatInt(before.Release.ID, 10)))
 		requireNoLeftovers(t, e.SQL(t))
-		for name, s := range map[string]*store.Store{"cached": s, "not cached": bare} {
+		for name, s := range map[string]*shop.Store{"cached": s, "not cached": bare} {
 			t.Run(name, func(t *testing.T) {
-				v := viewOf(t, s, store.ShopperContext{})
+				v := viewOf(t, s, shop.ShopperContext{})
 				_, err := nextPage(v, cursor)
 				requireFault(t, err, store.CursorExpired, "after", "no longer kept")
-				_, err = v.Products(t.Context(), store.ProductQuery{NodeID: "tools", Page: store.Page{Before: &tools.Cursors()[0]}})
+				_, err = v.Products(t.Context(), shop.ProductQuery{NodeID: "tools", Page: store.Page{Before: &tools.Cursors()[0]}})
 				requireFault(t, err, store.CursorExpired, "before")
-				_, err = v.Nodes(t.Context(), store.NodeQuery{Page: store.Page{After: &nodes.Cursors()[0]}})
+				_, err = v.Nodes(t.Context(), shop.NodeQuery{Page: store.Page{After: &nodes.Cursors()[0]}})
 				requireFault(t, err, store.CursorExpired, "after")
 			})
 		}
@@ -133,8 +134,8 @@ func releaseExpired(e Engine) func(*testing.T) {
 func releaseOfAnother(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := published(t, e)
-		_, cursor := firstPage(t, viewOf(t, s, store.ShopperContext{}))
-		_, err := nextPage(outletView(t, s, store.ShopperContext{}), cursor)
+		_, cursor := firstPage(t, viewOf(t, s, shop.ShopperContext{}))
+		_, err := nextPage(outletView(t, s, shop.ShopperContext{}), cursor)
 		requireFault(t, err, store.CursorExpired, "after")
 	}
 }
@@ -143,19 +144,19 @@ func releaseKept(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		s := e.Open(t, at(clock), withoutDeltas)
-		imported(t, s, shop)
+		imported(t, s, shopFile)
 		var cursors []string
 		for i := range 5 {
 			renamed(t, s, strconv.Itoa(i))
 			publish(t, s, "main")
 			clock.Advance(2 * time.Hour)
-			_, cursor := firstPage(t, viewOf(t, s, store.ShopperContext{}))
+			_, cursor := firstPage(t, viewOf(t, s, shop.ShopperContext{}))
 			cursors = append(cursors, cursor)
 		}
 		require.NoError(t, s.Sweep(t.Context(), actor))
 		require.Equal(t, "3", value(t, e.SQL(t), `SELECT COUNT(*) FROM release`))
 		requireNoLeftovers(t, e.SQL(t))
-		v := viewOf(t, s, store.ShopperContext{})
+		v := viewOf(t, s, shop.ShopperContext{})
 		for i, cursor := range cursors {
 			_, err := nextPage(v, cursor)
 			if i < 2 {
@@ -169,16 +170,16 @@ func releaseKept(e Engine) func(*testing.T) {
 
 func releaseViewed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s := published(t, e, func(config *store.Config) { config.NoCache = true })
-		v := viewOf(t, s, store.ShopperContext{})
-		want := listed(t, v, store.ProductQuery{})
+		s := published(t, e, func(config *shop.Config) { config.NoCache = true })
+		v := viewOf(t, s, shop.ShopperContext{})
+		want := listed(t, v, shop.ProductQuery{})
 		renamed(t, s, "New")
 		imported(t, s, ndjson(with("node", "tools", `{"type":"product","id":"anvil"},`, ``)))
 		publish(t, s, "main")
-		require.Equal(t, want, listed(t, v, store.ProductQuery{}))
-		require.Equal(t, []string{"brush", "chalk", "easel"}, listed(t, v, store.ProductQuery{Filter: store.ProductFilter{Terms: []store.Term{{Attribute: "tags", Operator: "eq", Values: []string{"paint"}}}}}))
+		require.Equal(t, want, listed(t, v, shop.ProductQuery{}))
+		require.Equal(t, []string{"brush", "chalk", "easel"}, listed(t, v, shop.ProductQuery{Filter: shop.ProductFilter{Terms: []store.Term{{Attribute: "tags", Operator: "eq", Values: []string{"paint"}}}}}))
 		require.Equal(t, "Frame", product(t, v, "frame").Name())
-		require.Equal(t, "New Anvil", product(t, viewOf(t, s, store.ShopperContext{}), "anvil").Name())
+		require.Equal(t, "New Anvil", product(t, viewOf(t, s, shop.ShopperContext{}), "anvil").Name())
 	}
 }
 
@@ -188,7 +189,7 @@ func releaseElsewhere(e Engine) func(*testing.T) {
 		for _, version := range []string{"First", "Second"} {
 			renamed(t, here, version)
 			publish(t, here, "main")
-			Soon(t, version+" Anvil", func() string { return product(t, viewOf(t, there, store.ShopperContext{}), "anvil").Name() })
+			Soon(t, version+" Anvil", func() string { return product(t, viewOf(t, there, shop.ShopperContext{}), "anvil").Name() })
 		}
 	}
 }
@@ -237,7 +238,7 @@ func releaseShared(e Engine) func(*testing.T) {
 		publish(t, s, "main", "outlet")
 		require.NoError(t, s.Sweep(t.Context(), actor))
 		requireNoLeftovers(t, db)
-		require.Equal(t, "For painting.", product(t, viewOf(t, s, store.ShopperContext{}), "brush").Description())
+		require.Equal(t, "For painting.", product(t, viewOf(t, s, shop.ShopperContext{}), "brush").Description())
 	}
 }
 
@@ -245,16 +246,16 @@ func releaseInterrupted(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		s, db := e.Open(t, at(clock)), e.SQL(t)
-		imported(t, s, shop+generated(t, 1300, 6))
+		imported(t, s, shopFile+generated(t, 1300, 6))
 		catalogs, err := s.CatalogIDs(t.Context())
 		require.NoError(t, err)
 		require.Len(t, catalogs, 3)
 		big := catalogs[0]
 		release, err := s.Publish(t.Context(), actor, big, nil)
 		require.NoError(t, err)
-		v := viewOf(t, s, store.ShopperContext{})
+		v := viewOf(t, s, shop.ShopperContext{})
 		require.Equal(t, release.ID, v.Release.ID)
-		want, documents := listed(t, v, store.ProductQuery{}), count(t, db, "document")
+		want, documents := listed(t, v, shop.ProductQuery{}), count(t, db, "document")
 
 		interrupt := func() {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -266,9 +267,9 @@ func releaseInterrupted(e Engine) func(*testing.T) {
 		interrupt()
 		require.Equal(t, 2, count(t, db, "release"))
 		require.Greater(t, count(t, db, `release_product WHERE release_id <> `+strconv.FormatInt(release.ID, 10)), 0)
-		again := viewOf(t, e.Open(t, at(clock)), store.ShopperContext{})
+		again := viewOf(t, e.Open(t, at(clock)), shop.ShopperContext{})
 		require.Equal(t, release.ID, again.Release.ID)
-		require.Equal(t, want, listed(t, again, store.ProductQuery{}))
+		require.Equal(t, want, listed(t, again, shop.ProductQuery{}))
 
 		require.NoError(t, s.Sweep(t.Context(), actor))
 		require.Equal(t, 2, count(t, db, "release"), "it may still be under way")
@@ -279,14 +280,14 @@ func releaseInterrupted(e Engine) func(*testing.T) {
 		require.Equal(t, 1, count(t, db, "release"))
 		requireNoLeftovers(t, db)
 		require.Equal(t, documents, count(t, db, "document"))
-		require.Equal(t, want, listed(t, viewOf(t, s, store.ShopperContext{}), store.ProductQuery{}))
+		require.Equal(t, want, listed(t, viewOf(t, s, shop.ShopperContext{}), shop.ProductQuery{}))
 		publish(t, s, big)
-		require.Equal(t, want, listed(t, viewOf(t, s, store.ShopperContext{}), store.ProductQuery{}))
+		require.Equal(t, want, listed(t, viewOf(t, s, shop.ShopperContext{}), shop.ProductQuery{}))
 	}
 }
 
 // publishAll publishes catalogs, each by a store of its own, all at once.
-func publishAll(t *testing.T, stores []*store.Store, catalogs []string) {
+func publishAll(t *testing.T, stores []*shop.Store, catalogs []string) {
 	t.Helper()
 	failures := make([]error, len(catalogs))
 	var group sync.WaitGroup
@@ -301,7 +302,7 @@ func publishAll(t *testing.T, stores []*store.Store, catalogs []string) {
 
 func releaseTogether(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		stores, db := []*store.Store{e.Open(t, withoutDeltas), e.Open(t, withoutDeltas)}, e.SQL(t)
+		stores, db := []*shop.Store{e.Open(t, withoutDeltas), e.Open(t, withoutDeltas)}, e.SQL(t)
 		s := stores[0]
 		// Two catalogs of the same products.
 		text := generated(t, 1100, 8)
@@ -326,15 +327,15 @@ func releaseTogether(e Engine) func(*testing.T) {
 		require.Equal(t, 0, count(t, db, `release WHERE state <> 'published'`))
 		require.Equal(t, 2, count(t, db, `catalog WHERE release_id IS NOT NULL`))
 		require.Equal(t, "1", value(t, db, `SELECT COUNT(DISTINCT documents) FROM release_product WHERE ordinal = 0 AND release_id IN (SELECT release_id FROM catalog)`))
-		require.NotEmpty(t, listed(t, viewOf(t, s, store.ShopperContext{}), store.ProductQuery{}))
+		require.NotEmpty(t, listed(t, viewOf(t, s, shop.ShopperContext{}), shop.ProductQuery{}))
 	}
 }
 
 func releaseRaced(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		stores, db := []*store.Store{e.Open(t, at(clock)), e.Open(t, at(clock))}, e.SQL(t)
-		imported(t, stores[0], shop)
+		stores, db := []*shop.Store{e.Open(t, at(clock)), e.Open(t, at(clock))}, e.SQL(t)
+		imported(t, stores[0], shopFile)
 		for i := range 4 {
 			clock.Advance(2 * time.Hour)
 			renamed(t, stores[0], strconv.Itoa(i))
@@ -356,7 +357,7 @@ func releaseWhole(e Engine) func(*testing.T) {
 		publish(t, s, "main")
 		ctx, stop := context.WithCancel(t.Context())
 		var group sync.WaitGroup
-		for _, reader := range []*store.Store{s, e.Open(t, func(config *store.Config) { config.NoCache = true })} {
+		for _, reader := range []*shop.Store{s, e.Open(t, func(config *shop.Config) { config.NoCache = true })} {
 			group.Go(func() {
 				defer func() {
 					if p := recover(); p != nil {
@@ -383,17 +384,17 @@ func releaseWhole(e Engine) func(*testing.T) {
 
 // readWhole pages through all products in one of several ways, one by one,
 // each page in a new view, and tells what was wrong.
-func readWhole(s *store.Store, way int) string {
+func readWhole(s *shop.Store, way int) string {
 	recent, _ := store.NewRange("updated_at", "gt", "2000-01-01")
-	queries := []store.ProductQuery{
+	queries := []shop.ProductQuery{
 		{}, {Sort: store.Sort{By: store.SortCreatedAt, Descending: true}},
-		{Sort: store.Sort{By: store.SortID}, Filter: store.ProductFilter{Ranges: []store.Range{recent}}},
-		{Sort: store.Sort{By: store.SortUpdatedAt}, Filter: store.ProductFilter{Ranges: []store.Range{recent}}},
+		{Sort: store.Sort{By: store.SortID}, Filter: shop.ProductFilter{Ranges: []store.Range{recent}}},
+		{Sort: store.Sort{By: store.SortUpdatedAt}, Filter: shop.ProductFilter{Ranges: []store.Range{recent}}},
 	}
 	query, version, seen := queries[way%len(queries)], "", 0
 	query.Page.First = ptr(1)
 	for {
-		v, err := s.View(context.Background(), store.ShopperContext{})
+		v, err := s.View(context.Background(), shop.ShopperContext{})
 		if err != nil {
 			return err.Error()
 		}

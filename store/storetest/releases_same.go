@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 func releaseRemembered(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		s, db := e.Open(t, at(clock), withoutDeltas), e.SQL(t)
-		imported(t, s, shop)
+		imported(t, s, shopFile)
 		for i := range 25 {
 			imported(t, s, ndjson(with("product", "brush", `"For paint."`, `"For paint `+strconv.Itoa(i)+`."`)))
 			publish(t, s, "main")
@@ -42,16 +43,16 @@ func releaseRemembered(e Engine) func(*testing.T) {
 func releaseWalked(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := published(t, e, at(clock), func(config *store.Config) { config.NoCache = true })
-		want := listed(t, viewOf(t, s, store.ShopperContext{}), store.ProductQuery{})
+		s := published(t, e, at(clock), func(config *shop.Config) { config.NoCache = true })
+		want := listed(t, viewOf(t, s, shop.ShopperContext{}), shop.ProductQuery{})
 		require.Greater(t, len(want), 5)
 		for _, sort := range []store.Sort{{}, {By: store.SortID}, {By: store.SortName, Descending: true}} {
-			query := store.ProductQuery{Sort: sort, Page: store.Page{First: ptr(1)}}
-			whole := listed(t, viewOf(t, s, store.ShopperContext{}), store.ProductQuery{Sort: sort})
+			query := shop.ProductQuery{Sort: sort, Page: store.Page{First: ptr(1)}}
+			whole := listed(t, viewOf(t, s, shop.ShopperContext{}), shop.ProductQuery{Sort: sort})
 			var seen []string
 			version := ""
 			for {
-				slice, err := viewOf(t, s, store.ShopperContext{}).Products(t.Context(), query)
+				slice, err := viewOf(t, s, shop.ShopperContext{}).Products(t.Context(), query)
 				require.NoError(t, err, "after %s", seen)
 				seen = append(seen, slice.Items[0].ID())
 				name := slice.Items[0].Name()
@@ -76,20 +77,20 @@ func releaseWalked(e Engine) func(*testing.T) {
 			}
 			require.Equal(t, whole, seen, "by %s", sort)
 		}
-		_, cursor := firstPage(t, viewOf(t, s, store.ShopperContext{}))
+		_, cursor := firstPage(t, viewOf(t, s, shop.ShopperContext{}))
 		for range 4 {
 			clock.Advance(2 * time.Hour)
 			retitled(t, s, clock.Now().Format(" v15.04"))
 			publish(t, s, "main")
 		}
-		_, err := nextPage(viewOf(t, s, store.ShopperContext{}), cursor)
+		_, err := nextPage(viewOf(t, s, shop.ShopperContext{}), cursor)
 		requireFault(t, err, store.CursorExpired, "after")
 	}
 }
 
 // retitled imports the shop with something behind the names of its products,
 // which leaves them in order.
-func retitled(t require.TestingT, s *store.Store, version string) {
+func retitled(t require.TestingT, s *shop.Store, version string) {
 	var lines []string
 	for _, line := range Shop() {
 		if kindOf(line) == "product" {
@@ -106,11 +107,11 @@ func retitled(t require.TestingT, s *store.Store, version string) {
 func releaseSame(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		stores := map[string]*store.Store{"whole": e.Open(t, at(clock), withoutDeltas), "delta": e.Open(t, at(clock))}
-		imported(t, stores["delta"], shop)
+		stores := map[string]*shop.Store{"whole": e.Open(t, at(clock), withoutDeltas), "delta": e.Open(t, at(clock))}
+		imported(t, stores["delta"], shopFile)
 		publish(t, stores["delta"], "main", "outlet")
 		served := func() string {
-			routing := viewOf(t, e.Open(t, at(clock)), store.ShopperContext{})
+			routing := viewOf(t, e.Open(t, at(clock)), shop.ShopperContext{})
 			return routing.Release.UUID()
 		}
 		brush := func(text string) string { return with("product", "brush", `"For paint."`, `"`+text+`"`) }

@@ -9,11 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // releasesOf writes a catalog's releases on a line, newest first: the served
 // one with a star, and what differs.
-func releasesOf(t *testing.T, s *store.Store, catalog string) (ids []string, text string) {
+func releasesOf(t *testing.T, s *shop.Store, catalog string) (ids []string, text string) {
 	t.Helper()
 	list, err := s.Releases(t.Context(), catalog)
 	require.NoError(t, err)
@@ -33,7 +34,7 @@ func releasesOf(t *testing.T, s *store.Store, catalog string) (ids []string, tex
 func releasesListed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t, at(NewClock(noon)))
-		imported(t, s, shop)
+		imported(t, s, shopFile)
 		_, text := releasesOf(t, s, "main")
 		require.Empty(t, text)
 		_, err := s.Releases(t.Context(), "none")
@@ -59,12 +60,12 @@ func releaseRolledBack(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		here, there := e.Open(t, at(clock)), e.Open(t, at(clock))
-		imported(t, here, shop)
+		imported(t, here, shopFile)
 		for _, version := range []string{"One", "Two", "Three"} {
 			renamed(t, here, version)
 			publish(t, here, "main")
 		}
-		seen := func(s *store.Store) string { return product(t, viewOf(t, s, store.ShopperContext{}), "anvil").Name() }
+		seen := func(s *shop.Store) string { return product(t, viewOf(t, s, shop.ShopperContext{}), "anvil").Name() }
 		ids, _ := releasesOf(t, here, "main")
 		for i, want := range []string{"Three Anvil", "Two Anvil", "One Anvil"} {
 			release, err := here.ServeRelease(t.Context(), actor, ids[i])
@@ -97,12 +98,12 @@ func releaseRolledBack(e Engine) func(*testing.T) {
 func releasePreviewed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		imported(t, s, shop)
+		imported(t, s, shopFile)
 		release, err := s.Preview(t.Context(), actor, "main", nil)
 		require.NoError(t, err)
-		_, err = s.View(t.Context(), store.ShopperContext{})
+		_, err = s.View(t.Context(), shop.ShopperContext{})
 		requireFault(t, err, store.NotFound, "", "No catalog is published")
-		ahead := viewOf(t, s, store.ShopperContext{ReleaseID: release.UUID()})
+		ahead := viewOf(t, s, shop.ShopperContext{ReleaseID: release.UUID()})
 		require.Equal(t, "Anvil", product(t, ahead, "anvil").Name())
 		_, cursor := firstPage(t, ahead)
 		slice, err := nextPage(ahead, cursor)
@@ -112,16 +113,16 @@ func releasePreviewed(e Engine) func(*testing.T) {
 		renamed(t, s, "New")
 		publish(t, s, "main")
 		require.Equal(t, "Anvil", product(t, ahead, "anvil").Name())
-		_, err = nextPage(viewOf(t, s, store.ShopperContext{}), cursor)
+		_, err = nextPage(viewOf(t, s, shop.ShopperContext{}), cursor)
 		requireFault(t, err, store.CursorExpired, "after") // a cursor does not let anyone in
 		_, err = s.ServeRelease(t.Context(), actor, release.UUID())
 		require.NoError(t, err)
-		v := viewOf(t, s, store.ShopperContext{})
+		v := viewOf(t, s, shop.ShopperContext{})
 		require.Equal(t, "Anvil", product(t, v, "anvil").Name())
 		_, err = nextPage(v, cursor)
 		require.NoError(t, err)
 		for _, id := range []string{"none", "999"} {
-			_, err = s.View(t.Context(), store.ShopperContext{ReleaseID: id})
+			_, err = s.View(t.Context(), shop.ShopperContext{ReleaseID: id})
 			requireFault(t, err, store.NotFound, "")
 		}
 	}
@@ -133,7 +134,7 @@ func releaseSweptAndServed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		s, other := e.Open(t, at(clock), withoutDeltas), e.Open(t, at(clock), withoutDeltas)
-		imported(t, s, shop)
+		imported(t, s, shopFile)
 		for round := range 4 {
 			for i := range 4 {
 				clock.Advance(time.Hour)
@@ -151,7 +152,7 @@ func releaseSweptAndServed(e Engine) func(*testing.T) {
 			if served != nil {
 				requireFault(t, served, store.NotFound, "releaseId")
 			}
-			require.NotEmpty(t, listed(t, viewOf(t, s, store.ShopperContext{}), store.ProductQuery{}))
+			require.NotEmpty(t, listed(t, viewOf(t, s, shop.ShopperContext{}), shop.ProductQuery{}))
 			requireNoLeftovers(t, e.SQL(t))
 		}
 	}

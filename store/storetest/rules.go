@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Rules is the promise about which catalog a shopper sees (DESIGN 8). The
@@ -30,29 +31,29 @@ func rule(id, members string) string {
 }
 
 // seenBy is the catalog that a shopper sees.
-func seenBy(t require.TestingT, s *store.Store, shopper store.ShopperContext) string {
+func seenBy(t require.TestingT, s *shop.Store, shopper shop.ShopperContext) string {
 	return viewOf(t, s, shopper).Release.CatalogID
 }
 
 func rulesImported(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := published(t, e, at(NewClock(noon)))
-		member := store.ShopperContext{AccountID: "acme", AccountTags: []string{"silver", "gold"}, CustomerID: "bob"}
+		member := shop.ShopperContext{AccountID: "acme", AccountTags: []string{"silver", "gold"}, CustomerID: "bob"}
 		for _, c := range []struct {
 			name    string
-			shopper store.ShopperContext
+			shopper shop.ShopperContext
 			want    string
 		}{
-			{"nobody in particular", store.ShopperContext{}, "main"},
+			{"nobody in particular", shop.ShopperContext{}, "main"},
 			{"a shopper for whom the club's rule is", member, "outlet"},
-			{"one of another account", store.ShopperContext{AccountID: "other", AccountTags: []string{"gold"}, CustomerID: "bob", Channel: "web", Tags: []string{"clearance"}}, "main"},
-			{"one without the tag", store.ShopperContext{AccountID: "acme", CustomerID: "bob"}, "main"},
-			{"a channel and a tag make no member", store.ShopperContext{Channel: "web", Tags: []string{"clearance"}}, "main"},
+			{"one of another account", shop.ShopperContext{AccountID: "other", AccountTags: []string{"gold"}, CustomerID: "bob", Channel: "web", Tags: []string{"clearance"}}, "main"},
+			{"one without the tag", shop.ShopperContext{AccountID: "acme", CustomerID: "bob"}, "main"},
+			{"a channel and a tag make no member", shop.ShopperContext{Channel: "web", Tags: []string{"clearance"}}, "main"},
 		} {
 			require.Equal(t, c.want, seenBy(t, s, c.shopper), c.name)
 		}
 		require.NoError(t, s.DeleteCatalogRule(t.Context(), actor, "everyone"))
-		require.Equal(t, "main", seenBy(t, s, store.ShopperContext{}), "without a rule the oldest catalog")
+		require.Equal(t, "main", seenBy(t, s, shop.ShopperContext{}), "without a rule the oldest catalog")
 	}
 }
 
@@ -61,9 +62,9 @@ func rulesInOrder(e Engine) func(*testing.T) {
 		s := published(t, e)
 		toMain := func(id string) string { return replaced(rule(id, `"channels":["kiosk"],`), "outlet", "main") }
 		imported(t, s, ndjson(rule("z-first", `"channels":["kiosk"],`), toMain("a-second")))
-		require.Equal(t, "outlet", seenBy(t, s, store.ShopperContext{Channel: "kiosk"}))
+		require.Equal(t, "outlet", seenBy(t, s, shop.ShopperContext{Channel: "kiosk"}))
 		imported(t, s, ndjson(toMain("a-second"), rule("z-first", `"channels":["kiosk","stall"],`)))
-		require.Equal(t, "outlet", seenBy(t, s, store.ShopperContext{Channel: "kiosk"}), "a change keeps the order of the first import")
+		require.Equal(t, "outlet", seenBy(t, s, shop.ShopperContext{Channel: "kiosk"}), "a change keeps the order of the first import")
 	}
 }
 
@@ -82,7 +83,7 @@ func rulesByTheClock(e Engine) func(*testing.T) {
 			now, err := time.Parse("2006-01-02T15:04:05", "2024-05-30T"+c.at)
 			require.NoError(t, err)
 			clock.Set(now)
-			v := viewOf(t, s, store.ShopperContext{Channel: "web"})
+			v := viewOf(t, s, shop.ShopperContext{Channel: "web"})
 			require.Equal(t, c.want, v.Release.CatalogID, c.at)
 			until := v.Resolution().ValidUntil
 			require.Equal(t, c.until == "", until.IsZero(), "%s: until %s", c.at, until)
@@ -96,12 +97,12 @@ func rulesByTheClock(e Engine) func(*testing.T) {
 func rulesOnce(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := published(t, e)
-		v := viewOf(t, s, store.ShopperContext{Channel: "web"})
+		v := viewOf(t, s, shop.ShopperContext{Channel: "web"})
 		imported(t, s, ndjson(rule("web", `"channels":["web"],`)))
-		require.Equal(t, "outlet", seenBy(t, s, store.ShopperContext{Channel: "web"}))
+		require.Equal(t, "outlet", seenBy(t, s, shop.ShopperContext{Channel: "web"}))
 		require.Equal(t, "Anvil", product(t, v, "anvil").Name())
 		x := v.Resolution()
-		require.Equal(t, []any{"main", "everyone", store.ResolvedByDefault}, []any{x.Catalog.ID, x.Rule.ID, x.Reason})
+		require.Equal(t, []any{"main", "everyone", shop.ResolvedByDefault}, []any{x.Catalog.ID, x.Rule.ID, x.Reason})
 		require.Len(t, x.Candidates, 2)
 	}
 }
@@ -109,19 +110,19 @@ func rulesOnce(e Engine) func(*testing.T) {
 func rulesAtOnce(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		here, there := published(t, e), e.Open(t)
-		kiosk := store.ShopperContext{Channel: "kiosk"}
+		kiosk := shop.ShopperContext{Channel: "kiosk"}
 		require.Equal(t, "main", seenBy(t, there, kiosk))
 		outlet, name := "outlet", "kiosk"
-		made, err := here.CreateCatalogRule(t.Context(), actor, "", store.RuleChange{Name: &name, CatalogID: &outlet, Channels: []string{"kiosk"}})
+		made, err := here.CreateCatalogRule(t.Context(), actor, "", shop.RuleChange{Name: &name, CatalogID: &outlet, Channels: []string{"kiosk"}})
 		require.NoError(t, err)
 		require.Equal(t, "outlet", seenBy(t, here, kiosk))
 		Soon(t, "outlet", func() string { return seenBy(t, there, kiosk) })
-		_, err = there.UpdateCatalogRule(t.Context(), actor, made.ID, store.RuleChange{Channels: []string{"stall"}})
+		_, err = there.UpdateCatalogRule(t.Context(), actor, made.ID, shop.RuleChange{Channels: []string{"stall"}})
 		require.NoError(t, err)
 		require.Equal(t, "main", seenBy(t, there, kiosk))
-		Soon(t, "outlet", func() string { return seenBy(t, here, store.ShopperContext{Channel: "stall"}) })
+		Soon(t, "outlet", func() string { return seenBy(t, here, shop.ShopperContext{Channel: "stall"}) })
 		require.NoError(t, here.DeleteCatalogRule(t.Context(), actor, made.ID))
-		require.Equal(t, "main", seenBy(t, here, store.ShopperContext{Channel: "stall"}))
+		require.Equal(t, "main", seenBy(t, here, shop.ShopperContext{Channel: "stall"}))
 	}
 }
 
@@ -130,12 +131,12 @@ func rulesKept(e Engine) func(*testing.T) {
 		s := published(t, e)
 		// What was just published is noticed once more, as another process's.
 		Soon(t, "[]", func() string {
-			ctx, counter := store.CountStatements(t.Context())
+			ctx, counter := shop.CountStatements(t.Context())
 			for _, channel := range []string{"web", "mobile", ""} {
-				v, err := s.View(ctx, store.ShopperContext{Channel: channel})
+				v, err := s.View(ctx, shop.ShopperContext{Channel: channel})
 				require.NoError(t, err)
 				v.Resolution()
-				_, err = s.CatalogResolution(ctx, store.ShopperContext{AccountID: channel}, &noon)
+				_, err = s.CatalogResolution(ctx, shop.ShopperContext{AccountID: channel}, &noon)
 				require.NoError(t, err)
 			}
 			return fmt.Sprintf("%q", counter.Queries())
@@ -146,29 +147,29 @@ func rulesKept(e Engine) func(*testing.T) {
 func rulesExplained(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t, at(NewClock(noon)))
-		explain := func(shopper store.ShopperContext) *store.CatalogResolution {
+		explain := func(shopper shop.ShopperContext) *shop.CatalogResolution {
 			x, err := s.CatalogResolution(context.Background(), shopper, nil)
 			require.NoError(t, err)
 			return x
 		}
-		x := explain(store.ShopperContext{})
-		require.Equal(t, store.ResolvedToNothing, x.Reason)
+		x := explain(shop.ShopperContext{})
+		require.Equal(t, shop.ResolvedToNothing, x.Reason)
 		require.True(t, x.Catalog == nil && x.Release == nil && x.Rule == nil && len(x.Candidates) == 0)
-		imported(t, s, shop)
-		x = explain(store.ShopperContext{})
-		require.Equal(t, store.ResolvedToNothing, x.Reason)
-		require.Equal(t, store.DropNotPublished, x.Candidates[0].Dropped, "which says what to do about it")
+		imported(t, s, shopFile)
+		x = explain(shop.ShopperContext{})
+		require.Equal(t, shop.ResolvedToNothing, x.Reason)
+		require.Equal(t, shop.DropNotPublished, x.Candidates[0].Dropped, "which says what to do about it")
 		publish(t, s, "outlet")
-		x = explain(store.ShopperContext{})
-		require.Equal(t, []any{store.ResolvedByAge, "outlet"}, []any{x.Reason, x.Catalog.ID})
+		x = explain(shop.ShopperContext{})
+		require.Equal(t, []any{shop.ResolvedByAge, "outlet"}, []any{x.Reason, x.Catalog.ID})
 		require.True(t, x.Rule == nil && x.Release != nil)
 		publish(t, s, "main")
-		x = explain(store.ShopperContext{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob", Channel: "web"})
-		require.Equal(t, []any{store.ResolvedByRule, "outlet", "club", noon}, []any{x.Reason, x.Catalog.ID, x.Rule.ID, x.At})
+		x = explain(shop.ShopperContext{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob", Channel: "web"})
+		require.Equal(t, []any{shop.ResolvedByRule, "outlet", "club", noon}, []any{x.Reason, x.Catalog.ID, x.Rule.ID, x.At})
 		club, everyone := x.Candidates[0], x.Candidates[1]
-		require.Equal(t, []any{4, 1, store.CriterionMatched, store.CriterionMissed, store.CriterionMatched}, []any{club.Score, club.Missed, club.Channel(), club.Tag(), club.Schedule()})
-		require.Equal(t, []any{0, 0, true, store.CriterionNotAsked, store.CriterionNotAsked}, []any{everyone.Score, everyone.Missed, everyone.Default(), everyone.Channel(), everyone.Schedule()})
-		_, err := s.UpdateCatalogRule(t.Context(), actor, "club", store.RuleChange{CatalogID: ptr("nowhere")})
+		require.Equal(t, []any{4, 1, shop.CriterionMatched, shop.CriterionMissed, shop.CriterionMatched}, []any{club.Score, club.Missed, club.Channel(), club.Tag(), club.Schedule()})
+		require.Equal(t, []any{0, 0, true, shop.CriterionNotAsked, shop.CriterionNotAsked}, []any{everyone.Score, everyone.Missed, everyone.Default(), everyone.Channel(), everyone.Schedule()})
+		_, err := s.UpdateCatalogRule(t.Context(), actor, "club", shop.RuleChange{CatalogID: ptr("nowhere")})
 		requireFault(t, err, store.Unprocessable, "catalogId", `catalog: "nowhere"`)
 	}
 }

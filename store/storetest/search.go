@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // searchShop is the shop with products whose texts are hard to find.
@@ -28,7 +29,7 @@ func searchShop() string {
 	}
 	refs := `{"type":"product","id":"` + strings.Join(ids, `"},{"type":"product","id":"`) + `"}`
 	lines = append(lines, `{"type":"node","id":"words","attributes":{"name":"Words"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}},"products":{"data":[`+refs+`]}}}`)
-	return shop + ndjson(lines...)
+	return shopFile + ndjson(lines...)
 }
 
 // Search is the promise of store.NewSearch and of what it finds.
@@ -45,7 +46,7 @@ func Search(t *testing.T, e Engine) {
 	t.Run("a release with an index of another form says so, and is published anew", searchOutdated(e))
 }
 
-func searchFinds(s *store.Store) func(*testing.T) {
+func searchFinds(s *shop.Store) func(*testing.T) {
 	return func(t *testing.T) {
 		for _, c := range []struct{ typed, locale, want string }{
 			{"anvil", "", "anvil"},
@@ -110,14 +111,14 @@ func searchFinds(s *store.Store) func(*testing.T) {
 			{"שלום", "", "arabic"},                    //
 		} {
 			t.Run(c.typed+" in "+c.locale, func(t *testing.T) {
-				v := viewOf(t, s, store.ShopperContext{Locale: c.locale})
-				search, err := store.NewSearch(c.typed)
+				v := viewOf(t, s, shop.ShopperContext{Locale: c.locale})
+				search, err := shop.NewSearch(c.typed)
 				require.NoError(t, err)
 				require.Equal(t, c.want == "*", search.Empty())
 				if search.Empty() {
 					return
 				}
-				got := listed(t, v, store.ProductQuery{Filter: store.ProductFilter{Searches: []store.Search{search}}, Sort: store.Sort{By: store.SortID}})
+				got := listed(t, v, shop.ProductQuery{Filter: shop.ProductFilter{Searches: []shop.Search{search}}, Sort: store.Sort{By: store.SortID}})
 				require.Equal(t, strings.Fields(c.want), got, "%s", search)
 			})
 		}
@@ -140,7 +141,7 @@ func searchBounds(t *testing.T) {
 		"nothing but spaces": {"   ", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := store.NewSearch(c.text)
+			_, err := shop.NewSearch(c.text)
 			if c.words == nil {
 				require.NoError(t, err)
 				return
@@ -150,27 +151,27 @@ func searchBounds(t *testing.T) {
 	}
 }
 
-func searchAnything(s *store.Store) func(*testing.T) {
+func searchAnything(s *shop.Store) func(*testing.T) {
 	return func(t *testing.T) {
-		v := viewOf(t, s, store.ShopperContext{Locale: "th, zh-Hant, fr"})
+		v := viewOf(t, s, shop.ShopperContext{Locale: "th, zh-Hant, fr"})
 		rapid.Check(t, func(t *rapid.T) {
 			text := rapid.OneOf(rapid.String(), rapid.StringMatching(`(["*()^:+-]|AND|OR|NOT|NEAR|anvil|é|木|ไ|'|;|--| ){0,12}`)).Draw(t, "text")
-			search, err := store.NewSearch(text)
+			search, err := shop.NewSearch(text)
 			if err != nil {
 				requireFault(t, err, store.Invalid, "filter.search")
 				return
 			}
 			if !search.Empty() {
-				_, err = v.Products(t.Context(), store.ProductQuery{Filter: store.ProductFilter{Searches: []store.Search{search}}})
+				_, err = v.Products(t.Context(), shop.ProductQuery{Filter: shop.ProductFilter{Searches: []shop.Search{search}}})
 				require.NoError(t, err)
 			}
 		})
 	}
 }
 
-func searchRelevance(s *store.Store) func(*testing.T) {
+func searchRelevance(s *shop.Store) func(*testing.T) {
 	return func(t *testing.T) {
-		v := viewOf(t, s, store.ShopperContext{Locale: "fr"})
+		v := viewOf(t, s, shop.ShopperContext{Locale: "fr"})
 		for _, c := range []struct {
 			typed, node string
 			descending  bool
@@ -184,11 +185,11 @@ func searchRelevance(s *store.Store) func(*testing.T) {
 			{"", "tools", true, "jar brush kit anvil chalk"},
 		} {
 			t.Run(c.typed+" in "+c.node, func(t *testing.T) {
-				search, err := store.NewSearch(c.typed)
+				search, err := shop.NewSearch(c.typed)
 				require.NoError(t, err)
-				query := store.ProductQuery{NodeID: c.node, Sort: store.Sort{By: store.SortRelevance, Descending: c.descending}}
+				query := shop.ProductQuery{NodeID: c.node, Sort: store.Sort{By: store.SortRelevance, Descending: c.descending}}
 				if !search.Empty() {
-					query.Filter.Searches = []store.Search{search}
+					query.Filter.Searches = []shop.Search{search}
 				}
 				require.Equal(t, strings.Fields(c.want), listed(t, v, query))
 			})
@@ -199,17 +200,17 @@ func searchRelevance(s *store.Store) func(*testing.T) {
 // searchUnindexed reads a release as an older binary left it.
 func searchUnindexed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := published(t, e, func(config *store.Config) { config.NoCache = true }), e.SQL(t)
+		s, db := published(t, e, func(config *shop.Config) { config.NoCache = true }), e.SQL(t)
 		for _, table := range []string{"release_word", "release_facet"} {
 			_, err := db.Exec(`DELETE FROM ` + table)
 			require.NoError(t, err)
 		}
-		v := viewOf(t, s, store.ShopperContext{})
-		_, err := v.Products(t.Context(), store.ProductQuery{Filter: searching(t, "anvil")})
+		v := viewOf(t, s, shop.ShopperContext{})
+		_, err := v.Products(t.Context(), shop.ProductQuery{Filter: searching(t, "anvil")})
 		requireFault(t, err, store.Unprocessable, "", "older version", "publish it anew")
-		_, err = v.Facet(t.Context(), store.FacetQuery{Attribute: "tags", First: 1})
+		_, err = v.Facet(t.Context(), shop.FacetQuery{Attribute: "tags", First: 1})
 		requireFault(t, err, store.Unprocessable, "", "older version", "publish it anew")
-		require.NotEmpty(t, listed(t, v, store.ProductQuery{}))
+		require.NotEmpty(t, listed(t, v, shop.ProductQuery{}))
 	}
 }
 
@@ -221,14 +222,14 @@ func searchOutdated(e Engine) func(*testing.T) {
 		db := e.SQL(t)
 		_, err := db.Exec(`UPDATE release SET format = 1`)
 		require.NoError(t, err)
-		elsewhere := e.Open(t, func(config *store.Config) { config.NoCache = true })
-		v := viewOf(t, elsewhere, store.ShopperContext{Locale: "zh-Hant"})
-		require.Equal(t, []string{"anvil"}, listed(t, v, store.ProductQuery{Filter: searching(t, "anvil")}), "which is indexed as ever")
-		_, err = v.Products(t.Context(), store.ProductQuery{Filter: searching(t, "筆刷")})
+		elsewhere := e.Open(t, func(config *shop.Config) { config.NoCache = true })
+		v := viewOf(t, elsewhere, shop.ShopperContext{Locale: "zh-Hant"})
+		require.Equal(t, []string{"anvil"}, listed(t, v, shop.ProductQuery{Filter: searching(t, "anvil")}), "which is indexed as ever")
+		_, err = v.Products(t.Context(), shop.ProductQuery{Filter: searching(t, "筆刷")})
 		requireFault(t, err, store.Unprocessable, "", "older version", "publish it anew")
 		publish(t, elsewhere, "main") // though nothing is new
-		now := viewOf(t, elsewhere, store.ShopperContext{Locale: "zh-Hant"})
+		now := viewOf(t, elsewhere, shop.ShopperContext{Locale: "zh-Hant"})
 		require.Greater(t, now.Release.ID, v.Release.ID)
-		require.Equal(t, []string{"brush"}, listed(t, now, store.ProductQuery{Filter: searching(t, "筆刷")}))
+		require.Equal(t, []string{"brush"}, listed(t, now, shop.ProductQuery{Filter: searching(t, "筆刷")}))
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
-	"portico/store"
+	"portico/store/shop"
 )
 
 // plainWords are the words of a text, without case and accents, worked out in
@@ -63,12 +63,12 @@ func (m *model) spoken(languages ...string) *model {
 	return &spoken
 }
 
-func (m *model) shopper() store.ShopperContext {
-	return store.ShopperContext{Locale: strings.Join(m.languages, ",")}
+func (m *model) shopper() shop.ShopperContext {
+	return shop.ShopperContext{Locale: strings.Join(m.languages, ",")}
 }
 
 // finds tells whether a product has every word of every search.
-func (m *model) finds(p *modelProduct, filter store.ProductFilter) bool {
+func (m *model) finds(p *modelProduct, filter shop.ProductFilter) bool {
 	for _, search := range filter.Searches {
 		words := plainWords(m.typed[search.String()])
 		for i, word := range words {
@@ -82,7 +82,7 @@ func (m *model) finds(p *modelProduct, filter store.ProductFilter) bool {
 
 // score is how many different words of the searches a product has in its name
 // or SKU.
-func (m *model) score(p *modelProduct, filter store.ProductFilter) (score int) {
+func (m *model) score(p *modelProduct, filter shop.ProductFilter) (score int) {
 	for _, search := range filter.Searches {
 		type typed struct {
 			word string
@@ -115,7 +115,7 @@ func (m *model) has(p *modelProduct, word string, last bool, texts ...int) bool 
 }
 
 // drawSearch types some words of a product, more or less as they are written.
-func (h *shelves) drawSearch(t *rapid.T, about *modelProduct) store.Search {
+func (h *shelves) drawSearch(t *rapid.T, about *modelProduct) shop.Search {
 	var all []string
 	for _, texts := range about.texts {
 		all = append(all, texts...)
@@ -136,11 +136,11 @@ func (h *shelves) drawSearch(t *rapid.T, about *modelProduct) store.Search {
 		}
 		typed.WriteString(word + rapid.SampledFrom([]string{" ", ", ", "-", `" OR "`, " ~*(!"}).Draw(t, "between"))
 	}
-	search, err := store.NewSearch(typed.String())
+	search, err := shop.NewSearch(typed.String())
 	require.NoError(t, err)
 	h.typed[search.String()] = typed.String()
 	if search.Empty() {
-		search, err = store.NewSearch("nothing")
+		search, err = shop.NewSearch("nothing")
 		require.NoError(t, err)
 		h.typed[search.String()] = "nothing"
 	}
@@ -152,7 +152,7 @@ func facetsAsModel(h *shelves) func(*testing.T) {
 	return func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			v := viewOf(t, h.Store, h.shopper())
-			query := store.FacetQuery{Attribute: rapid.SampledFrom(store.FacetAttributes()).Draw(t, "attribute"), List: h.drawQuery(t),
+			query := shop.FacetQuery{Attribute: rapid.SampledFrom(shop.FacetAttributes()).Draw(t, "attribute"), List: h.drawQuery(t),
 				First: rapid.SampledFrom([]int{1, 2, 20, 100}).Draw(t, "first")}
 			if rapid.Bool().Draw(t, "some selected") {
 				about := h.products[rapid.SampledFrom(h.ids).Draw(t, "selected of")]
@@ -166,7 +166,7 @@ func facetsAsModel(h *shelves) func(*testing.T) {
 }
 
 // count is what a facet answers.
-func (m *model) count(query store.FacetQuery) []store.FacetValue {
+func (m *model) count(query shop.FacetQuery) []shop.FacetValue {
 	counts := map[string]int{}
 	for _, value := range query.Selected {
 		counts[value] = 0
@@ -180,15 +180,15 @@ func (m *model) count(query store.FacetQuery) []store.FacetValue {
 			seen[value] = true
 		}
 	}
-	list := []store.FacetValue{}
+	list := []shop.FacetValue{}
 	for value, n := range counts {
-		list = append(list, store.FacetValue{Value: value, Count: n})
+		list = append(list, shop.FacetValue{Value: value, Count: n})
 	}
-	slices.SortFunc(list, func(a, b store.FacetValue) int {
+	slices.SortFunc(list, func(a, b shop.FacetValue) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Value, b.Value))
 	})
 	rank := 0
-	return slices.DeleteFunc(list, func(value store.FacetValue) bool {
+	return slices.DeleteFunc(list, func(value shop.FacetValue) bool {
 		rank++
 		return rank > query.First && !slices.Contains(query.Selected, value.Value)
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // scripts are furniture in the languages of people who type without spaces,
@@ -44,12 +45,12 @@ func searchScripts(e Engine) func(*testing.T) {
 		s := e.Open(t)
 		imported(t, s, scriptShop())
 		publish(t, s, "main")
-		v := viewOf(t, s, store.ShopperContext{})
+		v := viewOf(t, s, shop.ShopperContext{})
 		found := func(t *testing.T, typed string) []string {
-			search, err := store.NewSearch(typed)
+			search, err := shop.NewSearch(typed)
 			require.NoError(t, err)
 			require.False(t, search.Empty())
-			return listed(t, v, store.ProductQuery{Filter: store.ProductFilter{Searches: []store.Search{search}}, Sort: store.Sort{By: store.SortID}})
+			return listed(t, v, shop.ProductQuery{Filter: shop.ProductFilter{Searches: []shop.Search{search}}, Sort: store.Sort{By: store.SortID}})
 		}
 		for _, c := range []struct{ typed, want string }{
 			{"เก้าอี้ไม้สัก", "th-chair"},        // as it is written

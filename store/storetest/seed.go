@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // actor is who writes in these tests.
@@ -21,7 +22,7 @@ var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 
 // SeedStock writes stock records as an import does: the rows, a line in the
 // ledger for what each begins with, and the counter. db is Engine.SQL.
-func SeedStock(t require.TestingT, db *sql.DB, rows ...store.Stock) {
+func SeedStock(t require.TestingT, db *sql.DB, rows ...shop.Stock) {
 	inTransaction(t, db, func(run func(query string, args ...any)) {
 		for _, row := range rows {
 			run(`INSERT INTO stock (product_id, available, allocated, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)`,
@@ -58,22 +59,22 @@ func inTransaction(t require.TestingT, db *sql.DB, do func(run func(query string
 
 // stocked is a store whose clock shows noon, with one record for each
 // product, every one of them with that many units available.
-func stocked(t *testing.T, e Engine, available int, products ...string) *store.Store {
+func stocked(t *testing.T, e Engine, available int, products ...string) *shop.Store {
 	t.Helper()
-	var rows []store.Stock
+	var rows []shop.Stock
 	for _, id := range products {
-		rows = append(rows, store.Stock{ProductID: id, Available: available, CreatedAt: noon, UpdatedAt: noon})
+		rows = append(rows, shop.Stock{ProductID: id, Available: available, CreatedAt: noon, UpdatedAt: noon})
 	}
 	SeedStock(t, e.SQL(t), rows...)
 	return e.Open(t, at(NewClock(noon)))
 }
 
-func at(clock *Clock) func(*store.Config) {
-	return func(config *store.Config) { config.Clock = clock.Now }
+func at(clock *Clock) func(*shop.Config) {
+	return func(config *shop.Config) { config.Clock = clock.Now }
 }
 
 // available is what a product has; the test fails when it has no record.
-func available(t require.TestingT, s *store.Store, product string) int {
+func available(t require.TestingT, s *shop.Store, product string) int {
 	stock, err := s.Stock(context.Background(), product)
 	require.NoError(t, err)
 	return stock.Available

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Settings is the promise of Store.Settings and Store.UpdateSettings.
@@ -13,7 +14,7 @@ func Settings(t *testing.T, e Engine) {
 	t.Run("a new store has a page length of 25, US dollars and English", func(t *testing.T) {
 		settings, err := e.Open(t).Settings(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, &store.Settings{PageLength: 25, Currency: "USD", Locale: "en"}, settings)
+		require.Equal(t, &shop.Settings{PageLength: 25, Currency: "USD", Locale: "en"}, settings)
 	})
 	t.Run("a change is seen by the next read, and leaves the other members", settingsReadYourWrites(e))
 	t.Run("a change keeps to the bounds", settingsBounds(e))
@@ -27,13 +28,13 @@ func settingsReadYourWrites(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		for _, c := range []struct {
-			change store.SettingsChange
-			want   store.Settings
+			change shop.SettingsChange
+			want   shop.Settings
 		}{
-			{store.SettingsChange{PageLength: ptr(50)}, store.Settings{PageLength: 50, Currency: "USD", Locale: "en"}},
-			{store.SettingsChange{Currency: ptr("EUR")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "en"}},
-			{store.SettingsChange{Locale: ptr("fr-CA")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
-			{store.SettingsChange{}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+			{shop.SettingsChange{PageLength: ptr(50)}, shop.Settings{PageLength: 50, Currency: "USD", Locale: "en"}},
+			{shop.SettingsChange{Currency: ptr("EUR")}, shop.Settings{PageLength: 50, Currency: "EUR", Locale: "en"}},
+			{shop.SettingsChange{Locale: ptr("fr-CA")}, shop.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+			{shop.SettingsChange{}, shop.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
 		} {
 			answered, err := s.UpdateSettings(t.Context(), actor, c.change)
 			require.NoError(t, err)
@@ -50,25 +51,25 @@ func settingsBounds(e Engine) func(*testing.T) {
 		s := e.Open(t)
 		for _, c := range []struct {
 			name   string
-			change store.SettingsChange
+			change shop.SettingsChange
 			member string // at fault; empty when the change is fine
 			words  []string
 		}{
-			{"page length 1", store.SettingsChange{PageLength: ptr(1)}, "", nil},
-			{"page length 100", store.SettingsChange{PageLength: ptr(100)}, "", nil},
-			{"page length 0", store.SettingsChange{PageLength: ptr(0)}, "pageLength", []string{"between 1 and 100", "not 0"}},
-			{"page length 101", store.SettingsChange{PageLength: ptr(101)}, "pageLength", []string{"between 1 and 100", "not 101"}},
-			{"page length -1", store.SettingsChange{PageLength: ptr(-1)}, "pageLength", []string{"between 1 and 100", "not -1"}},
-			{"currency JPY", store.SettingsChange{Currency: ptr("JPY")}, "", nil},
-			{"currency in lower case", store.SettingsChange{Currency: ptr("usd")}, "currency", []string{"ISO 4217", `"usd"`}},
-			{"currency by name", store.SettingsChange{Currency: ptr("EURO")}, "currency", []string{"ISO 4217", `"EURO"`}},
-			{"no currency", store.SettingsChange{Currency: ptr("")}, "currency", []string{"ISO 4217"}},
-			{"currency with NUL", store.SettingsChange{Currency: ptr("US\x00")}, "currency", []string{"ISO 4217"}},
-			{"locale de-CH", store.SettingsChange{Locale: ptr("de-CH")}, "", nil},
-			{"no locale", store.SettingsChange{Locale: ptr("")}, "locale", []string{"BCP 47"}},
-			{"locale that is a sentence", store.SettingsChange{Locale: ptr("the English one")}, "locale", []string{"BCP 47", `"the English one"`}},
-			{"locale with NUL", store.SettingsChange{Locale: ptr("en\x00")}, "locale", []string{"BCP 47"}},
-			{"locale that is not UTF-8", store.SettingsChange{Locale: ptr("e\xff")}, "locale", []string{"BCP 47"}},
+			{"page length 1", shop.SettingsChange{PageLength: ptr(1)}, "", nil},
+			{"page length 100", shop.SettingsChange{PageLength: ptr(100)}, "", nil},
+			{"page length 0", shop.SettingsChange{PageLength: ptr(0)}, "pageLength", []string{"between 1 and 100", "not 0"}},
+			{"page length 101", shop.SettingsChange{PageLength: ptr(101)}, "pageLength", []string{"between 1 and 100", "not 101"}},
+			{"page length -1", shop.SettingsChange{PageLength: ptr(-1)}, "pageLength", []string{"between 1 and 100", "not -1"}},
+			{"currency JPY", shop.SettingsChange{Currency: ptr("JPY")}, "", nil},
+			{"currency in lower case", shop.SettingsChange{Currency: ptr("usd")}, "currency", []string{"ISO 4217", `"usd"`}},
+			{"currency by name", shop.SettingsChange{Currency: ptr("EURO")}, "currency", []string{"ISO 4217", `"EURO"`}},
+			{"no currency", shop.SettingsChange{Currency: ptr("")}, "currency", []string{"ISO 4217"}},
+			{"currency with NUL", shop.SettingsChange{Currency: ptr("US\x00")}, "currency", []string{"ISO 4217"}},
+			{"locale de-CH", shop.SettingsChange{Locale: ptr("de-CH")}, "", nil},
+			{"no locale", shop.SettingsChange{Locale: ptr("")}, "locale", []string{"BCP 47"}},
+			{"locale that is a sentence", shop.SettingsChange{Locale: ptr("the English one")}, "locale", []string{"BCP 47", `"the English one"`}},
+			{"locale with NUL", shop.SettingsChange{Locale: ptr("en\x00")}, "locale", []string{"BCP 47"}},
+			{"locale that is not UTF-8", shop.SettingsChange{Locale: ptr("e\xff")}, "locale", []string{"BCP 47"}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				before, err := s.Settings(t.Context())
@@ -90,7 +91,7 @@ func settingsBounds(e Engine) func(*testing.T) {
 func settingsFaults(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		_, err := s.UpdateSettings(t.Context(), actor, store.SettingsChange{PageLength: ptr(0), Currency: ptr("?"), Locale: ptr("fr")})
+		_, err := s.UpdateSettings(t.Context(), actor, shop.SettingsChange{PageLength: ptr(0), Currency: ptr("?"), Locale: ptr("fr")})
 		var members [][]string
 		for _, fault := range store.AsErrors(err) {
 			require.Equal(t, store.Unprocessable, fault.Code)
@@ -109,7 +110,7 @@ func settingsElsewhere(e Engine) func(*testing.T) {
 		for _, length := range []int{3, 4, 5} {
 			_, err := there.Settings(t.Context()) // is kept from now on
 			require.NoError(t, err)
-			_, err = here.UpdateSettings(t.Context(), actor, store.SettingsChange{PageLength: &length})
+			_, err = here.UpdateSettings(t.Context(), actor, shop.SettingsChange{PageLength: &length})
 			require.NoError(t, err)
 			Soon(t, length, pageLengthOf(t, there))
 		}
@@ -121,7 +122,7 @@ func settingsInTurns(e Engine) func(*testing.T) {
 		one, other := e.Open(t), e.Open(t)
 		for i := range 60 {
 			length := i%100 + 1
-			_, err := one.UpdateSettings(t.Context(), actor, store.SettingsChange{PageLength: &length})
+			_, err := one.UpdateSettings(t.Context(), actor, shop.SettingsChange{PageLength: &length})
 			require.NoError(t, err)
 			require.Equal(t, length, pageLengthOf(t, one)(), "what was just written")
 			one, other = other, one
@@ -135,7 +136,7 @@ func settingsInTurns(e Engine) func(*testing.T) {
 func settingsPageLength(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := stocked(t, e, 1, "a", "b", "c")
-		_, err := s.UpdateSettings(t.Context(), actor, store.SettingsChange{PageLength: ptr(2)})
+		_, err := s.UpdateSettings(t.Context(), actor, shop.SettingsChange{PageLength: ptr(2)})
 		require.NoError(t, err)
 		for name, page := range map[string]store.Page{"no members": {}, "an offset": {Offset: ptr(0)}} {
 			slice, err := s.Stocks(t.Context(), store.ListQuery{Page: page})
@@ -146,7 +147,7 @@ func settingsPageLength(e Engine) func(*testing.T) {
 	}
 }
 
-func pageLengthOf(t *testing.T, s *store.Store) func() int {
+func pageLengthOf(t *testing.T, s *shop.Store) func() int {
 	return func() int {
 		settings, err := s.Settings(t.Context())
 		require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/madeup"
-	"portico/store"
+	"portico/store/shop"
 )
 
 // Shop is a small shop by hand that has at least one of everything, in the
@@ -24,7 +24,7 @@ import (
 //	         └ paints
 func Shop() []string {
 	var lines []string
-	for line := range strings.Lines(shop) {
+	for line := range strings.Lines(shopFile) {
 		lines = append(lines, strings.TrimSuffix(line, "\n"))
 	}
 	return lines
@@ -38,7 +38,7 @@ func shopDrafts() (ids, skus []string) {
 // lamp is an id that the shop's file spells in upper case.
 const lamp = "c0ffee00-0000-4000-8000-00000000000a"
 
-const shop = `{"type":"settings","page_length":25,"currency":"USD","locale":"en"}
+const shopFile = `{"type":"settings","page_length":25,"currency":"USD","locale":"en"}
 {"type":"file","id":"photo-1","file_name":"anvil.jpg","mime_type":"image/jpeg","public":true,"link":{"href":"https://cdn.example/anvil.jpg"},"meta":{"timestamps":{"created_at":"2023-01-01T00:00:00.000Z"},"dimensions":{"width":640,"height":480}}}
 {"type":"file","id":"photo-2","file_name":"glue <1>.pdf","mime_type":"application/pdf","public":false,"link":{"href":"https://cdn.example/glue?a=1&b=2"},"meta":{"timestamps":{"created_at":"2023-01-02T03:04:05.678Z"}}}
 {"type":"product","id":"anvil","attributes":{"name":"Anvil","sku":"ANVIL","slug":"anvil","status":"live","commodity_type":"physical","description":"Heavy & \"loud\".\nÉtats-Unis 🔨 <b>bold</b>","manufacturer_part_num":"MPN-1","upc_ean":"4006381333931","external_ref":"erp/1","tags":["heavy","iron"],"product_types":["standard"],"base_product":false,"created_at":"2023-01-05T00:00:00.000Z","updated_at":"2024-01-05T00:00:00.000Z"},"relationships":{"main_image":{"data":{"type":"main_image","id":"photo-1"}},"files":{"data":[{"type":"file","id":"photo-1","created_at":"2023-01-05T00:00:00.000Z"},{"type":"file","id":"photo-2"}]}}}
@@ -111,16 +111,16 @@ func file(text string) func() (io.ReadCloser, error) {
 func ndjson(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 
 // imported imports a file, which must be without a fault.
-func imported(t require.TestingT, s *store.Store, text string) *store.ImportReport {
-	report, err := s.Import(context.Background(), actor, file(text), store.ImportOptions{})
+func imported(t require.TestingT, s *shop.Store, text string) *shop.ImportReport {
+	report, err := s.Import(context.Background(), actor, file(text), shop.ImportOptions{})
 	require.NoError(t, err)
 	return report
 }
 
 // exported is the whole store as a file.
-func exported(t require.TestingT, s *store.Store) string {
+func exported(t require.TestingT, s *shop.Store) string {
 	var out bytes.Buffer
-	_, err := s.Export(context.Background(), &out, store.ExportOptions{WithClients: true})
+	_, err := s.Export(context.Background(), &out, shop.ExportOptions{WithClients: true})
 	require.NoError(t, err)
 	return out.String()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 func stockCreate(e Engine) func(*testing.T) {
@@ -17,7 +18,7 @@ func stockCreate(e Engine) func(*testing.T) {
 		s := e.Open(t, at(clock))
 		made, err := s.CreateStock(t.Context(), actor, "a", 10)
 		require.NoError(t, err)
-		require.Equal(t, &store.Stock{ProductID: "a", Available: 10, CreatedAt: noon, UpdatedAt: noon}, made)
+		require.Equal(t, &shop.Stock{ProductID: "a", Available: 10, CreatedAt: noon, UpdatedAt: noon}, made)
 		require.Equal(t, made, read(t, s, "a"))
 		none, err := s.CreateStock(t.Context(), actor, "b", 0)
 		require.NoError(t, err)
@@ -31,7 +32,7 @@ func stockCreate(e Engine) func(*testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, lines["b"], "nothing is no change")
 		require.Len(t, lines["a"], 1)
-		require.Equal(t, []any{store.StockIncrement, 10, 10, 0, actor}, []any{lines["a"][0].Action, lines["a"][0].Quantity, lines["a"][0].AvailableDelta, lines["a"][0].AllocatedDelta, lines["a"][0].Actor})
+		require.Equal(t, []any{shop.StockIncrement, 10, 10, 0, actor}, []any{lines["a"][0].Action, lines["a"][0].Quantity, lines["a"][0].AvailableDelta, lines["a"][0].AllocatedDelta, lines["a"][0].Actor})
 		requireLedger(t, e.SQL(t))
 		for _, c := range []struct {
 			product string
@@ -44,23 +45,23 @@ func stockCreate(e Engine) func(*testing.T) {
 			{"c d", 5, store.Invalid, "productId"},
 			{"", 5, store.Invalid, "productId"},
 			{"c", -1, store.Unprocessable, "quantity"},
-			{"c", store.MaxStock + 1, store.Unprocessable, "quantity"},
+			{"c", shop.MaxStock + 1, store.Unprocessable, "quantity"},
 		} {
 			_, err := s.CreateStock(t.Context(), actor, c.product, c.units)
 			requireFault(t, err, c.code, c.member)
 		}
 		_, err = s.Stock(t.Context(), "c")
 		requireFault(t, err, store.NotFound, "")
-		full, err := s.CreateStock(t.Context(), actor, "full", store.MaxStock)
+		full, err := s.CreateStock(t.Context(), actor, "full", shop.MaxStock)
 		require.NoError(t, err)
-		require.Equal(t, store.MaxStock, full.Total())
+		require.Equal(t, shop.MaxStock, full.Total())
 	}
 }
 
 func stockCreateRace(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		var made atomic.Int64
-		together(t, e, func(s *store.Store, writer int) {
+		together(t, e, func(s *shop.Store, writer int) {
 			_, err := s.CreateStock(t.Context(), actor, "a", 1+writer)
 			switch {
 			case err == nil:
@@ -79,8 +80,8 @@ func stockTransactionList(e Engine) func(*testing.T) {
 		s := stocked(t, e, 0, "a", "b")
 		var ids []string
 		for n := range 23 {
-			made, err := s.TransactStock(t.Context(), actor, []store.StockChange{{ProductID: "a", Action: store.StockIncrement, Quantity: 1 + n},
-				{ProductID: "b", Action: store.StockIncrement, Quantity: 1}})
+			made, err := s.TransactStock(t.Context(), actor, []shop.StockChange{{ProductID: "a", Action: shop.StockIncrement, Quantity: 1 + n},
+				{ProductID: "b", Action: shop.StockIncrement, Quantity: 1}})
 			require.NoError(t, err)
 			ids = append(ids, made[0].ID)
 		}
@@ -141,7 +142,7 @@ func stockTransactionList(e Engine) func(*testing.T) {
 	}
 }
 
-func cursorOfLedger(t *testing.T, s *store.Store, product string) string {
+func cursorOfLedger(t *testing.T, s *shop.Store, product string) string {
 	slice, err := s.StockTransactions(t.Context(), product, store.ListQuery{})
 	require.NoError(t, err)
 	return slice.Cursors()[0]

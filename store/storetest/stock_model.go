@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // balances is the model of the stock: available and allocated of each product.
@@ -18,20 +19,20 @@ type balances map[string][2]int
 
 // transact is what TransactStock promises, for one writer: the new balances,
 // or the code of the failure.
-func (b balances) transact(batch []store.StockChange) (balances, store.Code) {
+func (b balances) transact(batch []shop.StockChange) (balances, store.Code) {
 	for _, c := range batch {
 		least := 1
-		if c.Action == store.StockSet {
+		if c.Action == shop.StockSet {
 			least = 0
 		}
-		if c.Quantity < least || c.Quantity > store.MaxStock {
+		if c.Quantity < least || c.Quantity > shop.MaxStock {
 			return b, store.Unprocessable
 		}
 	}
 	// Which of several failures is told is the store's to choose; it goes by
 	// product, and within a product in order.
 	batch = slices.Clone(batch)
-	slices.SortStableFunc(batch, func(a, b store.StockChange) int { return cmp.Compare(a.ProductID, b.ProductID) })
+	slices.SortStableFunc(batch, func(a, b shop.StockChange) int { return cmp.Compare(a.ProductID, b.ProductID) })
 	after := maps.Clone(b)
 	for _, c := range batch {
 		balance, known := after[c.ProductID]
@@ -42,18 +43,18 @@ func (b balances) transact(batch []store.StockChange) (balances, store.Code) {
 			return b, store.Conflict
 		}
 		switch c.Action {
-		case store.StockIncrement:
+		case shop.StockIncrement:
 			balance[0] += c.Quantity
-		case store.StockDecrement:
+		case shop.StockDecrement:
 			balance[0] -= c.Quantity
-		case store.StockAllocate:
+		case shop.StockAllocate:
 			balance[0], balance[1] = balance[0]-c.Quantity, balance[1]+c.Quantity
-		case store.StockDeallocate:
+		case shop.StockDeallocate:
 			balance[0], balance[1] = balance[0]+c.Quantity, balance[1]-c.Quantity
-		case store.StockSet:
+		case shop.StockSet:
 			balance[0] = c.Quantity
 		}
-		if balance[0] < 0 || balance[1] < 0 || balance[0]+balance[1] > store.MaxStock {
+		if balance[0] < 0 || balance[1] < 0 || balance[0]+balance[1] > shop.MaxStock {
 			return b, store.Unprocessable
 		}
 		after[c.ProductID] = balance
@@ -61,11 +62,11 @@ func (b balances) transact(batch []store.StockChange) (balances, store.Code) {
 	return after, ""
 }
 
-func drawChange(t *rapid.T) store.StockChange {
-	change := store.StockChange{
+func drawChange(t *rapid.T) shop.StockChange {
+	change := shop.StockChange{
 		ProductID: rapid.SampledFrom(strings.Split("aaabbbcccz", "")).Draw(t, "product"),
-		Action:    rapid.SampledFrom(store.StockActions()).Draw(t, "action"),
-		Quantity:  rapid.OneOf(rapid.IntRange(1, 9), rapid.IntRange(1, 9), rapid.SampledFrom([]int{-1, 0, store.MaxStock, store.MaxStock + 1})).Draw(t, "quantity"),
+		Action:    rapid.SampledFrom(shop.StockActions()).Draw(t, "action"),
+		Quantity:  rapid.OneOf(rapid.IntRange(1, 9), rapid.IntRange(1, 9), rapid.SampledFrom([]int{-1, 0, shop.MaxStock, shop.MaxStock + 1})).Draw(t, "quantity"),
 	}
 	if rapid.IntRange(0, 4).Draw(t, "compares") == 0 {
 		change.ExpectedAvailable = ptr(rapid.IntRange(0, 9).Draw(t, "expected"))
@@ -80,7 +81,7 @@ func stockModel(e Engine) func(*testing.T) {
 			ClearStock(t, db)
 			model := balances{"a": {}, "b": {5, 0}, "c": {0, 5}}
 			for _, product := range slices.Sorted(maps.Keys(model)) {
-				SeedStock(t, db, store.Stock{ProductID: product, Available: model[product][0], Allocated: model[product][1], CreatedAt: noon, UpdatedAt: noon})
+				SeedStock(t, db, shop.Stock{ProductID: product, Available: model[product][0], Allocated: model[product][1], CreatedAt: noon, UpdatedAt: noon})
 			}
 			fresh(t, s)
 			for range rapid.IntRange(1, 12).Draw(t, "batches") {

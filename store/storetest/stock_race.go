@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // writers is how many write at once.
@@ -17,9 +18,9 @@ const writers = 32
 
 // together runs write for each of the writers at once, half of them in one
 // process and half in another, and returns when all are done.
-func together(t *testing.T, e Engine, write func(s *store.Store, writer int)) {
+func together(t *testing.T, e Engine, write func(s *shop.Store, writer int)) {
 	t.Helper()
-	stores := []*store.Store{e.Open(t), e.Open(t)}
+	stores := []*shop.Store{e.Open(t), e.Open(t)}
 	var group sync.WaitGroup
 	begin := make(chan struct{})
 	for writer := range writers {
@@ -34,14 +35,14 @@ func together(t *testing.T, e Engine, write func(s *store.Store, writer int)) {
 
 func stockOversell(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		for _, action := range []store.StockAction{store.StockDecrement, store.StockAllocate} {
+		for _, action := range []shop.StockAction{shop.StockDecrement, shop.StockAllocate} {
 			t.Run(string(action), func(t *testing.T) {
 				const units = 100
 				s := stocked(t, e, units, "a")
 				var sold atomic.Int64
-				together(t, e, func(s *store.Store, _ int) {
+				together(t, e, func(s *shop.Store, _ int) {
 					for {
-						made, err := s.TransactStock(t.Context(), actor, []store.StockChange{{ProductID: "a", Action: action, Quantity: 3}})
+						made, err := s.TransactStock(t.Context(), actor, []shop.StockChange{{ProductID: "a", Action: action, Quantity: 3}})
 						if err != nil {
 							if !store.HasCode(err, store.Unprocessable) {
 								t.Errorf("a buyer is told %v", err)
@@ -69,13 +70,13 @@ func stockContention(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := stocked(t, e, 0, "a")
 		var given, taken atomic.Int64
-		together(t, e, func(s *store.Store, writer int) {
-			action, counter := store.StockDecrement, &taken
+		together(t, e, func(s *shop.Store, writer int) {
+			action, counter := shop.StockDecrement, &taken
 			if writer%4 < 2 {
-				action, counter = store.StockIncrement, &given
+				action, counter = shop.StockIncrement, &given
 			}
 			for range 20 {
-				_, err := s.TransactStock(t.Context(), actor, []store.StockChange{{ProductID: "a", Action: action, Quantity: 1}})
+				_, err := s.TransactStock(t.Context(), actor, []shop.StockChange{{ProductID: "a", Action: action, Quantity: 1}})
 				if err == nil {
 					counter.Add(1)
 				} else if want := "must be at most the 0 available units of a, not 1"; !strings.Contains(err.Error(), want) {
@@ -91,18 +92,18 @@ func stockContention(e Engine) func(*testing.T) {
 func stockCompareAndSet(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := stocked(t, e, 1000, "a")
-		together(t, e, func(s *store.Store, writer int) {
+		together(t, e, func(s *shop.Store, writer int) {
 			for {
 				seen, err := s.Stock(t.Context(), "a")
 				if err != nil {
 					t.Errorf("reading: %v", err)
 					return
 				}
-				change := store.StockChange{ProductID: "a", Action: store.StockDecrement, Quantity: 1, ExpectedAvailable: &seen.Available}
+				change := shop.StockChange{ProductID: "a", Action: shop.StockDecrement, Quantity: 1, ExpectedAvailable: &seen.Available}
 				if writer%2 == 0 { // the same by a set
-					change.Action, change.Quantity = store.StockSet, seen.Available-1
+					change.Action, change.Quantity = shop.StockSet, seen.Available-1
 				}
-				_, err = s.TransactStock(t.Context(), actor, []store.StockChange{change})
+				_, err = s.TransactStock(t.Context(), actor, []shop.StockChange{change})
 				if err == nil {
 					return
 				}
@@ -120,14 +121,14 @@ func stockCompareAndSet(e Engine) func(*testing.T) {
 func stockSets(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := stocked(t, e, 5, "a")
-		together(t, e, func(s *store.Store, writer int) {
-			change := store.StockChange{ProductID: "a", Action: store.StockSet, Quantity: writer}
+		together(t, e, func(s *shop.Store, writer int) {
+			change := shop.StockChange{ProductID: "a", Action: shop.StockSet, Quantity: writer}
 			if writer%4 == 3 {
-				change.Action = store.StockAllocate
+				change.Action = shop.StockAllocate
 				change.Quantity = 1
 			}
 			for range 5 {
-				_, err := s.TransactStock(t.Context(), actor, []store.StockChange{change})
+				_, err := s.TransactStock(t.Context(), actor, []shop.StockChange{change})
 				if err != nil && !store.HasCode(err, store.Unprocessable) {
 					t.Errorf("setting: %v", err)
 				}
@@ -145,13 +146,13 @@ func stockOpposite(e Engine) func(*testing.T) {
 			products = append(products, fmt.Sprintf("p%d", i))
 		}
 		s := stocked(t, e, 1000, products...)
-		together(t, e, func(s *store.Store, writer int) {
-			var batch []store.StockChange
+		together(t, e, func(s *shop.Store, writer int) {
+			var batch []shop.StockChange
 			for i := range products {
 				if writer%2 == 0 {
 					i = len(products) - 1 - i
 				}
-				batch = append(batch, store.StockChange{ProductID: products[i], Action: store.StockDecrement, Quantity: 1})
+				batch = append(batch, shop.StockChange{ProductID: products[i], Action: shop.StockDecrement, Quantity: 1})
 			}
 			for range 5 {
 				if _, err := s.TransactStock(t.Context(), actor, batch); err != nil {

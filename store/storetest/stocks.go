@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Stocks is the promise of the list Store.Stocks: whichever way one pages
@@ -36,9 +37,9 @@ func sorts() []store.Sort {
 }
 
 // inOrder is what paging must give: the ids, sorted.
-func inOrder(rows []store.Stock, sort store.Sort) []string {
+func inOrder(rows []shop.Stock, sort store.Sort) []string {
 	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b store.Stock) int {
+	slices.SortFunc(rows, func(a, b shop.Stock) int {
 		order := strings.Compare(a.ProductID, b.ProductID)
 		switch sort.By {
 		case store.SortCreatedAt:
@@ -59,12 +60,12 @@ func inOrder(rows []store.Stock, sort store.Sort) []string {
 }
 
 // drawStocks draws rows many of which share their times.
-func drawStocks(t *rapid.T) []store.Stock {
+func drawStocks(t *rapid.T) []shop.Stock {
 	moment := rapid.Map(rapid.IntRange(0, 3), func(n int) time.Time { return noon.Add(time.Duration(n) * time.Millisecond) })
 	ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Za-z0-9_-]{1,4}`), 0, 40, rapid.ID[string]).Draw(t, "ids")
-	var rows []store.Stock
+	var rows []shop.Stock
 	for _, id := range ids {
-		rows = append(rows, store.Stock{ProductID: id, Available: 1, CreatedAt: moment.Draw(t, "created"), UpdatedAt: moment.Draw(t, "updated")})
+		rows = append(rows, shop.Stock{ProductID: id, Available: 1, CreatedAt: moment.Draw(t, "created"), UpdatedAt: moment.Draw(t, "updated")})
 	}
 	return rows
 }
@@ -106,12 +107,12 @@ func stocksWalk(e Engine) func(*testing.T) {
 
 // walk pages through the whole list.
 type walk struct {
-	s     *store.Store
+	s     *shop.Store
 	query store.ListQuery // without a page
 	size  int             // rows of a page
 }
 
-func (w walk) page(t require.TestingT, page store.Page) *store.Slice[*store.Stock] {
+func (w walk) page(t require.TestingT, page store.Page) *store.Slice[*shop.Stock] {
 	query := w.query
 	query.Page = page
 	slice, err := w.s.Stocks(context.Background(), query)
@@ -166,7 +167,7 @@ func (w walk) byOffset(t require.TestingT) []string {
 	}
 }
 
-func idsOf(slice *store.Slice[*store.Stock]) []string {
+func idsOf(slice *store.Slice[*shop.Stock]) []string {
 	ids := []string{}
 	for _, stock := range slice.Items {
 		ids = append(ids, stock.ProductID)
@@ -218,7 +219,7 @@ func stocksRanges(e Engine) func(*testing.T) {
 			}
 			bound, err := store.NewRange(attribute, operator, value)
 			require.NoError(t, err)
-			left := slices.DeleteFunc(slices.Clone(rows), func(row store.Stock) bool {
+			left := slices.DeleteFunc(slices.Clone(rows), func(row shop.Stock) bool {
 				order := strings.Compare(row.ProductID, value)
 				switch attribute {
 				case "created_at":
@@ -258,8 +259,8 @@ func stocksTimes(e Engine) func(*testing.T) {
 		require.NoError(t, err)
 		require.True(t, created.IsZero() && updated.IsZero(), "of an empty list")
 		SeedStock(t, e.SQL(t),
-			store.Stock{ProductID: "a", CreatedAt: noon.Add(time.Hour), UpdatedAt: noon.Add(9 * time.Hour)},
-			store.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon.Add(2 * time.Hour)})
+			shop.Stock{ProductID: "a", CreatedAt: noon.Add(time.Hour), UpdatedAt: noon.Add(9 * time.Hour)},
+			shop.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon.Add(2 * time.Hour)})
 		fresh(t, s)
 		created, updated, err = s.StockTimes(t.Context())
 		require.NoError(t, err)
@@ -273,10 +274,10 @@ func stocksByID(e Engine) func(*testing.T) {
 		s := stocked(t, e, 3, "a", "b", "c")
 		stocks, err := s.StocksByID(t.Context(), []string{"c", "ghost", "a", "c"})
 		require.NoError(t, err)
-		row := func(id string) *store.Stock {
-			return &store.Stock{ProductID: id, Available: 3, CreatedAt: noon, UpdatedAt: noon}
+		row := func(id string) *shop.Stock {
+			return &shop.Stock{ProductID: id, Available: 3, CreatedAt: noon, UpdatedAt: noon}
 		}
-		require.Equal(t, map[string]*store.Stock{"a": row("a"), "c": row("c")}, stocks)
+		require.Equal(t, map[string]*shop.Stock{"a": row("a"), "c": row("c")}, stocks)
 		stocks, err = s.StocksByID(t.Context(), nil)
 		require.NoError(t, err)
 		require.Empty(t, stocks)
@@ -286,6 +287,6 @@ func stocksByID(e Engine) func(*testing.T) {
 		}
 		stocks, err = s.StocksByID(t.Context(), append(many, "b"))
 		require.NoError(t, err)
-		require.Equal(t, map[string]*store.Stock{"b": row("b")}, stocks)
+		require.Equal(t, map[string]*shop.Stock{"b": row("b")}, stocks)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // Writes is the promise of every write: what cancellation and closing do to
@@ -27,10 +28,10 @@ func Writes(t *testing.T, e Engine) {
 	t.Run("the log of a file that was replaced is left to nobody", fileReplacedAtTheEnd(e))
 }
 
-func increment(ctx context.Context, s *store.Store, products ...string) error {
-	var batch []store.StockChange
+func increment(ctx context.Context, s *shop.Store, products ...string) error {
+	var batch []shop.StockChange
 	for _, product := range products {
-		batch = append(batch, store.StockChange{ProductID: product, Action: store.StockIncrement, Quantity: 1})
+		batch = append(batch, shop.StockChange{ProductID: product, Action: shop.StockIncrement, Quantity: 1})
 	}
 	_, err := s.TransactStock(ctx, actor, batch)
 	return err
@@ -62,7 +63,7 @@ func hold(t *testing.T, e Engine, product string) (release func()) {
 func writeQueued(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		stocked(t, e, 0, "a", "b")
-		s := e.Open(t, func(config *store.Config) { config.Readers = 1 }) // PostgreSQL's writes wait for a connection
+		s := e.Open(t, func(config *shop.Config) { config.Readers = 1 }) // PostgreSQL's writes wait for a connection
 		release := hold(t, e, "a")
 		first, queued := make(chan error, 1), make(chan error, 1)
 		go func() { first <- increment(context.Background(), s, "a") }()

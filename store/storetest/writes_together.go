@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/shop"
 )
 
 // WritesTogether is the promise of writes that share a transaction: each is
@@ -29,7 +30,7 @@ func heldUp(t *testing.T, e Engine, table string, writes []func(context.Context)
 	require.NoError(t, err)
 	_, err = transaction.Exec(`UPDATE ` + table + ` SET epoch = epoch`)
 	require.NoError(t, err)
-	counted, counter := store.CountStatements(context.Background())
+	counted, counter := shop.CountStatements(context.Background())
 	errs = make([]error, len(writes))
 	var group sync.WaitGroup
 	for i, write := range writes {
@@ -55,22 +56,22 @@ func redeemedTogether(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotion("p", ``), promotion("off", `,"enabled":false`), code("p", "MANY", ``), code("p", "FEW", `,"max_uses":3`), code("off", "OFF", ``))
 		var writes []func(context.Context) error
-		redeem := func(use store.CodeUse) {
+		redeem := func(use shop.CodeUse) {
 			writes = append(writes, func(ctx context.Context) error {
 				_, err := s.RedeemCode(ctx, actor, use)
 				return err
 			})
 		}
 		for i := range 40 {
-			redeem(store.CodeUse{Code: []string{"MANY", "FEW", "OFF", "NONE"}[i%4], Units: 1, Reference: fmt.Sprint("order-", i)})
+			redeem(shop.CodeUse{Code: []string{"MANY", "FEW", "OFF", "NONE"}[i%4], Units: 1, Reference: fmt.Sprint("order-", i)})
 		}
-		redeem(store.CodeUse{Code: "MANY", Units: 1, Reference: "order-0"}) // once more
-		redeem(store.CodeUse{Code: "MANY", Units: 1, Reference: "order-0", User: "other"})
+		redeem(shop.CodeUse{Code: "MANY", Units: 1, Reference: "order-0"}) // once more
+		redeem(shop.CodeUse{Code: "MANY", Units: 1, Reference: "order-0", User: "other"})
 		writes = append(writes, func(ctx context.Context) error {
 			gone, cancel := context.WithCancel(context.WithoutCancel(ctx))
 			_ = ctx.Err() // as all the others look first
 			cancel()
-			_, err := s.RedeemCode(gone, actor, store.CodeUse{Code: "MANY", Units: 1, Reference: "gone"})
+			_, err := s.RedeemCode(gone, actor, shop.CodeUse{Code: "MANY", Units: 1, Reference: "gone"})
 			return err
 		})
 		errs, statements := heldUp(t, e, "promotion_code", writes)
@@ -109,11 +110,11 @@ func createdTogether(e Engine) func(*testing.T) {
 		var writes []func(context.Context) error
 		create := func(promotion string, codes ...string) {
 			writes = append(writes, func(ctx context.Context) error {
-				list := make([]store.NewCode, len(codes))
+				list := make([]shop.NewCode, len(codes))
 				for i, code := range codes {
 					list[i].Code = code
 				}
-				p, made, err := s.CreatePromotionCodes(ctx, actor, promotion, list, store.PerCart)
+				p, made, err := s.CreatePromotionCodes(ctx, actor, promotion, list, shop.PerCart)
 				for i, c := range made {
 					if c.PromotionID != promotion || p.ID != promotion || codes[i] != "" && c.Code != codes[i] || !c.CreatedAt.Equal(clock.Now()) {
 						t.Errorf("%v was made for %s", c, promotion)
@@ -169,13 +170,13 @@ func oppositeTogether(e Engine) func(*testing.T) {
 			}
 		}
 		promoted(t, e, lines...)
-		redeemers(t, e, func(s *store.Store, n int) {
+		redeemers(t, e, func(s *shop.Store, n int) {
 			for c := range 8 {
 				if n%2 == 0 {
 					c = 7 - c
 				}
 				name := fmt.Sprintf("C%d-%d", c, (c+n)%3)
-				_, err := s.RedeemCode(t.Context(), actor, store.CodeUse{Code: name, Units: 1, Reference: fmt.Sprint(n)})
+				_, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: name, Units: 1, Reference: fmt.Sprint(n)})
 				if err == nil && n%4 == 3 {
 					_, err = s.ReleaseCode(t.Context(), actor, fmt.Sprint(n), nil)
 				}

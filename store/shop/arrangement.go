@@ -1,0 +1,279 @@
+package shop
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sort"
+	"strings"
+
+	"portico/store"
+)
+
+// arrangement is a list as a query wants it: filtered and sorted.
+type arrangement struct {
+	*View
+	list   string
+	head   *listHead
+	named  ordinals // the whole list, where the release does not keep it; nil where it does
+	filter ProductFilter
+	sort   store.Sort
+	epoch  int // of the prices it is sorted by
+}
+
+// reads returns the products from position start until just before end.
+type reads func(ctx context.Context, start, end int) ([]uint32, error)
+
+// arrange works out the length and how to read a part. A list that is kept in
+// its order is read where it lies, at the same cost at any offset; another is
+// worked out once and kept.
+func (a *arrangement) arrange(ctx context.Context) (total int, places reads, err error) {
+	switch {
+	case a.picked():
+		found, err := a.filtered(ctx)
+		return len(found), func(_ context.Context, start, end int) ([]uint32, error) { return found[start:end], nil }, err
+	case a.sort.By == store.SortDefault:
+		return a.head.total, a.inOrder, nil
+	}
+	return a.bounded(ctx)
+}
+
+// picked tells whether the list has to be worked out: its products are picked
+// by more than a bound of its sort key, or its order is not stored.
+func (a *arrangement) picked() bool {
+	return a.named != nil || a.filter.picks() || !stored(a.sort.By) ||
+		slices.ContainsFunc(a.filter.Ranges, func(r store.Range) bool { return a.sort.By == store.SortDefault || r.Attribute != a.sort.By })
+}
+
+// stored tells whether releases keep their lists in an order.
+func stored(by store.SortBy) bool { return by != store.SortRelevance && by != store.SortPrice }
+
+// name tells apart what the filter makes of a list for this shopper.
+func (a *arrangement) name() string {
+	name := a.filter.String()
+	if len(a.filter.Searches) > 0 {
+		name += "@" + strings.Join(a.languages, ",")
+	}
+	if a.sort.By == store.SortPrice {
+		name += "$" + a.Currency
+	}
+	return name
+}
+
+// inOrder reads the list's own order: curated products, then the others.
+func (a *arrangement) inOrder(ctx context.Context, start, end int) ([]uint32, error) {
+	curated := len(a.head.curated)
+	places := slices.Clone(a.head.curated[min(start, curated):min(end, curated)])
+	rest, err := a.stored(ctx, store.SortDefault, max(0, start-curated), max(0, end-curated))
+	return append(places, rest...), err
+}
+
+// stored reads a part of the list as it is kept in one of its orders.
+func (a *arrangement) stored(ctx context.Context, by store.SortBy, start, end int) ([]uint32, error) {
+	if start >= end {
+		return nil, nil
+	}
+	lists, first, last := a.parts(by, start, end)
+	at := first * chunkSize // the position that the first of them begins with
+	var parts []ordinals
+	var err error
+	if patched := a.head.parts[by]; patched != nil {
+		at = patched.before(first)
+		parts, err = patched.read(ctx, a.View, lists, by, first, last)
+	} else {
+		parts, err = chunks(ctx, a.View, lists[0], by, first, last, unpackOrdinals)
+	}
+	if err != nil {
+		return nil, err
+	}
+	places := make([]uint32, 0, end-start)
+	for _, part := range parts {
+		if from, until := max(0, start-at), min(len(part), end-at); from < until {
+			places = append(places, part[from:until]...)
+		}
+		at += len(part)
+	}
+	if len(places) < end-start {
+		return nil, errReleaseGone
+	}
+	return places, nil
+}
+
+// parts are the numbers of the parts that a stretch of the list lies in, first
+// and last, and under which names they are kept.
+func (a *arrangement) parts(by store.SortBy, start, end int) (lists []keptList, first, last int) {
+	own := keptList{a.head.heldBy, a.list}
+	if patched := a.head.parts[by]; patched != nil {
+		return []keptList{own, {a.Release.BaseID, a.list}}, patched.at(start), patched.at(end - 1)
+	}
+	return []keptList{own}, start / chunkSize, (end - 1) / chunkSize
+}
+
+// bounded reads a sorted list between the bounds of its sort key, which a
+// binary search finds.
+func (a *arrangement) bounded(ctx context.Context) (total int, places reads, err error) {
+	low, high := 0, a.head.total
+	for _, r := range a.filter.Ranges {
+		i, err := a.interval(ctx, r)
+		if err != nil {
+			return 0, nil, err
+		}
+		from, err := a.search(ctx, i.low)
+		if err != nil {
+			return 0, nil, err
+		}
+		until, err := a.search(ctx, i.high)
+		if err != nil {
+			return 0, nil, err
+		}
+		low, high = max(low, from), min(high, until)
+	}
+	total = max(0, high-low)
+	return total, func(ctx context.Context, start, end int) ([]uint32, error) {
+		if !a.sort.Descending {
+			return a.stored(ctx, a.sort.By, low+start, low+end)
+		}
+		places, err := a.stored(ctx, a.sort.By, high-end, high-start)
+		slices.Reverse(places)
+		return places, err
+	}, nil
+}
+
+// search is the first position whose sort key is not below one.
+func (a *arrangement) search(ctx context.Context, key int64) (int, error) {
+	var failed error
+	position := sort.Search(a.head.total, func(i int) bool {
+		at, err := a.stored(ctx, a.sort.By, i, i+1)
+		if err != nil {
+			failed = err
+			return true
+		}
+		own, err := a.keyAt(ctx, a.sort.By, int(at[0]))
+		if err != nil {
+			failed = err
+			return true
+		}
+		return own >= key
+	})
+	return position, failed
+}
+
+// whole is the list from end to end, in no order.
+func (a *arrangement) whole(ctx context.Context) (ordinals, error) {
+	if a.picked() {
+		return a.filtered(ctx)
+	}
+	return a.members(ctx)
+}
+
+// filtered works out a filtered list and keeps it.
+func (a *arrangement) filtered(ctx context.Context) (ordinals, error) {
+	key := cacheKey{release: a.Release.identity(), kind: cachedFilter, name: a.list + "?" + a.name(), sort: store.SortBy(a.sort.String()), number: a.epoch}
+	if kept, ok := cached[ordinals](a.cache, key); ok {
+		return kept, nil
+	}
+	found, err := a.candidates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if found, err = a.within(ctx, found); err != nil {
+		return nil, err
+	}
+	if found, err = a.order(ctx, found); err != nil {
+		return nil, err
+	}
+	found = slices.Clip(slices.Clone(found)) // its memory was that of a longer list
+	a.cache.keep(key, found)
+	return found, nil
+}
+
+// candidates are the products of the list that the filter's terms and searches
+// keep, by ordinal. The rarest term comes first, and the others are looked at
+// for what it left only, so that the cost is in what is found.
+func (a *arrangement) candidates(ctx context.Context) (ordinals, error) {
+	if !a.filter.picks() {
+		return a.members(ctx)
+	}
+	var found ordinals
+	terms := make([]posting, len(a.filter.Terms))
+	for i, term := range a.filter.Terms {
+		var err error
+		if terms[i], err = a.matching(ctx, term); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(terms, func(a, b posting) int { return cmp.Compare(a.len(), b.len()) })
+	for i, term := range terms {
+		if i > 0 {
+			found = term.among(found, a.Release.ordinals)
+			continue
+		}
+		dead, err := a.dead(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found = term.ordinals(a.Release.ordinals).without(dead)
+	}
+	for i, search := range a.filter.Searches {
+		matching, err := a.searched(ctx, search)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 && len(terms) == 0 {
+			found = slices.Clone(matching)
+			continue
+		}
+		found = intersect(found, matching)
+	}
+	return a.listed(ctx, found)
+}
+
+// listed keeps what is in the list, in the same memory.
+func (a *arrangement) listed(ctx context.Context, found ordinals) (ordinals, error) {
+	if a.named != nil {
+		return intersect(found, a.named), nil
+	}
+	key := cacheKey{release: a.Release.identity(), kind: cachedMembers, name: a.list}
+	members, ok := cached[ordinalSet](a.cache, key)
+	if !ok {
+		all, err := a.members(ctx)
+		if err != nil {
+			return nil, err
+		}
+		members = posting{places: all}.set(a.Release.ordinals)
+		a.cache.keep(key, members)
+	}
+	return members.among(found), nil
+}
+
+// members are all products of the list, by ordinal.
+func (a *arrangement) members(ctx context.Context) (ordinals, error) {
+	if a.named != nil {
+		return slices.Clone(a.named), nil
+	}
+	rest, err := a.stored(ctx, store.SortDefault, 0, a.head.total-len(a.head.curated))
+	if err != nil {
+		return nil, err
+	}
+	if len(a.head.curated) > 0 || a.Release.BaseID != 0 {
+		rest = append(rest, a.head.curated...)
+		slices.Sort(rest)
+	}
+	return rest, nil
+}
+
+// within keeps what is in every range.
+func (a *arrangement) within(ctx context.Context, found ordinals) (ordinals, error) {
+	for _, r := range a.filter.Ranges {
+		i, err := a.interval(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		keys, err := a.allKeys(ctx, r.Attribute)
+		if err != nil {
+			return nil, err
+		}
+		found = slices.DeleteFunc(found, func(place uint32) bool { return !i.holds(keys.at(place)) })
+	}
+	return found, nil
+}

@@ -1,0 +1,87 @@
+package shop
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"portico/store"
+)
+
+// authoredChange is a resource that was written: its table and its id, or for
+// a price its SKU. What else a product shows it for, a publication finds out.
+type authoredChange struct{ table, id string }
+
+// tracked are the tables whose writes are noted one by one. Of hierarchies
+// a release keeps all there is, so those are compared instead; of nodes too,
+// but for the products that they curate.
+var tracked = []string{"catalog", "file", "node", "price", "price_modifier", "pricebook", "product"}
+
+// maxTracked bounds how many changes are kept. A write beyond it forgets them
+// all, and the next publications are whole.
+const maxTracked = 50_000
+
+// touch notes that rows of a table were written.
+func (w *importWriter) touch(table string, ids ...string) {
+	if !slices.Contains(tracked, table) {
+		return
+	}
+	for _, id := range ids {
+		w.touched = append(w.touched, authoredChange{table, id})
+	}
+}
+
+// track begins a revision, and keeps what was touched in it.
+func (w *importWriter) track(ctx context.Context) error {
+	revision, _, err := one(ctx, w.session, scalar[int64], `UPDATE counter SET value = value + 1 WHERE name = 'revision' RETURNING value`)
+	if err != nil || len(w.touched) == 0 {
+		return err
+	}
+	changes := store.Unique(w.touched)
+	kept, _, err := one(ctx, w.session, scalar[int64], `UPDATE counter SET value = value + $1 WHERE name = 'tracked' RETURNING value`, len(changes))
+	if err != nil {
+		return err
+	}
+	if kept > maxTracked {
+		return w.forget(ctx, revision)
+	}
+	slices.SortFunc(changes, func(a, b authoredChange) int {
+		return strings.Compare(a.table+" "+a.id, b.table+" "+b.id)
+	})
+	rows := make([][]any, len(changes))
+	for i, c := range changes {
+		rows[i] = []any{revision, c.table, c.id}
+	}
+	return w.insertRows(ctx, "authored_change", []string{"revision", "kind", "id"}, rows)
+}
+
+// forget drops the changes of all revisions up to this one.
+func (w *importWriter) forget(ctx context.Context, revision int64) error {
+	for _, statement := range []string{
+		`UPDATE counter SET value = 0 WHERE name = 'tracked'`,
+		`DELETE FROM authored_change`,
+	} {
+		if _, err := w.exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	_, err := w.exec(ctx, `UPDATE counter SET value = $1 WHERE name = 'tracked_from'`, revision)
+	return err
+}
+
+// changedSince are the ids that were written after a revision, each once, by
+// table; complete is false when they are no longer all known.
+func changedSince(ctx context.Context, in session, revision int64) (byTable map[string][]string, complete bool, err error) {
+	from, _, err := one(ctx, in, scalar[int64], `SELECT value FROM counter WHERE name = 'tracked_from'`)
+	if err != nil || revision < from {
+		return nil, false, err
+	}
+	byTable = map[string][]string{}
+	_, err = collect(ctx, in, func(rows *sql.Rows) (c authoredChange, err error) {
+		err = rows.Scan(&c.table, &c.id)
+		byTable[c.table] = append(byTable[c.table], c.id)
+		return c, err
+	}, `SELECT DISTINCT kind, id FROM authored_change WHERE revision > $1 ORDER BY kind, id`, revision)
+	return byTable, err == nil, err
+}

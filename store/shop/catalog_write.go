@@ -1,0 +1,152 @@
+package shop
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"portico/store"
+)
+
+// Catalog is a catalog as authored: what it publishes. A change is seen by
+// shoppers once it is published.
+type Catalog struct {
+	ID           string
+	Name         string
+	HierarchyIDs []string
+	Pricebooks   []PricebookRank
+	Locale       string // of the base texts; empty means the store's
+	Currency     string // empty means the store's
+	CreatedAt    time.Time
+	Published    bool // it has a release
+}
+
+// PricebookRank gives a price book its place in a catalog: the highest
+// priority with a price for a product wins.
+type PricebookRank struct {
+	ID       string
+	Priority int
+}
+
+// GlobalID is the catalog's id over all types.
+func (c *Catalog) GlobalID() string { return store.GlobalID(store.TypeCatalog, c.ID) }
+
+func newCatalog(source *catalogSource, createdAt time.Time, published bool) *Catalog {
+	a := &source.Attributes
+	c := &Catalog{ID: source.ID, Name: a.Name, HierarchyIDs: a.Hierarchies, Locale: a.Locale, Currency: a.Currency,
+		CreatedAt: createdAt, Published: published}
+	for _, rank := range a.PricebookIDs {
+		c.Pricebooks = append(c.Pricebooks, PricebookRank(rank))
+	}
+	return c
+}
+
+func scanCatalog(rows *sql.Rows) (*Catalog, error) {
+	source := &catalogSource{}
+	var id string
+	var created int64
+	var release sql.NullInt64
+	var body []byte
+	if err := rows.Scan(&id, &created, &release, &body); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(body, source); err != nil {
+		return nil, err
+	}
+	return newCatalog(source, store.FromMicros(created), release.Valid), nil
+}
+
+// Catalog returns a catalog as authored; NOT_FOUND when there is none.
+func (s *Store) Catalog(ctx context.Context, id string) (*Catalog, error) {
+	return authored(ctx, s.reader, catalogList, "catalog", id)
+}
+
+// CatalogsByID returns several catalogs; an unknown one is left out.
+func (s *Store) CatalogsByID(ctx context.Context, ids []string) (map[string]*Catalog, error) {
+	return authoredByID(ctx, s.reader, catalogList, ids)
+}
+
+// Catalogs lists the catalogs, published or not, by id.
+func (s *Store) Catalogs(ctx context.Context, page store.Page) (*store.Slice[*Catalog], error) {
+	return list(ctx, s, catalogList, store.ListQuery{Page: page})
+}
+
+var catalogList = listing[*Catalog]{
+	name: "catalog", columns: `id, created_at, release_id, body`, table: "catalog", id: "id", scan: scanCatalog,
+	key: func(c *Catalog, _ store.Sort) []any { return []any{c.ID} },
+}
+
+// CatalogChange names what a catalog is to be; nil leaves a member as it is.
+type CatalogChange struct {
+	Name         *string
+	HierarchyIDs []string
+	Pricebooks   []PricebookRank
+	Locale       *string
+	Currency     *string
+}
+
+func (c CatalogChange) apply(source *catalogSource) {
+	a := &source.Attributes
+	assign(&a.Name, c.Name)
+	assignList(&a.Hierarchies, c.HierarchyIDs)
+	assign(&a.Locale, c.Locale)
+	assign(&a.Currency, c.Currency)
+	if c.Pricebooks != nil {
+		a.PricebookIDs = []pricebookRank{}
+	}
+	for _, rank := range c.Pricebooks {
+		a.PricebookIDs = append(a.PricebookIDs, pricebookRank(rank))
+	}
+}
+
+// CreateCatalog makes a catalog, which shows nothing until it is published; an
+// empty id is a new one. INVALID names each member that is wrong;
+// UNPROCESSABLE when a hierarchy or price book is unknown or the id is taken.
+func (s *Store) CreateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
+	return authorRow(ctx, s, actor, catalogList, "catalog", &id, func(ctx context.Context, w *importWriter) error {
+		source := &catalogSource{Type: "catalog", ID: orNewID(&id)}
+		source.Attributes.CreatedAt = store.FormatTime(w.now)
+		source.Attributes.Hierarchies, source.Attributes.PricebookIDs = []string{}, []pricebookRank{}
+		change.apply(source)
+		return w.create(ctx, catalogKind, source)
+	})
+}
+
+// UpdateCatalog changes a catalog, which shoppers see once it is published.
+// NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a new one.
+func (s *Store) UpdateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
+	return authorRow(ctx, s, actor, catalogList, "catalog", &id, func(ctx context.Context, w *importWriter) error {
+		source := &catalogSource{}
+		if err := w.read(ctx, "catalog", "catalog", id, source); err != nil {
+			return err
+		}
+		change.apply(source)
+		return w.replace(ctx, catalogKind, source)
+	})
+}
+
+// DeleteCatalog removes a catalog. Nobody is led to it any more, and the next
+// sweep takes its releases, in batches. NOT_FOUND when there is none;
+// UNPROCESSABLE as long as rules name it.
+func (s *Store) DeleteCatalog(ctx context.Context, actor store.Actor, id string) error {
+	return s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
+		if err := w.read(ctx, "catalog", "catalog", id, &catalogSource{}); err != nil {
+			return err
+		}
+		rules, err := collect(ctx, w.session, scalar[string], `SELECT id FROM catalog_rule WHERE catalog_id = $1 ORDER BY sequence, id`, id)
+		if err != nil {
+			return err
+		}
+		if len(rules) > 0 {
+			return store.Unprocessablef([]string{"id"}, "is the catalog that the rules %s lead to; delete them, or give them another, first", some(rules))
+		}
+		if _, err := w.exec(ctx, `
+			UPDATE release SET superseded_at = $2
+			WHERE catalog_id = $1 AND state = $3 AND superseded_at = 0`, id, store.Micros(w.now), releasePublished); err != nil {
+			return err
+		}
+		w.topics = append(w.topics, topicCatalog)
+		return w.remove(ctx, "catalog", "catalog", id)
+	})
+}

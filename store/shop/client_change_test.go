@@ -1,0 +1,237 @@
+package shop_test
+
+import (
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// newYear is when these tests take place.
+var newYear = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// known tells whether a client is let in by a secret.
+func known(t *testing.T, s *shop.Store, id, secret string) bool {
+	t.Helper()
+	_, err := s.AuthenticateClient(t.Context(), id, secret)
+	if err != nil {
+		require.True(t, store.HasCode(err, store.Unauthenticated), "%v", err)
+	}
+	return err == nil
+}
+
+func TestRotateClientSecret(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		clock := storetest.NewClock(newYear)
+		s := e.Open(t, func(c *shop.Config) { c.Clock = clock.Now })
+		client, first, err := s.CreateClient(t.Context(), "command:test", "till", nil)
+		require.NoError(t, err)
+		require.Equal(t, store.Actor("command:test"), client.ChangedBy)
+
+		rotated, second, err := s.RotateClientSecret(t.Context(), "command:rotate", strings.ToUpper(client.ID), time.Hour)
+		require.NoError(t, err)
+		require.NotEqual(t, first, second)
+		require.Equal(t, newYear, rotated.RotatedAt)
+		require.Equal(t, newYear.Add(time.Hour), rotated.OldSecretUntil)
+		require.Equal(t, store.Actor("command:rotate"), rotated.ChangedBy)
+		require.True(t, known(t, s, client.ID, first), "the old secret within its grace")
+		require.True(t, known(t, s, client.ID, second))
+		kept, err := s.Client(t.Context(), client.ID)
+		require.NoError(t, err)
+		require.Equal(t, rotated, kept)
+
+		clock.Set(newYear.Add(time.Hour - time.Millisecond))
+		require.True(t, known(t, s, client.ID, first), "to the end of its grace")
+		clock.Set(newYear.Add(time.Hour))
+		require.False(t, known(t, s, client.ID, first), "its grace is over")
+		require.True(t, known(t, s, client.ID, second))
+
+		_, third, err := s.RotateClientSecret(t.Context(), "command:rotate", client.ID, shop.MaxSecretGrace)
+		require.NoError(t, err)
+		_, fourth, err := s.RotateClientSecret(t.Context(), "command:rotate", client.ID, time.Hour)
+		require.NoError(t, err)
+		require.Equal(t, []bool{false, false, true, true}, []bool{
+			known(t, s, client.ID, first), known(t, s, client.ID, second), known(t, s, client.ID, third), known(t, s, client.ID, fourth),
+		}, "only the secret right before stays")
+
+		rotated, fifth, err := s.RotateClientSecret(t.Context(), "command:rotate", client.ID, 0)
+		require.NoError(t, err)
+		require.Zero(t, rotated.OldSecretUntil)
+		require.False(t, known(t, s, client.ID, fourth), "without a grace it ends at once")
+		require.False(t, known(t, s, client.ID, ""), "an empty secret matches no empty hash")
+		require.True(t, known(t, s, client.ID, fifth))
+
+		var text string
+		require.NoError(t, e.SQL(t).QueryRow(`SELECT secret_hash || old_secret_hash FROM api_client`).Scan(&text))
+		require.Regexp(t, `^[0-9a-f]{64}$`, text, "hashes only, and no longer the old one")
+	})
+}
+
+func TestRevokeClient(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		clock := storetest.NewClock(newYear)
+		at := func(c *shop.Config) { c.Clock = clock.Now }
+		here, there := e.Open(t, at), e.Open(t, at)
+		client, first, err := here.CreateClient(t.Context(), "command:test", "till", nil)
+		require.NoError(t, err)
+		other, otherSecret, err := here.CreateClient(t.Context(), "command:test", "other", nil)
+		require.NoError(t, err)
+		_, second, err := here.RotateClientSecret(t.Context(), "command:test", client.ID, time.Hour)
+		require.NoError(t, err)
+
+		revoked, err := here.RevokeClient(t.Context(), "command:revoke", client.ID)
+		require.NoError(t, err)
+		require.Equal(t, newYear, revoked.RevokedAt)
+		require.Zero(t, revoked.OldSecretUntil)
+		require.Equal(t, store.Actor("command:revoke"), revoked.ChangedBy)
+		for _, s := range []*shop.Store{here, there} {
+			require.False(t, known(t, s, client.ID, first), "no secret is good, on any server, at once")
+			require.False(t, known(t, s, client.ID, second), "no secret is good, on any server, at once")
+			require.True(t, known(t, s, other.ID, otherSecret))
+		}
+		_, err = here.AuthenticateClient(t.Context(), client.ID, second)
+		require.ErrorContains(t, err, "was revoked", "who has the secret is told why")
+
+		gone, err := here.ClientRevoked(t.Context(), client.ID)
+		require.NoError(t, err)
+		require.True(t, gone, "the server that did it knows at once")
+		storetest.Soon(t, true, func() bool {
+			gone, err := there.ClientRevoked(t.Context(), client.ID)
+			return err == nil && gone
+		}, "the others soon")
+		for _, id := range []string{other.ID, "nobody", "oidc:" + client.ID, ""} {
+			gone, err := there.ClientRevoked(t.Context(), id)
+			require.NoError(t, err)
+			require.False(t, gone, id)
+		}
+
+		clock.Advance(time.Hour)
+		again, err := here.RevokeClient(t.Context(), "command:again", client.ID)
+		require.NoError(t, err)
+		require.Equal(t, revoked, again, "it stays as it was")
+		_, _, err = here.RotateClientSecret(t.Context(), "command:test", client.ID, 0)
+		require.True(t, store.HasCode(err, store.Unprocessable))
+		require.ErrorContains(t, err, "was revoked at 2026-01-02T03:04:05Z")
+	})
+}
+
+func TestClients(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		clock := storetest.NewClock(newYear)
+		s := e.Open(t, func(c *shop.Config) { c.Clock = clock.Now })
+		list, err := s.Clients(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, list)
+		var want []*shop.Client
+		for _, name := range []string{"b", "a", "c"} {
+			client, _, err := s.CreateClient(t.Context(), "command:test", name, nil)
+			require.NoError(t, err)
+			want = append(want, client)
+			clock.Advance(time.Second)
+		}
+		want[1], err = s.RevokeClient(t.Context(), "command:test", want[1].ID)
+		require.NoError(t, err)
+		list, err = s.Clients(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, list, "the oldest first, revoked ones too")
+	})
+}
+
+func TestWritesToClientsRefuse(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := e.Open(t)
+		client, secret, err := s.CreateClient(t.Context(), "command:test", "till", nil)
+		require.NoError(t, err)
+		for _, id := range []string{"", "nobody", "a\x00b"} {
+			_, _, err := s.RotateClientSecret(t.Context(), "command:test", id, 0)
+			require.True(t, store.HasCode(err, store.NotFound), "%q: %v", id, err)
+			_, err = s.RevokeClient(t.Context(), "command:test", id)
+			require.True(t, store.HasCode(err, store.NotFound), "%q: %v", id, err)
+		}
+		for _, grace := range []time.Duration{-1, shop.MaxSecretGrace + 1} {
+			_, _, err := s.RotateClientSecret(t.Context(), "command:test", client.ID, grace)
+			require.True(t, store.HasCode(err, store.Unprocessable))
+			require.ErrorContains(t, err, "grace must be between 0s and 720h0m0s")
+		}
+		require.True(t, known(t, s, client.ID, secret))
+	})
+}
+
+// Whoever rotates at the same time, the secret told last is good.
+func TestRotationsAtOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := e.Open(t)
+		client, _, err := s.CreateClient(t.Context(), "command:test", "till", nil)
+		require.NoError(t, err)
+		secrets, failures := make([]string, 8), make([]error, 8)
+		var group sync.WaitGroup
+		for i := range secrets {
+			group.Go(func() {
+				_, secrets[i], failures[i] = s.RotateClientSecret(t.Context(), "command:test", client.ID, time.Hour)
+			})
+		}
+		group.Wait()
+		good := 0
+		for i, secret := range secrets {
+			require.NoError(t, failures[i])
+			if known(t, s, client.ID, secret) {
+				good++
+			}
+		}
+		require.Equal(t, 2, good, "the last one and the one before")
+	})
+}
+
+// What was revoked does not come back by way of a file.
+func TestRevokedClientsInFiles(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := e.Open(t)
+		bring := func(s *shop.Store, text string) {
+			t.Helper()
+			open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
+			_, err := s.Import(t.Context(), "command:import", open, shop.ImportOptions{})
+			require.NoError(t, err)
+		}
+		const till = `{"type":"api_client","id":"till","name":"Till","scopes":["catalog:read"],"created_at":"2024-01-01T00:00:00.000Z"`
+		bring(s, till+"}")
+		_, secret, err := s.RotateClientSecret(t.Context(), "command:test", "till", time.Hour)
+		require.NoError(t, err)
+		require.True(t, known(t, s, "till", secret), "one that was imported without a secret gets its first")
+		require.False(t, known(t, s, "till", ""))
+		revoked, err := s.RevokeClient(t.Context(), "command:test", "till")
+		require.NoError(t, err)
+
+		bring(s, strings.Replace(till, `"Till"`, `"New name"`, 1)+"}")
+		client, err := s.Client(t.Context(), "till")
+		require.NoError(t, err)
+		require.Equal(t, "New name", client.Name)
+		require.Equal(t, revoked.RevokedAt, client.RevokedAt)
+		require.Equal(t, store.Actor("command:import"), client.ChangedBy)
+
+		bring(s, strings.Replace(till, `"till"`, `"other"`, 1)+"}")
+		gone, err := s.ClientRevoked(t.Context(), "other")
+		require.NoError(t, err)
+		require.False(t, gone)
+		bring(s, strings.Replace(till, `"till"`, `"other"`, 1)+`,"revoked_at":"2024-02-01T00:00:00.000Z"}`)
+		gone, err = s.ClientRevoked(t.Context(), "other")
+		require.NoError(t, err)
+		require.True(t, gone, "a file revokes, and this server knows at once")
+		var out strings.Builder
+		_, err = s.Export(t.Context(), &out, shop.ExportOptions{WithClients: true})
+		require.NoError(t, err)
+		require.Contains(t, out.String(), `"created_at":"2024-01-01T00:00:00.000Z","revoked_at":"2024-02-01T00:00:00.000Z"}`)
+	})
+}

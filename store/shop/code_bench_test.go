@@ -1,0 +1,95 @@
+package shop_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// BenchmarkCodes tells codes per second: of the bare engine with the same rows
+// and indexes, one statement a code in transactions of 10,000; of requests
+// with 1, 100 and 10,000 codes; and of the job. Judge them by their ratios to
+// the first, in the same run.
+func BenchmarkCodes(b *testing.B) {
+	const promotion = `{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`
+	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+		open := func(b *testing.B) *shop.Store {
+			s := e.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
+			_, err := s.Import(b.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(promotion)), nil }, shop.ImportOptions{})
+			require.NoError(b, err)
+			return s
+		}
+		rate := func(b *testing.B, codes int) {
+			b.ReportMetric(float64(codes)/b.Elapsed().Seconds(), "codes/s")
+			b.ReportMetric(0, "ns/op")
+		}
+		b.Run("engine", func(b *testing.B) {
+			open(b)
+			db, n := e.SQL(b), 0
+			for b.Loop() {
+				insertBare(b, db, n, 10_000)
+				n += 10_000
+			}
+			rate(b, n)
+		})
+		for _, size := range []int{1, 100, 10_000} {
+			b.Run(fmt.Sprint("request of ", size), func(b *testing.B) {
+				s, n := open(b), 0
+				for b.Loop() {
+					_, _, err := s.CreatePromotionCodes(b.Context(), actor, "p", make([]shop.NewCode, size), shop.PerCart)
+					require.NoError(b, err)
+					n += size
+				}
+				rate(b, n)
+			})
+		}
+		b.Run("job", func(b *testing.B) {
+			const size = 50_000
+			s, n := open(b), 0
+			working, stop := context.WithCancel(b.Context())
+			done := make(chan struct{})
+			go func() { defer close(done); s.Work(working) }()
+			for b.Loop() {
+				job, _, err := s.GenerateCodes(b.Context(), actor, shop.CodeGeneration{PromotionID: "p", Count: size})
+				require.NoError(b, err)
+				for job.FinishedAt.IsZero() {
+					job, err = s.Job(b.Context(), job.ID)
+					require.NoError(b, err)
+				}
+				require.Equal(b, shop.JobSucceeded, job.State)
+				n += size
+			}
+			rate(b, n)
+			stop()
+			<-done
+		})
+	})
+}
+
+// insertBare writes the rows of codes with nothing but the driver.
+func insertBare(b *testing.B, db *sql.DB, from, n int) {
+	transaction, err := db.Begin()
+	require.NoError(b, err)
+	claim, err := transaction.Prepare(`INSERT INTO code_claim (code, promotion_number, epoch) VALUES ($1, 999, 0)`)
+	require.NoError(b, err)
+	code, err := transaction.Prepare(`
+		INSERT INTO promotion_code (promotion_number, epoch, code, id, max_uses, used, consume_unit, users, created_at)
+		VALUES (999, 0, $1, $2, NULL, 0, 'per_cart', '', 1)`)
+	require.NoError(b, err)
+	for i := range n {
+		text := fmt.Sprintf("%08X", uint32(from+i)*2654435761) // each once, in no order
+		_, err = claim.Exec(text)
+		require.NoError(b, err)
+		_, err = code.Exec(text, "id-"+text)
+		require.NoError(b, err)
+	}
+	require.NoError(b, transaction.Commit())
+}

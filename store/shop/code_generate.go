@@ -1,0 +1,210 @@
+package shop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"portico/store"
+)
+
+// MaxGeneratedCodes bounds the codes of one job.
+const MaxGeneratedCodes = 10_000_000
+
+// generateMisses is how many codes drawn in a row may be taken already.
+const generateMisses = 10_000
+
+// CodeGeneration is what a job of the kind JobGenerateCodes is to make.
+type CodeGeneration struct {
+	PromotionID string
+	Count       int
+	Pattern     string      // a # for each character to draw; empty means DefaultCodePattern
+	Alphabet    string      // to draw from; empty means Crockford's base 32
+	Uses        *int        // of each code; nil for any number
+	ConsumeUnit ConsumeUnit // empty means PerCart
+}
+
+// check finds every fault, and tells how many guesses it takes on average to
+// find one of the codes.
+func (g CodeGeneration) check() (pattern codePattern, odds float64, err error) {
+	f := &faults{}
+	pattern, f.list = newCodePattern(g.Pattern, g.Alphabet)
+	f.within("count", int64(g.Count), 1, MaxGeneratedCodes)
+	if g.Uses != nil {
+		f.within("uses", int64(*g.Uses), 1, MaxStock)
+	}
+	f.consumeUnit("consumeUnit", g.ConsumeUnit)
+	if len(f.list) > 0 {
+		return pattern, 0, f.list
+	}
+	odds, err = pattern.odds(g.Count)
+	return pattern, odds, err
+}
+
+// generateInput is what the job keeps of it. No two are the same, so that two
+// requests are two jobs.
+type generateInput struct {
+	CodeGeneration
+	Epoch int64 // of the promotion's codes
+	Nonce string
+}
+
+// generateState is how far the job is; it is written with each batch.
+type generateState struct {
+	Made   int
+	Misses int // drawn since the last one that was made
+}
+
+// GenerateCodes has a worker make codes by a pattern, and tells how many
+// guesses it takes on average to find one of them.
+//
+// RATE_LIMITED when this client, or all together, have asked for too much that
+// is not made yet (jobRoom). INVALID and UNPROCESSABLE name each member that is
+// wrong, among them a pattern that is too small for so many codes. NOT_FOUND for an unknown
+// promotion; UNPROCESSABLE for an automatic one, and for one that has ended.
+func (s *Store) GenerateCodes(ctx context.Context, actor store.Actor, g CodeGeneration) (job *Job, odds float64, err error) {
+	_, odds, err = g.check()
+	if err != nil {
+		return nil, 0, err
+	}
+	input := &generateInput{CodeGeneration: g, Nonce: store.NewID()}
+	job, err = s.enqueue(ctx, actor, JobGenerateCodes, input, g.Count, func(ctx context.Context, t *tx) error {
+		p, err := t.lockPromotion(ctx, "promotionId", g.PromotionID)
+		if err != nil {
+			return err
+		}
+		input.Epoch = p.epoch
+		return p.takesCodes()
+	})
+	return job, odds, err
+}
+
+// generateJob makes the codes, batch by batch. How far it is is written with
+// each batch, so that a worker who goes on after another one was gone makes
+// exactly what is missing. The codes of a job that is canceled stay.
+func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, total int)) (any, error) {
+	var input generateInput
+	var state generateState
+	if err := json.Unmarshal(job.Input, &input); err != nil {
+		return nil, err
+	}
+	if len(job.Result) > 0 {
+		if err := json.Unmarshal(job.Result, &state); err != nil {
+			return nil, err
+		}
+	}
+	pattern, _, err := input.check()
+	if err != nil {
+		return nil, err
+	}
+	p, likely, begun := newPace(), true, time.Now()
+	for progress(state.Made, input.Count); state.Made < input.Count; progress(state.Made, input.Count) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if state.Misses > generateMisses {
+			return nil, store.Unprocessablef([]string{"pattern"}, "has hardly a code left that no promotion has: %d were made; take another pattern", state.Made)
+		}
+		next, err := s.generateCodes(ctx, job, &input, pattern, state, p, likely)
+		if errors.Is(err, errTaken) { // then it finds out which, and goes on so until one is free
+			likely = false
+			next, err = s.generateCodes(ctx, job, &input, pattern, state, p, likely)
+		}
+		if err != nil {
+			return nil, err
+		}
+		state, likely = next, likely || next.Misses == 0
+		if state.Made < input.Count {
+			if err := s.turnOver(ctx, begun); err != nil {
+				return nil, err
+			}
+		}
+		giveWay(ctx)
+	}
+	return state, nil
+}
+
+// generateCodes makes a batch, as long as the job is this worker's. Where it is likely that nobody has any of the codes, it looks no
+// closer and may be errTaken.
+func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInput, pattern codePattern, from generateState, p *pace, likely bool) (to generateState, err error) {
+	err = s.update(ctx, job.Actor, func(ctx context.Context, t *tx) error {
+		if err := t.holds(ctx, job); err != nil {
+			return err
+		}
+		promotion, err := t.generating(ctx, input)
+		if err != nil {
+			return err
+		}
+		if err := p.timed(func(rows int) (int, error) {
+			want, drawn, made := min(rows, input.Count-from.Made), 0, 0
+			for drawn == 0 || made == 0 && drawn+want <= rows { // few are wanted, and none was free
+				codes := pattern.draw(want)
+				drawn += want
+				if made, err = t.addDrawn(ctx, promotion, input, codes, likely); err != nil {
+					return drawn, err
+				}
+			}
+			to = generateState{Made: from.Made + made}
+			if made == 0 {
+				to.Misses = from.Misses + drawn
+			}
+			return drawn, nil
+		}); err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, `UPDATE job SET result = $2 WHERE id = $1`, job.ID, string(store.Encode(to)))
+		return err
+	})
+	if err == nil {
+		job.Result = store.Encode(to)
+	}
+	return to, err
+}
+
+// generating locks the promotion, as long as it takes the codes of the job.
+func (t *tx) generating(ctx context.Context, input *generateInput) (*Promotion, error) {
+	p, err := t.lockPromotion(ctx, "promotionId", input.PromotionID)
+	if store.HasCode(err, store.NotFound) {
+		return nil, unknownPromotion(input.PromotionID) // by now, when nobody's input is at fault
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := p.takesCodes(); err != nil {
+		return nil, err
+	}
+	if p.epoch != input.Epoch {
+		return nil, &store.Error{Code: store.Unprocessable, Detail: "The promotion was enabled anew meanwhile, which did away with the codes that were made."}
+	}
+	return p, nil
+}
+
+// addDrawn writes those of the codes that nobody has, and tells how many.
+func (t *tx) addDrawn(ctx context.Context, p *Promotion, input *generateInput, codes []string, likely bool) (made int, err error) {
+	slices.Sort(codes)
+	codes = slices.Compact(codes)
+	if likely {
+		err = t.claimNew(ctx, p, codes)
+	} else {
+		var claimed map[string]bool
+		claimed, err = t.claim(ctx, p, codes)
+		codes = slices.DeleteFunc(codes, func(code string) bool { return !claimed[code] })
+	}
+	if err != nil {
+		return 0, err
+	}
+	ids := store.NewIDs(len(codes))
+	_, err = t.insert(ctx, newCodeInsert, len(codes), func(values []any, n int) []any {
+		return append(values, p.number, p.epoch, codes[n], ids[n], input.Uses, 0, string(orPerCart(input.ConsumeUnit)), "", store.Micros(t.now))
+	})
+	return len(codes), err
+}
+
+func orPerCart(unit ConsumeUnit) ConsumeUnit {
+	if unit == "" {
+		return PerCart
+	}
+	return unit
+}

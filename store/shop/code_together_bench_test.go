@@ -1,0 +1,77 @@
+package shop_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// BenchmarkCodesTogether has 32 clients at once redeem one code, redeem a
+// thousand, and make five codes a request, durably. On PostgreSQL it tells how
+// many transactions that takes.
+func BenchmarkCodesTogether(b *testing.B) {
+	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+		s := e.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
+		lines := []string{`{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`}
+		for i := range 1000 {
+			lines = append(lines, fmt.Sprintf(`{"type":"promotion_code","id":"id-%d","promotion_id":"p","code":"CODE-%d"}`, i, i))
+		}
+		_, err := s.Import(b.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(strings.Join(lines, "\n"))), nil }, shop.ImportOptions{})
+		require.NoError(b, err)
+		var reference atomic.Int64
+		redeem := func(codes int64) func() error {
+			return func() error {
+				n := reference.Add(1)
+				_, err := s.RedeemCode(b.Context(), actor, shop.CodeUse{Code: fmt.Sprint("CODE-", n*7919%codes), Units: 1, Reference: fmt.Sprint("order-", n)})
+				return err
+			}
+		}
+		create := func() error {
+			_, _, err := s.CreatePromotionCodes(b.Context(), actor, "p", make([]shop.NewCode, 5), shop.PerCart)
+			return err
+		}
+		for _, c := range []struct {
+			name string
+			do   func() error
+		}{{"redeem one", redeem(1)}, {"redeem a thousand", redeem(1000)}, {"create five", create}} {
+			b.Run(c.name, func(b *testing.B) {
+				began := transactions(b, e)
+				var done atomic.Int64
+				var group sync.WaitGroup
+				b.ResetTimer()
+				for range sellers {
+					group.Go(func() {
+						for done.Add(1) <= int64(b.N) {
+							if err := c.do(); err != nil {
+								b.Error(err)
+								return
+							}
+						}
+					})
+				}
+				group.Wait()
+				b.StopTimer()
+				if e.Name == "postgres" {
+					b.ReportMetric(float64(transactions(b, e)-began)/float64(b.N), "transactions/op")
+				}
+			})
+		}
+	})
+}
+
+// transactions is how many were committed, by the next number of one; each that
+// writes takes one.
+func transactions(b *testing.B, e storetest.Engine) (n int64) {
+	if e.Name == "postgres" {
+		require.NoError(b, e.SQL(b).QueryRow(`SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)`).Scan(&n))
+	}
+	return n
+}

@@ -1,0 +1,39 @@
+package shop_test
+
+import (
+	"testing"
+
+	"portico/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
+	t.Parallel()
+	for _, suite := range []struct {
+		name string
+		run  func(*testing.T, storetest.Engine)
+	}{
+		{"migrations", storetest.Migrations},
+		{"settings", storetest.Settings},
+		{"promotions", storetest.Promotions},
+		{"gateways", storetest.Gateways},
+		{"pages", storetest.Pages},
+		{"stocks", storetest.Stocks},
+		{"stock", storetest.Stock},
+		{"live stock", storetest.LiveStock},
+		{"statements", storetest.Statements},
+		{"text", storetest.Text},
+		{"writes", storetest.Writes},
+		{"patience", storetest.Patience},
+		{"writes together", storetest.WritesTogether},
+		{"idempotency", storetest.Idempotency},
+		{"code use", storetest.CodeUse},
+		{"code generation", storetest.CodeGeneration},
+	} {
+		t.Run(suite.name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, suite.run)
+		})
+	}
+}

@@ -1,0 +1,160 @@
+package shop
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"portico/store"
+)
+
+// File is an image or another document of a product, in its own shape on
+// both surfaces.
+type File struct {
+	Type     string   `json:"type"`
+	ID       string   `json:"id"`
+	FileName string   `json:"file_name"`
+	MimeType string   `json:"mime_type"`
+	Public   bool     `json:"public"`
+	Link     FileHref `json:"link"`
+	Meta     FileMeta `json:"meta"`
+
+	json []byte // the document it was read from
+}
+
+// FileHref is where a file can be fetched.
+type FileHref struct {
+	Href string `json:"href"`
+}
+
+// FileMeta holds a file's times and, for an image, its size in pixels.
+type FileMeta struct {
+	Timestamps FileTimes       `json:"timestamps"`
+	Dimensions *FileDimensions `json:"dimensions,omitempty"`
+}
+
+// FileTimes are RFC 3339 in UTC.
+type FileTimes struct {
+	CreatedAt string `json:"created_at"`
+}
+
+// FileDimensions are in pixels.
+type FileDimensions struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+func (f *File) key() string { return f.ID }
+
+func (f *File) check(fault *faults) {
+	fault.id("id", &f.ID)
+	fault.required("file_name", f.FileName, maxName)
+	fault.text("mime_type", f.MimeType, maxName)
+	fault.required("link.href", f.Link.Href, 4096)
+	fault.time("meta.timestamps.created_at", &f.Meta.Timestamps.CreatedAt)
+}
+
+// AppendJSON appends the file in the contract's shape.
+func (f *File) AppendJSON(dst []byte) []byte { return append(dst, f.json...) }
+
+// JSONSize is how much AppendJSON appends, in bytes.
+func (f *File) JSONSize() int { return len(f.json) }
+
+// GlobalID is the file's id over all types.
+func (f *File) GlobalID() string { return store.GlobalID(store.TypeFile, f.ID) }
+
+// Href is where the file can be fetched.
+func (f *File) Href() string { return f.Link.Href }
+
+// CreatedAt is when the file was made; nil when that is not known.
+func (f *File) CreatedAt() *time.Time {
+	if f.Meta.Timestamps.CreatedAt == "" {
+		return nil
+	}
+	at := store.CheckedTime(f.Meta.Timestamps.CreatedAt)
+	return &at
+}
+
+// Width is in pixels; nil for what is no image.
+func (f *File) Width() *int {
+	if f.Meta.Dimensions == nil {
+		return nil
+	}
+	return &f.Meta.Dimensions.Width
+}
+
+// Height is in pixels; nil for what is no image.
+func (f *File) Height() *int {
+	if f.Meta.Dimensions == nil {
+		return nil
+	}
+	return &f.Meta.Dimensions.Height
+}
+
+// readFile reads a file's document.
+func readFile(document []byte) (*File, error) {
+	f := &File{json: document}
+	if f.scan(document) {
+		return f, nil
+	}
+	f = &File{json: document}
+	return f, json.Unmarshal(document, f)
+}
+
+// scan reads a file as encode writes it.
+func (f *File) scan(document []byte) bool {
+	s := scan{left: document}
+	member := func(name string) string { s.skip(name); return s.text() }
+	f.Type = member(`{"type":"`)
+	f.ID = member(`,"id":"`)
+	f.FileName = member(`,"file_name":"`)
+	f.MimeType = member(`,"mime_type":"`)
+	s.skip(`,"public":`)
+	f.Public = s.boolean()
+	f.Link.Href = member(`,"link":{"href":"`)
+	f.Meta.Timestamps.CreatedAt = member(`},"meta":{"timestamps":{"created_at":"`)
+	s.skip(`}`)
+	if s.has(`,"dimensions":{"width":`) {
+		f.Meta.Dimensions = &FileDimensions{Width: s.number()}
+		s.skip(`,"height":`)
+		f.Meta.Dimensions.Height = s.number()
+		s.skip(`}`)
+	}
+	s.skip(`}}`)
+	return !s.failed && len(s.left) == 0
+}
+
+func (f *File) Size() int { return 2*len(f.json) + 200 }
+
+// FilesByID returns several files of the release; an unknown one is left out.
+func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, error) {
+	key := cacheKey{release: v.Release.identity(), kind: cachedFile}
+	return fetch(v.cache, key, store.IDsOnly(ids), func(ids []string) (map[string]*File, error) {
+		files := make(map[string]*File, len(ids))
+		list, args := in(v.layers(), ids)
+		read, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (*File, error) {
+			var document []byte
+			if err := rows.Scan(&document); err != nil {
+				return nil, err
+			}
+			return readFile(document)
+		}, `
+			SELECT d.body FROM release_file f JOIN document d ON d.id = f.document_id
+			WHERE f.release_id IN ($1, $2) AND f.file_id IN (`+list+`)
+			ORDER BY f.release_id -- a delta's own after its base's
+			`, args...)
+		for _, f := range read {
+			files[f.ID] = f
+		}
+		return files, err
+	})
+}
+
+var fileKind = kind{
+	name: "file", create: func() source { return &File{} },
+	write: fileTable.write, export: bodies("file", "id"),
+	published: true, whole: &fileTable,
+}
+
+var fileTable = sourceTable{name: "file", columns: []string{"id", "body"}, row: rowWhole}

@@ -1,0 +1,120 @@
+package shop
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"portico/store"
+)
+
+// FileQuery asks for files of a release, by id: those named, or all.
+type FileQuery struct {
+	IDs  []string // at most MaxFilterValues; nil is all
+	All  bool     // those that no product of the release shows, too
+	Page store.Page
+}
+
+// listFiles names what is kept of a release's files.
+const listFiles = "files"
+
+// Files lists files of the release. Shoppers see those that its products show;
+// All is for who may write the catalog. INVALID for too many ids.
+func (v *View) Files(ctx context.Context, query FileQuery) (*store.Slice[*File], error) {
+	if len(query.IDs) > store.MaxFilterValues {
+		return nil, store.Invalidf([]string{"filter"}, "gives in(id,…) %d values; it takes 1 to %d", len(query.IDs), store.MaxFilterValues)
+	}
+	v, err := v.follow(ctx, query.Page)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := v.fileIDs(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	name := listFiles
+	if query.IDs != nil {
+		name += "?" + strings.Join(ids, ",")
+	}
+	return positioned(v, store.Cursor{List: store.ListName(name)}, query.Page, len(ids), func(start, end int) ([]*File, error) {
+		byID, err := v.FilesByID(ctx, ids[start:end])
+		files := make([]*File, 0, end-start)
+		for _, id := range ids[start:end] {
+			if byID[id] == nil && err == nil {
+				err = errReleaseGone
+			}
+			files = append(files, byID[id])
+		}
+		return files, err
+	})
+}
+
+// FilesShown is FilesByID for who sees the files that products of the release
+// show, and no others.
+func (v *View) FilesShown(ctx context.Context, ids []string) (map[string]*File, error) {
+	files, err := v.FilesByID(ctx, ids)
+	if err != nil || v.Release.format < formatOfPresence {
+		return files, err
+	}
+	shown, err := v.has(ctx, shownFile, store.IDsOnly(ids))
+	for id := range files {
+		if !shown[id] {
+			delete(files, id)
+		}
+	}
+	return files, err
+}
+
+// fileIDs are the ids that a query asks for and that there are, in order.
+func (v *View) fileIDs(ctx context.Context, query FileQuery) (texts, error) {
+	if query.IDs == nil {
+		return v.allFileIDs(ctx, query.All)
+	}
+	find := v.FilesShown
+	if query.All {
+		find = v.FilesByID
+	}
+	files, err := find(ctx, query.IDs)
+	ids := make(texts, 0, len(files))
+	for id := range files {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids, err
+}
+
+// allFileIDs are those of all files, or of all that are shown, in order.
+func (v *View) allFileIDs(ctx context.Context, all bool) (texts, error) {
+	key := cacheKey{release: v.Release.identity(), kind: cachedTexts, name: listFiles}
+	if all {
+		key.number = 1
+	}
+	if kept, ok := cached[texts](v.cache, key); ok {
+		return kept, nil
+	}
+	ids, err := collect(ctx, v.store.reader, scalar[string], `
+		SELECT DISTINCT file_id FROM release_file WHERE release_id IN ($1, $2) ORDER BY file_id`, v.layers()...)
+	if err != nil {
+		return nil, err
+	}
+	if !all && v.Release.format >= formatOfPresence {
+		shown, err := v.has(ctx, shownFile, ids)
+		if err != nil {
+			return nil, err
+		}
+		ids = slices.DeleteFunc(ids, func(id string) bool { return !shown[id] })
+	}
+	v.cache.keep(key, texts(ids))
+	return ids, nil
+}
+
+// texts are kept as a list.
+type texts []string
+
+func (t texts) Size() int {
+	n := 24
+	for _, text := range t {
+		n += 16 + len(text)
+	}
+	return n
+}

@@ -1,0 +1,50 @@
+package shop
+
+import (
+	"context"
+	"time"
+
+	"portico/store"
+)
+
+// Sweep removes what no one reads any more, in short transactions: the codes of
+// promotions that have been done away with, and releases (sweepReleases).
+func (s *Store) Sweep(ctx context.Context, actor store.Actor) error {
+	if err := s.purgeCodes(ctx, actor); err != nil {
+		return err
+	}
+	return s.sweepReleases(ctx, actor)
+}
+
+// sweepEvery is how often a worker looks for what no one needs any more.
+const sweepEvery = 10 * time.Minute
+
+// sweeps are what a worker does away with beside its jobs. Releases are swept
+// by publications, which leave them behind.
+func (s *Store) sweeps() map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"idempotency keys": s.sweepIdempotencyKeys,
+		"signing keys":     func(ctx context.Context) error { return s.sweepSigningKeys(ctx, keyActor) },
+		"promotion codes":  func(ctx context.Context) error { return s.purgeCodes(ctx, "") },
+	}
+}
+
+// keepHouse sweeps at once, and again and again until ctx ends.
+func (s *Store) keepHouse(ctx context.Context) {
+	for ctx.Err() == nil {
+		for what, sweep := range s.sweeps() {
+			if err := sweep(ctx); err != nil && ctx.Err() == nil {
+				s.log.Warn("could not sweep "+what, "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(sweepEvery):
+		}
+	}
+}
+
+// jobWorks is what this version knows to do.
+func (s *Store) jobWorks() map[JobKind]jobWork {
+	return map[JobKind]jobWork{JobPublish: s.publishJob, JobGenerateCodes: s.generateJob}
+}

@@ -1,0 +1,119 @@
+package shop
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"portico/store"
+	"portico/store/seal"
+)
+
+// SigningKey signs tokens. All servers on one database share the keys; the
+// private half is sealed in it (DESIGN 8).
+type SigningKey struct {
+	ID        string // the kid of a token
+	Public    ed25519.PublicKey
+	Private   ed25519.PrivateKey
+	CreatedAt time.Time
+	SignsAt   time.Time // until then it is only published
+}
+
+// String names the key, so that a printed one shows no secret.
+func (k *SigningKey) String() string { return "signing key " + k.ID }
+
+// keyActor writes the first signing key, and drops those that are done.
+const keyActor store.Actor = "system:signing-key"
+
+// SigningKeys returns every signing key, the newest first: the first whose
+// SignsAt has come signs, all verify. It creates the first key when there is none. Servers that start
+// at once on PostgreSQL may create one each; every server finds them all when
+// it reads again. The error is seal.ErrKey when the sealer is not the one
+// that sealed a key.
+func (s *Store) SigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
+	keys, err := s.readSigningKeys(ctx, sealer)
+	if err != nil || len(keys) > 0 {
+		return keys, err
+	}
+	if err := s.createFirstSigningKey(ctx, sealer); err != nil {
+		return nil, err
+	}
+	return s.readSigningKeys(ctx, sealer)
+}
+
+// SigningKeysVersion is another number once this server knows that the keys
+// changed, which takes pollEvery at most. It reads no database.
+func (s *Store) SigningKeysVersion() int64 { return s.topics.version(topicKeys).Load() }
+
+// TokensVersion is another number once this server knows that keys or clients
+// changed, which takes pollEvery at most: a token that was good may be so no
+// longer. It reads no database.
+func (s *Store) TokensVersion() int64 {
+	return s.SigningKeysVersion() + s.topics.version(topicClients).Load()
+}
+
+// createFirstSigningKey adds a key unless there is one by now.
+func (s *Store) createFirstSigningKey(ctx context.Context, sealer *seal.Sealer) error {
+	return s.update(ctx, keyActor, func(ctx context.Context, t *tx) error {
+		_, found, err := one(ctx, t.session, scalar[string], `SELECT id FROM signing_key LIMIT 1`)
+		if err != nil || found {
+			return err
+		}
+		_, err = s.insertSigningKey(ctx, t, sealer, t.now)
+		return err
+	})
+}
+
+// insertSigningKey adds a key, which signs from a moment on.
+func (s *Store) insertSigningKey(ctx context.Context, t *tx, sealer *seal.Sealer, signs time.Time) (id string, err error) {
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return "", err
+	}
+	sealing, err := currentKey(ctx, t, sealer)
+	if err != nil {
+		return "", err
+	}
+	id = store.NewID()
+	if _, err := t.exec(ctx, `
+		INSERT INTO signing_key (id, public, sealed, created_at, signs_at, made_by)
+		VALUES ($1, $2, $3, $4, $5, $6)`,
+		id, []byte(public), sealing.Seal(signingKeyField(id), private.Seed()), store.Micros(t.now), store.Micros(signs), string(t.actor)); err != nil {
+		return "", err
+	}
+	return id, s.changed(ctx, t, topicKeys)
+}
+
+// signingKeyField names a key's private half to the sealer.
+func signingKeyField(id string) string { return "signing_key/" + id }
+
+func (s *Store) readSigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
+	return collect(ctx, s.reader, func(rows *sql.Rows) (*SigningKey, error) {
+		return scanSigningKey(rows, sealer)
+	}, `SELECT id, public, sealed, created_at, signs_at FROM signing_key ORDER BY created_at DESC, id DESC`)
+}
+
+func scanSigningKey(rows *sql.Rows, sealer *seal.Sealer) (*SigningKey, error) {
+	key := &SigningKey{}
+	var public, sealed []byte
+	var created, signs int64
+	if err := rows.Scan(&key.ID, &public, &sealed, &created, &signs); err != nil {
+		return nil, err
+	}
+	seed, err := sealer.Open(signingKeyField(key.ID), sealed)
+	if err != nil {
+		return nil, err
+	}
+	if len(seed) != ed25519.SeedSize {
+		return nil, fmt.Errorf("%s is %d bytes long, not %d", key, len(seed), ed25519.SeedSize)
+	}
+	key.Private, key.CreatedAt, key.SignsAt = ed25519.NewKeyFromSeed(seed), store.FromMicros(created), store.FromMicros(signs)
+	key.Public = key.Private.Public().(ed25519.PublicKey)
+	if !key.Public.Equal(ed25519.PublicKey(public)) {
+		return nil, fmt.Errorf("the two halves of %s do not belong together", key)
+	}
+	return key, nil
+}

@@ -1,0 +1,109 @@
+package shop_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/seal"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// kids are the ids of keys, in their order.
+func kids(t *testing.T, s *shop.Store, sealer *seal.Sealer) (ids []string) {
+	t.Helper()
+	keys, err := s.SigningKeys(t.Context(), sealer)
+	require.NoError(t, err)
+	for _, key := range keys {
+		ids = append(ids, key.ID)
+	}
+	return ids
+}
+
+func TestRotateSigningKey(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		clock, sealer := storetest.NewClock(newYear), storetest.Sealer(t, 1)
+		s := e.Open(t, func(c *shop.Config) { c.Clock = clock.Now })
+		first := kids(t, s, sealer)[0]
+		clock.Advance(time.Hour)
+		before := s.SigningKeysVersion()
+		second, err := s.RotateSigningKey(t.Context(), "command:test", sealer, time.Minute, false)
+		require.NoError(t, err)
+		require.NotEqual(t, before, s.SigningKeysVersion(), "servers are told")
+		require.Equal(t, []string{second, first}, kids(t, s, sealer))
+
+		made, signs := newYear.Add(time.Hour), newYear.Add(time.Hour+time.Minute)
+		states := func() []*shop.SigningKeyState {
+			list, err := s.SigningKeyStates(t.Context())
+			require.NoError(t, err)
+			return list
+		}
+		require.Equal(t, []*shop.SigningKeyState{
+			{ID: second, CreatedAt: made, SignsAt: signs, MadeBy: "command:test"},
+			{ID: first, CreatedAt: newYear, SignsAt: newYear, MadeBy: "system:signing-key", Signs: true},
+		}, states(), "until its time comes, the new key is only published")
+
+		clock.Set(signs)
+		require.Equal(t, []*shop.SigningKeyState{
+			{ID: second, CreatedAt: made, SignsAt: signs, MadeBy: "command:test", Signs: true},
+			{ID: first, CreatedAt: newYear, SignsAt: newYear, MadeBy: "system:signing-key", KeptUntil: signs.Add(25 * time.Hour)},
+		}, states())
+
+		clock.Set(signs.Add(25*time.Hour - time.Millisecond))
+		third, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)
+		require.NoError(t, err)
+		require.Equal(t, []string{third, second, first}, kids(t, s, sealer), "the last token of the first may be good still")
+		clock.Set(signs.Add(25 * time.Hour))
+		fourth, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)
+		require.NoError(t, err)
+		require.Equal(t, []string{fourth, third, second}, kids(t, s, sealer), "the first is done")
+
+		fifth, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, true)
+		require.NoError(t, err)
+		require.Equal(t, []string{fifth}, kids(t, s, sealer), "a leaked key is gone at once")
+		clock.Advance(1000 * time.Hour)
+		sixth, err := s.RotateSigningKey(t.Context(), "command:test", sealer, shop.MaxKeyDelay, false)
+		require.NoError(t, err)
+		require.Equal(t, []string{sixth, fifth}, kids(t, s, sealer), "a key that signs is kept however old")
+	})
+}
+
+// A worker drops what is done, without anyone's asking.
+func TestWorkersSweepSigningKeys(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		clock, sealer := storetest.NewClock(newYear), storetest.Sealer(t, 1)
+		s := e.Open(t, func(c *shop.Config) { c.Clock = clock.Now })
+		kids(t, s, sealer)
+		clock.Advance(time.Second)
+		second, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)
+		require.NoError(t, err)
+		clock.Advance(26 * time.Hour)
+		work(t, s)
+		storetest.Soon(t, true, func() bool { return len(kids(t, s, sealer)) == 1 })
+		require.Equal(t, []string{second}, kids(t, s, sealer))
+	})
+}
+
+func TestRotateSigningKeyRefuses(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s, sealer := e.Open(t), storetest.Sealer(t, 1)
+		before := kids(t, s, sealer)
+		for _, test := range []struct {
+			delay     time.Duration
+			endTokens bool
+		}{{-1, false}, {shop.MaxKeyDelay + 1, false}, {time.Second, true}} {
+			_, err := s.RotateSigningKey(t.Context(), "command:test", sealer, test.delay, test.endTokens)
+			require.True(t, store.HasCode(err, store.Unprocessable), "%v", err)
+			require.ErrorContains(t, err, "delay must be")
+		}
+		_, err := s.RotateSigningKey(t.Context(), "command:test", storetest.Sealer(t, 2), 0, false)
+		require.ErrorIs(t, err, seal.ErrKey, "servers could not open it")
+		require.Equal(t, before, kids(t, s, sealer))
+	})
+}

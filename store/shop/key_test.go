@@ -1,0 +1,117 @@
+package shop_test
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/seal"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+func TestSigningKeysCreatesTheFirst(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s, sealer := e.Open(t), storetest.Sealer(t, 1)
+		before := s.SigningKeysVersion()
+		keys, err := s.SigningKeys(t.Context(), sealer)
+		require.NoError(t, err)
+		require.Len(t, keys, 1)
+		storetest.Soon(t, true, func() bool { return s.SigningKeysVersion() != before })
+		require.True(t, ed25519.Verify(keys[0].Public, []byte("m"), ed25519.Sign(keys[0].Private, []byte("m"))))
+
+		again, err := s.SigningKeys(t.Context(), sealer)
+		require.NoError(t, err)
+		require.Equal(t, keys, again)
+
+		var sealed []byte
+		require.NoError(t, e.SQL(t).QueryRow(`SELECT sealed FROM signing_key`).Scan(&sealed))
+		require.NotContains(t, string(sealed), string(keys[0].Private.Seed()))
+		require.Equal(t, "signing key "+keys[0].ID, fmt.Sprint(keys[0]), "printed, a key shows no secret")
+	})
+}
+
+// addKey adds a signing key as another server would.
+func addKey(t *testing.T, e storetest.Engine, sealer *seal.Sealer, id string, created time.Time) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	require.NoError(t, err)
+	_, err = e.SQL(t).Exec(`INSERT INTO signing_key (id, public, sealed, created_at) VALUES ($1, $2, $3, $4)`,
+		id, []byte(public), sealer.Seal("signing_key/"+id, private.Seed()), created.UnixMicro())
+	require.NoError(t, err)
+}
+
+func TestSigningKeysNewestFirst(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s, sealer := e.Open(t), storetest.Sealer(t, 1)
+		day := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+		addKey(t, e, sealer, "b", day)
+		addKey(t, e, sealer, "newest", day.Add(time.Hour))
+		addKey(t, e, sealer, "a", day)
+		keys, err := s.SigningKeys(t.Context(), sealer)
+		require.NoError(t, err)
+		var ids []string
+		for _, key := range keys {
+			ids = append(ids, key.ID)
+		}
+		require.Equal(t, []string{"newest", "b", "a"}, ids)
+		require.Equal(t, day.Add(time.Hour), keys[0].CreatedAt)
+	})
+}
+
+func TestSigningKeysOfServersThatStartAtOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		sealer := storetest.Sealer(t, 1)
+		servers := []*shop.Store{e.Open(t), e.Open(t), e.Open(t)}
+		var group sync.WaitGroup
+		failures := make([]error, 4*len(servers))
+		for i := range failures {
+			group.Go(func() {
+				keys, err := servers[i%len(servers)].SigningKeys(t.Context(), sealer)
+				if err == nil && len(keys) == 0 {
+					err = fmt.Errorf("server %d has no key to sign with", i)
+				}
+				failures[i] = err
+			})
+		}
+		group.Wait()
+		for _, err := range failures {
+			require.NoError(t, err)
+		}
+		first, err := servers[0].SigningKeys(t.Context(), sealer)
+		require.NoError(t, err)
+		for _, s := range servers[1:] {
+			keys, err := s.SigningKeys(t.Context(), sealer)
+			require.NoError(t, err)
+			require.Equal(t, first, keys)
+		}
+		if e.Name == "sqlite" {
+			require.Len(t, first, 1, "one writer at a time makes one key")
+		}
+	})
+}
+
+func TestSigningKeysRefuses(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s, sealer := e.Open(t), storetest.Sealer(t, 1)
+		keys, err := s.SigningKeys(t.Context(), sealer)
+		require.NoError(t, err)
+
+		_, err = s.SigningKeys(t.Context(), storetest.Sealer(t, 2))
+		require.ErrorIs(t, err, seal.ErrKey)
+		require.ErrorContains(t, err, "signing_key/"+keys[0].ID)
+
+		_, err = e.SQL(t).Exec(`UPDATE signing_key SET public = $1`, make([]byte, ed25519.PublicKeySize))
+		require.NoError(t, err)
+		_, err = s.SigningKeys(t.Context(), sealer)
+		require.ErrorContains(t, err, "do not belong together")
+	})
+}

@@ -1,0 +1,31 @@
+package shop
+
+import (
+	"golang.org/x/text/language"
+
+	"portico/store"
+)
+
+// moneyFormat writes amounts of a view's currency the way its locale does: each
+// once, as long as that is kept, because prices are much the same and writing
+// one takes longer than reading a product.
+type moneyFormat struct {
+	currency string
+	locale   language.Tag
+	cache    *cache
+	key      cacheKey
+}
+
+func (v *View) moneyFormat() moneyFormat {
+	return moneyFormat{v.Currency, v.Locale, v.cache, cacheKey{kind: cachedMoney, name: v.name}}
+}
+
+func (f moneyFormat) of(minor int64) *store.Money {
+	f.key.number = int(minor)
+	if kept, ok := cached[*store.Money](f.cache, f.key); ok {
+		return kept
+	}
+	m := store.NewMoney(minor, f.currency, f.locale)
+	f.cache.keep(f.key, m)
+	return m
+}

@@ -1,0 +1,142 @@
+package shop_test
+
+import (
+	"database/sql"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// fill writes n rows of everything that lists below read, in no order and
+// with ties. It runs on both engines.
+var fill = []string{
+	`INSERT INTO stock (product_id, available, allocated, created_at, updated_at)
+	 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+	 SELECT 'p' || SUBSTR('00000' || CAST(i AS TEXT), LENGTH(CAST(i AS TEXT))), 1, 0, i * 7919 % 20000, i * 104729 % 20000 / 4 * 4 FROM n`,
+	`UPDATE counter SET value = 20000 WHERE name = 'stock'`,
+	`INSERT INTO catalog (id, created_at, sequence, body)
+	 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
+	 SELECT 'c' || SUBSTR('000000' || CAST(i AS TEXT), LENGTH(CAST(i AS TEXT))), i, i, '{}' FROM n`,
+	`INSERT INTO catalog_rule (id, catalog_id, created_at, sequence, body) SELECT id, id, created_at, sequence, body FROM catalog`,
+	`INSERT INTO hierarchy (id, sequence, updated_at, body) SELECT id, sequence, created_at, body FROM catalog`,
+	`INSERT INTO node (id, hierarchy_id, sequence, updated_at, body)
+	 SELECT id, 'h' || CAST(sequence % 4 AS TEXT), sequence, created_at, body FROM catalog`,
+	`INSERT INTO promotion (id, number, epoch, name, name_key, name_folded, promotion_type, enabled, automatic, start_at, end_at, created_at, updated_at, body)
+	 SELECT id, sequence, 0, id, id, id, 'x_for_y', TRUE, FALSE, 0, sequence, sequence, sequence, body FROM catalog`,
+	`INSERT INTO promotion_code (promotion_number, epoch, code, id, max_uses, used, consume_unit, users, created_at)
+	 SELECT available * 7, i % 2, product_id, product_id, NULL, 0, '', '', created_at
+	 FROM (SELECT product_id, available, created_at, created_at AS i FROM stock) AS numbered`,
+	`INSERT INTO code_claim (code, promotion_number, epoch) SELECT code, promotion_number, epoch FROM promotion_code`,
+}
+
+func TestNoListReadsOrSortsAWholeTable(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s, db := e.Open(t), e.SQL(t)
+		for _, statement := range fill {
+			run(t, db, statement)
+		}
+		if e.Name == "postgres" { // which does so by itself; SQLite is left without statistics
+			run(t, db, `ANALYZE`)
+		}
+		for _, queries := range [][]shop.Query{
+			shop.StockQueries(),
+			shop.AuthoredQueries(),
+			shop.PromotionQueries(),
+		} {
+			for _, query := range queries {
+				t.Run(query.Name, func(t *testing.T) {
+					plan, err := s.Plan(t.Context(), query)
+					require.NoError(t, err)
+					require.NotEmpty(t, plan)
+					for _, step := range plan {
+						require.False(t, wasteful(step), "%s\n%s", query.Text, strings.Join(plan, "\n"))
+					}
+				})
+			}
+		}
+	})
+}
+
+// Whatever is gone through from end to end is read a page at a time. Each page
+// must begin where an index says: one that sorts for it, or passes over the
+// pages before, makes the whole cost its square.
+func TestNoPageOfAPublicationSortsAllThePages(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		if e.Name != "sqlite" {
+			t.Skip("PostgreSQL plans by how many rows there are, and has the same indexes")
+		}
+		db := e.SQL(t)
+		ctx, counter := shop.CountStatements(t.Context())
+		for _, whole := range []bool{false, true, true} {
+			s := e.Open(t, func(config *shop.Config) { config.WholeReleases = whole })
+			_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) {
+				return io.NopCloser(strings.NewReader(strings.ReplaceAll(strings.Join(storetest.Shop(), "\n"), "Anvil", "Anvil "+strconv.Itoa(counter.Count())))), nil
+			}, shop.ImportOptions{})
+			require.NoError(t, err)
+			_, err = s.Publish(ctx, "test", "main", nil)
+			require.NoError(t, err)
+			_, err = s.Export(ctx, io.Discard, shop.ExportOptions{WithClients: true})
+			require.NoError(t, err)
+			run(t, db, `UPDATE counter SET value = 0 WHERE name = 'documents_due'`)
+			require.NoError(t, s.Sweep(ctx, "test"))
+		}
+		places, seen := regexp.MustCompile(`\$\d+`), map[string]bool{}
+		for _, query := range counter.Queries() {
+			if !strings.Contains(query, "LIMIT 1000") || seen[query] {
+				continue
+			}
+			seen[query] = true
+			rows, err := db.Query("EXPLAIN QUERY PLAN "+query, make([]any, len(places.FindAllString(query, -1)))...)
+			require.NoError(t, err, query)
+			for rows.Next() {
+				var id, parent, unused int
+				var step string
+				require.NoError(t, rows.Scan(&id, &parent, &unused, &step))
+				require.NotContains(t, step, "TEMP B-TREE", query)
+			}
+			require.NoError(t, rows.Close())
+		}
+		require.Greater(t, len(seen), 10, "there are such pages")
+	})
+}
+
+// wasteful tells whether a step of a plan reads a whole table, or sorts.
+func wasteful(step string) bool {
+	switch {
+	case strings.Contains(step, "Seq Scan"), strings.Contains(step, "Sort"), strings.Contains(step, "USE TEMP B-TREE"):
+		return true
+	case strings.HasPrefix(step, "SCAN "):
+		return !strings.Contains(step, "INDEX")
+	}
+	return false
+}
+
+func TestAWastefulPlanIsKnown(t *testing.T) {
+	t.Parallel()
+	for step, want := range map[string]bool{
+		"SCAN stock": true,
+		"SCAN stock USING INDEX stock_by_created":                 false,
+		"SEARCH stock USING INDEX stock_by_created":               false,
+		"USE TEMP B-TREE FOR ORDER BY":                            true,
+		"  ->  Seq Scan on stock  (cost=0.00..347.00 rows=20000)": true,
+		"  ->  Sort  (cost=0.00..347.00 rows=20000)":              true,
+		"  ->  Index Scan using stock_pkey on stock":              false,
+	} {
+		require.Equal(t, want, wasteful(step), step)
+	}
+}
+
+func run(t *testing.T, db *sql.DB, statement string) {
+	t.Helper()
+	_, err := db.Exec(statement)
+	require.NoError(t, err, statement)
+}

@@ -1,0 +1,242 @@
+package shop_test
+
+import (
+	"io"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/madeup"
+	"portico/store"
+	"portico/store/shop"
+)
+
+// The benchmarks read lists of a generated shop, and publish it. Warm is what
+// was asked before; cold is a store that keeps nothing between operations.
+//
+//	PORTICO_BENCH_PRODUCTS=100000 go test -run - -bench Products ./store
+//
+// PORTICO_BENCH_PRODUCTS is the size of the shop, 1000 unless set.
+// PORTICO_BENCH_DATABASE keeps the shop in a file, so that a large one is
+// imported once.
+
+// benchShop opens the shop, importing it where the database is new.
+func benchShop(b *testing.B, noCache bool) *shop.Store {
+	return openShop(b, shop.Config{NoCache: noCache})
+}
+
+func openShop(b *testing.B, config shop.Config) *shop.Store {
+	b.Helper()
+	path := os.Getenv("PORTICO_BENCH_DATABASE")
+	if path == "" {
+		path = b.TempDir() + "/bench.db"
+	}
+	config.URL = "file:" + path
+	s, err := shop.Open(b.Context(), config)
+	require.NoError(b, err)
+	b.Cleanup(func() { s.Close() })
+	if ids, err := s.CatalogIDs(b.Context()); err != nil || len(ids) == 0 {
+		require.NoError(b, err)
+		importShop(b, s)
+	}
+	return s
+}
+
+// importShop streams a generated shop into the store.
+func importShop(b *testing.B, s *shop.Store) {
+	b.Helper()
+	products := 1000
+	if text := os.Getenv("PORTICO_BENCH_PRODUCTS"); text != "" {
+		n, err := strconv.Atoi(text)
+		require.NoError(b, err)
+		products = n
+	}
+	open := func() (io.ReadCloser, error) {
+		reader, writer := io.Pipe()
+		go func() { writer.CloseWithError(madeup.Shop(writer, products, 1)) }()
+		return reader, nil
+	}
+	_, err := s.Import(b.Context(), "bench", open, shop.ImportOptions{})
+	require.NoError(b, err)
+	publishShop(b, s)
+}
+
+func publishShop(b *testing.B, s *shop.Store) {
+	b.Helper()
+	ids, err := s.CatalogIDs(b.Context())
+	require.NoError(b, err)
+	for _, id := range ids {
+		_, err := s.Publish(b.Context(), "bench", id, nil)
+		require.NoError(b, err)
+	}
+}
+
+func BenchmarkPublish(b *testing.B) {
+	s := benchShop(b, false)
+	for b.Loop() {
+		publishShop(b, s)
+	}
+}
+
+// BenchmarkProducts reads a page of 25 of all products.
+func BenchmarkProducts(b *testing.B) {
+	search := func(texts ...string) (f shop.ProductFilter) {
+		for _, text := range texts {
+			s, err := shop.NewSearch(text)
+			require.NoError(b, err)
+			f.Searches = append(f.Searches, s)
+		}
+		return f
+	}
+	term, err := shop.NewTerm("tags", "in", []string{"new", "sale"})
+	require.NoError(b, err)
+	tagged := shop.ProductFilter{Terms: []store.Term{term}}
+	for _, c := range []struct {
+		name  string
+		query shop.ProductQuery
+	}{
+		{"by update", shop.ProductQuery{}},
+		{"by name", shop.ProductQuery{Sort: store.Sort{By: store.SortName}}},
+		{"by price", shop.ProductQuery{Sort: store.Sort{By: store.SortPrice}}},
+		{"by price, descending", shop.ProductQuery{Sort: store.Sort{By: store.SortPrice, Descending: true}}},
+		{"of tags by price", shop.ProductQuery{Filter: tagged, Sort: store.Sort{By: store.SortPrice}}},
+		{"of tags", shop.ProductQuery{Filter: tagged}},
+		{"of tags by name", shop.ProductQuery{Filter: tagged, Sort: store.Sort{By: store.SortName}}},
+		{"searched, a word", shop.ProductQuery{Filter: search("bamboo")}},
+		{"searched, two words", shop.ProductQuery{Filter: search("bamboo cha")}},
+		{"searched, a letter", shop.ProductQuery{Filter: search("s")}},
+		{"searched, a digit", shop.ProductQuery{Filter: search("0")}},
+		{"searched, a SKU", shop.ProductQuery{Filter: search("sku-0012345")}},
+		{"searched, by relevance", shop.ProductQuery{Filter: search("bamboo"), Sort: store.Sort{By: store.SortRelevance}}},
+		{"searched, by name", shop.ProductQuery{Filter: search("bamboo"), Sort: store.Sort{By: store.SortName}}},
+	} {
+		read := func(b *testing.B, v *shop.View) {
+			_, err := v.Products(b.Context(), c.query)
+			require.NoError(b, err)
+		}
+		benchmarkViews(b, c.name, read)
+	}
+}
+
+// BenchmarkFacets counts every attribute.
+func BenchmarkFacets(b *testing.B) {
+	term, err := shop.NewTerm("product_types", "eq", []string{"standard"})
+	require.NoError(b, err)
+	search, err := shop.NewSearch("bamboo")
+	require.NoError(b, err)
+	for name, filter := range map[string]shop.ProductFilter{
+		"of all": {}, "of a type": {Terms: []store.Term{term}}, "of a search": {Searches: []shop.Search{search}},
+	} {
+		benchmarkViews(b, name, func(b *testing.B, v *shop.View) {
+			for _, attribute := range shop.FacetAttributes() {
+				_, err := v.Facet(b.Context(), shop.FacetQuery{Attribute: attribute, List: shop.ProductQuery{Filter: filter}, First: 20})
+				require.NoError(b, err)
+			}
+		})
+	}
+}
+
+// BenchmarkTyping searches for another text each time, with the index warm.
+func BenchmarkTyping(b *testing.B) {
+	s := benchShop(b, false)
+	n := 0
+	for b.Loop() {
+		n++
+		search, err := shop.NewSearch("bamboo " + strconv.Itoa(n))
+		require.NoError(b, err)
+		v, err := s.View(b.Context(), shop.ShopperContext{})
+		require.NoError(b, err)
+		_, err = v.Products(b.Context(), shop.ProductQuery{Filter: shop.ProductFilter{Searches: []shop.Search{search}}})
+		require.NoError(b, err)
+	}
+}
+
+// benchmarkViews reads warm and cold.
+func benchmarkViews(b *testing.B, name string, read func(*testing.B, *shop.View)) {
+	for _, cold := range []bool{false, true} {
+		s := benchShop(b, cold)
+		view := func(b *testing.B) *shop.View {
+			v, err := s.View(b.Context(), shop.ShopperContext{})
+			require.NoError(b, err)
+			return v
+		}
+		read(b, view(b))
+		b.Run(name+map[bool]string{false: "/warm", true: "/cold"}[cold], func(b *testing.B) {
+			for b.Loop() {
+				read(b, view(b))
+			}
+		})
+	}
+}
+
+// BenchmarkColdPage reads a page of 25 of all products, another one each time,
+// with what its products refer to, in memory for a few of them only.
+func BenchmarkColdPage(b *testing.B) {
+	s := openShop(b, shop.Config{CacheBytes: 16 << 20})
+	random := rand.New(rand.NewPCG(1, 1))
+	first := 25
+	b.ReportAllocs()
+	for b.Loop() {
+		v, err := s.View(b.Context(), shop.ShopperContext{Locale: []string{"en", "fr", "de"}[random.IntN(3)]})
+		require.NoError(b, err)
+		offset := random.IntN(min(v.Release.Products, store.MaxOffset))
+		slice, err := v.Products(b.Context(), shop.ProductQuery{Page: store.Page{First: &first, Offset: &offset}})
+		require.NoError(b, err)
+		var files, components []string
+		for _, p := range slice.Items {
+			components = append(components, p.ComponentProductIDs()...)
+			files = append(files, p.MainImageID())
+			for _, link := range p.FileLinks() {
+				files = append(files, link.ID)
+			}
+		}
+		_, err = v.FilesByID(b.Context(), files)
+		require.NoError(b, err)
+		_, err = v.ProductsByID(b.Context(), components)
+		require.NoError(b, err)
+	}
+}
+
+// BenchmarkFind filters all products by pairs of tags and counts them, by
+// another pair each time, the popular ones again and again.
+func BenchmarkFind(b *testing.B) {
+	s := openShop(b, shop.Config{})
+	view := func() *shop.View {
+		v, err := s.View(b.Context(), shop.ShopperContext{})
+		require.NoError(b, err)
+		return v
+	}
+	tags, err := view().Facet(b.Context(), shop.FacetQuery{Attribute: "tags", First: 100})
+	require.NoError(b, err)
+	standard, err := shop.NewTerm("product_types", "eq", []string{"standard"})
+	require.NoError(b, err)
+	filter := func(random *rand.Rand) shop.ProductFilter {
+		one, other := tags[int(random.ExpFloat64()*8)%len(tags)].Value, tags[random.IntN(len(tags))].Value
+		term, err := shop.NewTerm("tags", "in", []string{one, other})
+		require.NoError(b, err)
+		return shop.ProductFilter{Terms: []store.Term{term, standard}}
+	}
+	b.Run("filter", func(b *testing.B) {
+		random := rand.New(rand.NewPCG(1, 1))
+		b.ReportAllocs()
+		for b.Loop() {
+			_, err := view().Products(b.Context(), shop.ProductQuery{Filter: filter(random)})
+			require.NoError(b, err)
+		}
+	})
+	b.Run("facets", func(b *testing.B) {
+		random := rand.New(rand.NewPCG(1, 1))
+		b.ReportAllocs()
+		for b.Loop() {
+			terms, v := filter(random).Terms, view()
+			for i, attribute := range shop.FacetAttributes() {
+				others := shop.ProductFilter{Terms: terms[1-i : 2-i]}
+				_, err := v.Facet(b.Context(), shop.FacetQuery{Attribute: attribute, List: shop.ProductQuery{Filter: others}, First: 20})
+				require.NoError(b, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,53 @@
+package shop
+
+import (
+	"context"
+	"database/sql"
+
+	"portico/store"
+)
+
+// purgeCodes deletes the codes that were done away with, by the epoch of their
+// promotion, in short transactions; and the record of their use where the
+// promotion is gone.
+func (s *Store) purgeCodes(ctx context.Context, actor store.Actor) error {
+	type epoch struct{ number, epoch int64 }
+	dead, err := collect(ctx, s.reader, func(rows *sql.Rows) (e epoch, err error) {
+		return e, rows.Scan(&e.number, &e.epoch)
+	}, `SELECT promotion_number, epoch FROM promotion_purge ORDER BY promotion_number, epoch`)
+	if err != nil {
+		return err
+	}
+	for _, e := range dead {
+		if err := s.inBatches(ctx, actor, func(ctx context.Context, t *tx, rows int) (int64, error) {
+			return t.purge(ctx, e.number, e.epoch, rows)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// purge deletes a batch, and tells of how many rows; fewer than asked for when
+// there are no more. The claims go first, unless somebody else took them over;
+// what is asked for is noted until nothing is left of it.
+func (t *tx) purge(ctx context.Context, number, epoch int64, rows int) (done int64, err error) {
+	codes, err := collect(ctx, t.session, scalar[string], `
+		SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 ORDER BY code LIMIT $3`, number, epoch, rows)
+	if err != nil {
+		return 0, err
+	}
+	if len(codes) > 0 {
+		return int64(rows), t.dropCodes(ctx, number, epoch, codes)
+	}
+	usages, err := t.exec(ctx, `
+		DELETE FROM code_usage WHERE id IN (
+		    SELECT id FROM code_usage
+		    WHERE promotion_number = $1 AND NOT EXISTS (SELECT 1 FROM promotion WHERE number = $1)
+		    ORDER BY created_at, id LIMIT $2)`, number, rows)
+	if err != nil || usages > 0 {
+		return int64(rows), err
+	}
+	_, err = t.exec(ctx, `DELETE FROM promotion_purge WHERE promotion_number = $1 AND epoch = $2`, number, epoch)
+	return 0, err
+}

@@ -1,0 +1,361 @@
+package shop
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+
+	"portico/store"
+)
+
+// PromotionChange names what a promotion is to be; nil leaves a member as it
+// is. Currencies, TargetCatalogs and Conditions are members of the schema,
+// which a given Schema that has them overrides; JSON null takes one away.
+type PromotionChange struct {
+	Name                   *string
+	Description            *string
+	Type                   *PromotionType
+	Enabled                *bool
+	Automatic              *bool
+	Start, End             *string // a date (00:00 UTC), a date and HH:MM, or RFC 3339
+	MinCartValue           []CurrencyAmount
+	MaxDiscountValue       []CurrencyAmount
+	MaxApplicationsPerCart *int // 0 for any number
+	Schema                 json.RawMessage
+	Currencies             json.RawMessage
+	TargetCatalogs         json.RawMessage
+	Conditions             json.RawMessage
+}
+
+func (c PromotionChange) apply(source *promotionSource) {
+	assign(&source.Name, c.Name)
+	if c.Description != nil {
+		source.Description = c.Description
+	}
+	assign(&source.PromotionType, (*string)(c.Type))
+	assign(&source.Start, c.Start)
+	assign(&source.End, c.End)
+	assignList(&source.MinCartValue, sourceAmounts(c.MinCartValue))
+	assignList(&source.MaxDiscountValue, sourceAmounts(c.MaxDiscountValue))
+	if c.Enabled != nil {
+		source.Enabled = *c.Enabled
+	}
+	if c.Automatic != nil {
+		source.Automatic = *c.Automatic
+	}
+	if c.MaxApplicationsPerCart != nil {
+		source.MaxApplicationsPerCart = *c.MaxApplicationsPerCart
+	}
+	var given map[string]json.RawMessage
+	if len(c.Schema) > 0 && string(c.Schema) != "null" {
+		source.Schema = compactJSON(c.Schema)
+		_ = json.Unmarshal(c.Schema, &given) // whether it is an object is checked later
+	}
+	for _, beside := range []struct {
+		name string
+		raw  json.RawMessage
+	}{{"currencies", c.Currencies}, {"target_catalogs", c.TargetCatalogs}, {"conditions", c.Conditions}} {
+		_, there := given[beside.name]
+		if given != nil && saysNothing(beside.name, beside.raw) {
+			continue
+		}
+		if !there && len(beside.raw) > 0 {
+			source.Schema = setMember(source.Schema, beside.name, beside.raw)
+		}
+	}
+}
+
+func compactJSON(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+// setMember gives an object a member, in place of the one it has; null takes
+// it away.
+func setMember(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
+	if len(object) == 0 {
+		object = json.RawMessage("{}")
+	}
+	var has map[string]json.RawMessage
+	if json.Unmarshal(object, &has) != nil || has == nil {
+		return object // which is told later
+	}
+	if _, there := has[name]; there {
+		delete(has, name)
+		object = store.Encode(has)
+	}
+	if string(value) == "null" {
+		return object
+	}
+	return withMember(object, name, compactJSON(value))
+}
+
+// CreatePromotion makes a promotion; an empty id is a new one. INVALID and
+// UNPROCESSABLE name each member that is wrong.
+func (s *Store) CreatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange) (*Promotion, error) {
+	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Promotion, error) {
+		w, number, err := s.beginPromotion(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		source := &promotionSource{Type: "promotion", ID: orNewID(&id), CreatedAt: store.FormatTime(w.now), UpdatedAt: store.FormatTime(w.now)}
+		change.apply(source)
+		if faults := promotionFaults(source); len(faults) > 0 {
+			return nil, faults
+		}
+		had, err := w.lockPromotions(ctx, []string{source.ID})
+		if err != nil {
+			return nil, err
+		}
+		if had[source.ID] != nil {
+			return nil, store.Unprocessablef([]string{"id"}, "is taken: %q; leave it out for a new one", source.ID)
+		}
+		if _, err := w.putPromotion(ctx, nil, source, number); err != nil {
+			return nil, err
+		}
+		return w.readPromotion(ctx, source.ID)
+	})
+}
+
+// PromotionUpdate is what an update came to.
+type PromotionUpdate struct {
+	Promotion    *Promotion // as it is, or would be
+	CodesDeleted int        // codes that went with it, or would go
+}
+
+// UpdatePromotion changes a promotion. One that has ended and gets an end in
+// the future loses all its codes at once (DESIGN 5); one that is automatic no
+// more loses its automatic code. dryRun changes nothing and tells what would
+// happen. NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a
+// new one.
+func (s *Store) UpdatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
+	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*PromotionUpdate, error) {
+		w, _, err := s.beginPromotion(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		had, err := w.lockPromotion(ctx, "id", id)
+		if err != nil {
+			return nil, err
+		}
+		source, stood := &promotionSource{}, &promotionSource{}
+		if err := errors.Join(json.Unmarshal(had.body, source), json.Unmarshal(had.body, stood)); err != nil {
+			return nil, err
+		}
+		change.apply(source)
+		if faults := newFaults(promotionFaults(source), promotionFaults(stood)); len(faults) > 0 {
+			return nil, faults
+		}
+		gone, err := w.codesLost(ctx, had, source)
+		if err != nil {
+			return nil, err
+		}
+		result := &PromotionUpdate{CodesDeleted: gone}
+		if dryRun {
+			result.Promotion = newPromotion(source, w.now)
+			result.Promotion.CreatedAt, result.Promotion.UpdatedAt = had.CreatedAt, had.UpdatedAt
+			return result, nil
+		}
+		if !bytes.Equal(store.Encode(source), had.body) {
+			source.UpdatedAt = store.FormatTime(w.now)
+		}
+		if _, err := w.putPromotion(ctx, had, source, had.number); err != nil {
+			return nil, err
+		}
+		result.Promotion, err = w.readPromotion(ctx, had.ID)
+		return result, err
+	})
+}
+
+// DeletePromotion removes a promotion; its codes are gone with it, and the
+// next sweep takes their rows and the record of their use. NOT_FOUND when
+// there is none.
+func (s *Store) DeletePromotion(ctx context.Context, actor store.Actor, id string) error {
+	return updateSilently(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) error {
+		w, _, err := s.beginPromotion(ctx, t)
+		if err != nil {
+			return err
+		}
+		had, err := w.lockPromotion(ctx, "id", id)
+		if err != nil {
+			return err
+		}
+		if err := w.purgeLater(ctx, had); err != nil {
+			return err
+		}
+		_, err = w.exec(ctx, `DELETE FROM promotion WHERE number = $1`, had.number)
+		return err
+	})
+}
+
+// beginPromotion begins a write of a promotion, of which there is one at a
+// time; number is for a new one.
+func (s *Store) beginPromotion(ctx context.Context, t *tx) (w *importWriter, number int64, err error) {
+	number, err = t.sequence(ctx, 1)
+	return &importWriter{tx: t, store: s}, number, err
+}
+
+// promotionFaults are what is wrong with a promotion, members named as the
+// inputs have them.
+func promotionFaults(source *promotionSource) store.Errors {
+	f := &faults{}
+	source.check(f)
+	source.checkMaximum(f)
+	for i, fault := range f.list {
+		if fault.Path[0] != "schema" { // which is JSON, and keeps its spelling
+			f.list[i] = asInput(fault)
+		}
+	}
+	return f.list
+}
+
+// newFaults are those that did not stand before: what was written when less
+// was asked for keeps nobody from changing something else.
+func newFaults(faults, stood store.Errors) store.Errors {
+	return slices.DeleteFunc(faults, func(fault *store.Error) bool {
+		return slices.ContainsFunc(stood, func(old *store.Error) bool { return slices.Equal(old.Path, fault.Path) && old.Detail == fault.Detail })
+	})
+}
+
+// lockPromotion reads a promotion and keeps it from changing, and its codes
+// from being added to, until the transaction ends; NOT_FOUND of the member
+// that names it when there is none.
+func (t *tx) lockPromotion(ctx context.Context, member, id string) (*Promotion, error) {
+	unknown := store.NotFoundf([]string{member}, "names no promotion: %q", store.Short(id))
+	if !store.IsID(id) {
+		return nil, unknown
+	}
+	byID, err := t.lockPromotions(ctx, []string{id})
+	if err == nil && byID[id] == nil {
+		err = unknown
+	}
+	return byID[id], err
+}
+
+// lockPromotions locks promotions in the order of their ids, or two writes
+// deadlock.
+func (t *tx) lockPromotions(ctx context.Context, ids []string) (map[string]*Promotion, error) {
+	byID := make(map[string]*Promotion, len(ids))
+	err := store.Chunked(slices.Sorted(slices.Values(ids)), 512, func(ids []string) error {
+		list, args := in(nil, ids)
+		rows, err := collect(ctx, t.session, scanPromotion(t.now), `
+			SELECT `+promotionColumns+` FROM promotion WHERE id IN (`+list+`) ORDER BY id`+t.engine.forUpdate("promotion"), args...)
+		for _, p := range rows {
+			byID[p.ID] = p
+		}
+		return err
+	})
+	return byID, err
+}
+
+func (t *tx) readPromotion(ctx context.Context, id string) (*Promotion, error) {
+	byID, err := promotionsByID(ctx, t.session, t.now, []string{id})
+	return byID[id], err
+}
+
+// reenables tells whether a change turns a promotion that has ended into one
+// that has not.
+func (t *tx) reenables(had *Promotion, source *promotionSource) bool {
+	return had != nil && had.StateAt(t.now) == PromotionExpired && store.CheckedTime(source.End).After(t.now)
+}
+
+// codesLost counts the codes that go with a change.
+func (t *tx) codesLost(ctx context.Context, had *Promotion, source *promotionSource) (n int, err error) {
+	if t.reenables(had, source) {
+		n, _, err = one(ctx, t.session, scalar[int],
+			`SELECT COUNT(*) FROM promotion_code WHERE promotion_number = $1 AND epoch = $2`, had.number, had.epoch)
+		return n, err
+	}
+	if had.Automatic && !source.Automatic {
+		return 1, nil
+	}
+	return 0, nil
+}
+
+// putPromotion writes a checked source over the promotion that was read and
+// locked, nil for a new one, with what follows for its codes. It tells
+// whether anything was different.
+func (w *importWriter) putPromotion(ctx context.Context, had *Promotion, source *promotionSource, number int64) (bool, error) {
+	created := w.now
+	if had != nil {
+		number, created = had.number, had.CreatedAt
+		source.Epoch = max(source.Epoch, int(had.epoch))
+		if w.reenables(had, source) {
+			source.Epoch = max(source.Epoch, int(had.epoch)+1)
+		}
+	}
+	body := store.Encode(source)
+	if had != nil && bytes.Equal(body, had.body) {
+		return false, nil
+	}
+	if source.CreatedAt != "" {
+		created = store.CheckedTime(source.CreatedAt)
+	}
+	_, err := w.exec(ctx, `
+		INSERT INTO promotion (id, number, epoch, name, name_key, name_folded, promotion_type, enabled, automatic,
+		                       start_at, end_at, created_at, updated_at, body)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+		ON CONFLICT (id) DO UPDATE
+		SET epoch = excluded.epoch, name = excluded.name, name_key = excluded.name_key, name_folded = excluded.name_folded,
+		    promotion_type = excluded.promotion_type, enabled = excluded.enabled, automatic = excluded.automatic,
+		    start_at = excluded.start_at, end_at = excluded.end_at, created_at = excluded.created_at,
+		    updated_at = excluded.updated_at, body = excluded.body`,
+		source.ID, number, source.Epoch, source.Name, nameKey(source.Name), fold(source.Name), source.PromotionType, source.Enabled, source.Automatic,
+		store.Micros(store.CheckedTime(source.Start)), store.Micros(store.CheckedTime(source.End)), store.Micros(created), createdAt(source.UpdatedAt, w.tx), string(body))
+	if err != nil {
+		return false, err
+	}
+	p := newPromotion(source, w.now)
+	p.number = number
+	if source.UpdatedAt != "" {
+		p.UpdatedAt = w.now
+	}
+	return true, w.keepCodes(ctx, had, p)
+}
+
+// keepCodes does to a promotion's codes what follows from its change.
+func (w *importWriter) keepCodes(ctx context.Context, had, p *Promotion) error {
+	raised := had != nil && had.epoch != p.epoch
+	if raised {
+		if err := w.purgeLater(ctx, had); err != nil {
+			return err
+		}
+	}
+	was := had != nil && had.Automatic && !raised
+	switch {
+	case p.Automatic && !was:
+		return w.addAutomaticCode(ctx, p)
+	case !p.Automatic && was:
+		return w.dropCodes(ctx, p.number, p.epoch, []string{p.automaticCode()})
+	}
+	return nil
+}
+
+// purgeLater leaves the codes of a promotion's epoch, which nobody sees any
+// more, to the sweep.
+func (t *tx) purgeLater(ctx context.Context, p *Promotion) error {
+	_, err := t.exec(ctx, `
+		INSERT INTO promotion_purge (promotion_number, epoch) VALUES ($1, $2)
+		ON CONFLICT (promotion_number, epoch) DO NOTHING`, p.number, p.epoch)
+	return err
+}
+
+// names collates promotions' names without a language of their own.
+var names = sync.OnceValue(func() *collation { return newCollation("und") })
+
+// maxNameKey keeps a key well under what an index page of either engine
+// holds; names that are alike so far are sorted by id.
+const maxNameKey = 256
+
+// nameKey is what a name is sorted by: a collation key, in hexadecimal.
+func nameKey(name string) string {
+	key := names().key(name)
+	return hex.EncodeToString(key[:min(len(key), maxNameKey)])
+}

@@ -1,0 +1,52 @@
+package shop
+
+import (
+	"context"
+	"encoding/json"
+
+	"portico/store"
+)
+
+// publishInput is what a job of the kind JobPublish is to do.
+type publishInput struct {
+	CatalogID string `json:"catalog_id"`
+	Serve     bool   `json:"serve"`
+}
+
+// publishResult is what it did.
+type publishResult struct {
+	ReleaseID int64 `json:"release_id"`
+}
+
+// PublishLater has a worker publish a catalog, or preview it. A job that
+// waits to do the same is the answer where there is one. NOT_FOUND for an
+// unknown catalog.
+func (s *Store) PublishLater(ctx context.Context, actor store.Actor, catalogID string, serve bool) (*Job, error) {
+	return s.enqueue(ctx, actor, JobPublish, publishInput{catalogID, serve}, 0, func(ctx context.Context, t *tx) error {
+		return catalogExists(ctx, t.session, catalogID)
+	})
+}
+
+// publishJob does it. Done again, after a worker was gone, it makes another
+// release; what the first began is swept.
+func (s *Store) publishJob(ctx context.Context, job *Job, progress func(done, total int)) (any, error) {
+	var input publishInput
+	if err := json.Unmarshal(job.Input, &input); err != nil {
+		return nil, err
+	}
+	release, err := s.publish(ctx, job.Actor, input.CatalogID, input.Serve, progress)
+	if err != nil {
+		return nil, err
+	}
+	return publishResult{release.ID}, nil
+}
+
+// ReleaseOfJob is the release that a job made; NOT_FOUND when it made none,
+// or the release is no longer kept.
+func (s *Store) ReleaseOfJob(ctx context.Context, job *Job) (*Release, error) {
+	var result publishResult
+	if job.Kind != JobPublish || job.State != JobSucceeded || json.Unmarshal(job.Result, &result) != nil {
+		return nil, store.NotFoundf(nil, "The job has made no release.")
+	}
+	return s.keptRelease(ctx, result.ReleaseID)
+}

@@ -1,0 +1,166 @@
+package shop
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"portico/store"
+)
+
+// references checks that what a file refers to is in it or in the store. It
+// keeps the few kinds that others hang from (hierarchies, nodes, price books,
+// catalogs, promotions); a product's references are soft: what is missing or
+// not live is left out of releases.
+type references struct {
+	defined map[reference]bool          // member is empty
+	wanted  map[reference][]ImportFault // for each use, as far as they would be told
+	nodes   map[string]nodePlace
+	steps   int // from place to place, which grow as the file does
+}
+
+// nodePlace is where a node hangs in the tree.
+type nodePlace struct {
+	line              int
+	parent, hierarchy string
+}
+
+func newReferences() *references {
+	return &references{defined: map[reference]bool{}, wanted: map[reference][]ImportFault{}, nodes: map[string]nodePlace{}}
+}
+
+func (r *references) note(d decoded) {
+	if kindOf(d.kind).referred {
+		r.defined[reference{kind: d.kind, id: d.source.key()}] = true
+	}
+	if len(d.faults) > 0 {
+		return // one fault is enough to mend a line
+	}
+	for _, ref := range d.refs {
+		target := reference{kind: ref.kind, id: ref.id}
+		if len(r.wanted[target]) < MaxImportFaults {
+			f := &faults{}
+			f.add(ref.member, "refers to the %s %q, which is neither in the file nor in the store", ref.kind, ref.id)
+			r.wanted[target] = append(r.wanted[target], ImportFault{d.line, d.kind, f.list[0]})
+		}
+	}
+	if node, ok := d.source.(*nodeSource); ok {
+		r.nodes[node.ID] = nodePlace{d.line, node.Relationships.Parent.id(), node.Relationships.Hierarchy.id()}
+	}
+}
+
+// missing lists what is referred to and not there, and nodes that hang from
+// themselves or from another hierarchy.
+func (r *references) missing(ctx context.Context, s *Store) (list []ImportFault, err error) {
+	for _, kind := range kinds {
+		var ids []string
+		for target := range r.wanted {
+			if target.kind == kind.name && !r.defined[target] {
+				ids = append(ids, target.id)
+			}
+		}
+		slices.Sort(ids)
+		err := store.Chunked(ids, 512, func(ids []string) error {
+			places, args := in(nil, ids)
+			found, err := collect(ctx, s.reader, scalar[string], `SELECT id FROM `+kind.name+` WHERE id IN (`+places+`)`, args...)
+			for _, id := range ids {
+				if !slices.Contains(found, id) {
+					list = append(list, r.wanted[reference{kind: kind.name, id: id}]...)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(list) > 0 || len(r.nodes) == 0 {
+		return list, nil
+	}
+	return r.misplaced(ctx, s)
+}
+
+func (r *references) misplaced(ctx context.Context, s *Store) (list []ImportFault, err error) {
+	places, err := s.nodePlaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.misplacedAmong(places), nil
+}
+
+// misplacedAmong is misplaced, beside the places of the store.
+func (r *references) misplacedAmong(places map[string]nodePlace) (list []ImportFault) {
+	left := map[string][]string{} // nodes that the file does not hold, by parent
+	for id, place := range places {
+		r.steps++
+		if _, inFile := r.nodes[id]; !inFile && place.parent != "" {
+			left[place.parent] = append(left[place.parent], id)
+		}
+	}
+	maps.Copy(places, r.nodes)
+	inOrder := slices.SortedFunc(maps.Keys(r.nodes), func(a, b string) int { return cmp.Or(r.nodes[a].line-r.nodes[b].line, strings.Compare(a, b)) })
+	rooted := map[string]bool{}
+	for _, id := range inOrder {
+		node, f := r.nodes[id], &faults{}
+		if parent, ok := places[node.parent]; ok && parent.hierarchy != node.hierarchy {
+			f.add("relationships.parent.data.id", "must be a node of the same hierarchy, %q; %q is one of %q", node.hierarchy, node.parent, parent.hierarchy)
+		}
+		if !r.isRooted(id, places, rooted) {
+			f.add("relationships.parent.data.id", "must not be the node itself or one below it")
+		}
+		slices.Sort(left[id])
+		for _, child := range left[id] {
+			r.steps++
+			if place := places[child]; place.hierarchy != node.hierarchy {
+				f.add("relationships.hierarchy.data.id", "must stay %q as long as the node %q of that hierarchy hangs from it", place.hierarchy, child)
+			}
+		}
+		for _, fault := range f.list {
+			list = append(list, ImportFault{node.line, "node", fault})
+		}
+	}
+	return list
+}
+
+// isRooted tells whether the way up from a node ends, and does not come round.
+// What it learns of the nodes on the way is known from then on, so that no
+// place is left twice.
+func (r *references) isRooted(id string, places map[string]nodePlace, known map[string]bool) bool {
+	var way []string
+	ends := true
+	for up := id; up != ""; up = places[up].parent {
+		r.steps++
+		if rooted, seen := known[up]; seen {
+			ends = rooted
+			break
+		}
+		known[up] = false // until the way has ended: who comes by again has come round
+		way = append(way, up)
+	}
+	for _, passed := range way {
+		known[passed] = ends
+	}
+	return ends
+}
+
+// nodePlaces reads the trees of the store.
+func (s *Store) nodePlaces(ctx context.Context) (map[string]nodePlace, error) {
+	places := map[string]nodePlace{}
+	_, err := collect(ctx, s.reader, func(rows *sql.Rows) (none struct{}, err error) {
+		var body []byte
+		var node nodeSource
+		if err := rows.Scan(&body); err != nil {
+			return none, err
+		}
+		if err := json.Unmarshal(body, &node); err != nil {
+			return none, err
+		}
+		places[node.ID] = nodePlace{0, node.Relationships.Parent.id(), node.Relationships.Hierarchy.id()}
+		return none, nil
+	}, `SELECT body FROM node ORDER BY sequence, id`)
+	return places, err
+}

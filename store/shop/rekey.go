@@ -1,0 +1,106 @@
+package shop
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"portico/store"
+	"portico/store/seal"
+)
+
+// Rekeyed tells what Rekey sealed anew.
+type Rekeyed struct {
+	Key         string // id of the key that seals from now on
+	SigningKeys int
+	Passwords   int
+}
+
+// Rekey seals every secret with the sealer's preferred key, all or none, while
+// servers go on: from its commit on the database names that key, and whoever
+// seals looks there. Servers must hold both keys by then, or find the new one
+// where they read theirs (seal.NewOf). Done again it finds nothing to do.
+// Fingerprints of secrets are others under the new key.
+//
+// The error is seal.ErrKey when the sealer lacks a key that something is
+// sealed with; nothing is changed then.
+func (s *Store) Rekey(ctx context.Context, actor store.Actor, sealer *seal.Sealer) (*Rekeyed, error) {
+	var done *Rekeyed
+	err := s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+		key := sealer.Preferred()
+		done = &Rekeyed{Key: key.ID.String()}
+		if _, err := currentKey(ctx, t, sealer); err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, `UPDATE store_meta SET value = $1 WHERE name = 'sealing_key'`, key.ID.String()); err != nil {
+			return err
+		}
+		var err error
+		if done.SigningKeys, err = t.reseal(ctx, sealer, "signing_key", "id", signingKeyField); err != nil {
+			return err
+		}
+		if done.Passwords, err = t.reseal(ctx, sealer, "gateway", "slug", func(slug string) string { return GatewaySlug(slug).passwordField() }); err != nil {
+			return err
+		}
+		return s.changed(ctx, t, topicKeys)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+// currentKey is the key that the database names for sealing; the sealer's
+// preferred one where it names none yet. Its row stays locked, so that nobody
+// seals with a key that Rekey is doing away with.
+func currentKey(ctx context.Context, t *tx, sealer *seal.Sealer) (*seal.Key, error) {
+	name, _, err := one(ctx, t.session, scalar[string], `
+		INSERT INTO store_meta (name, value) VALUES ('sealing_key', $1)
+		ON CONFLICT (name) DO UPDATE SET value = store_meta.value
+		RETURNING value`, sealer.Preferred().ID.String())
+	if err != nil {
+		return nil, err
+	}
+	id, ok := seal.ParseKeyID(name)
+	if !ok {
+		return nil, fmt.Errorf("the database names a sealing key that cannot be: %q", name)
+	}
+	key := sealer.Key(id)
+	if key == nil {
+		return nil, fmt.Errorf("%w (the database is sealed with key %s, this process has %s)", seal.ErrKey, name, sealer)
+	}
+	return key, nil
+}
+
+// reseal seals a table's secrets with the preferred key, and tells how many
+// were not.
+func (t *tx) reseal(ctx context.Context, sealer *seal.Sealer, table, id string, field func(id string) string) (n int, err error) {
+	type row struct {
+		id     string
+		sealed []byte
+	}
+	rows, err := collect(ctx, t.session, func(rows *sql.Rows) (r row, err error) {
+		return r, rows.Scan(&r.id, &r.sealed)
+	}, `SELECT `+id+`, sealed FROM `+table+` WHERE sealed IS NOT NULL ORDER BY `+id)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range rows {
+		key, err := sealer.KeyOf(field(r.id), r.sealed)
+		if err != nil {
+			return n, err
+		}
+		if key.ID == sealer.Preferred().ID {
+			continue
+		}
+		plain, err := sealer.Open(field(r.id), r.sealed)
+		if err != nil {
+			return n, err
+		}
+		if _, err := t.exec(ctx, `UPDATE `+table+` SET sealed = $2 WHERE `+id+` = $1`, r.id, sealer.Seal(field(r.id), plain)); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}

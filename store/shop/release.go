@@ -1,0 +1,335 @@
+package shop
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"portico/store"
+)
+
+// Release is a published state of a catalog. It never changes.
+type Release struct {
+	ID          int64
+	CatalogID   string
+	Locale      string   // of the base texts
+	Locales     []string // the languages there are texts in, beside the base
+	Products    int      // live products it holds, listed or not
+	PublishedAt time.Time
+	Revision    int64 // of what is authored: one that is the same has nothing new to publish
+	Preview     bool  // never served so far, so that cursors do not lead into it
+
+	// Against the release that was served when this one was made: products
+	// that are new, that differ, and that are gone.
+	Added, Changed, Removed int
+
+	BaseID       int64 // the release that this one is a delta of; 0 for a whole release
+	baseAt       int64 // when that was published, in microseconds
+	firstOrdinal int   // of its own products, above all of the base's
+	ordinals     int   // how far they go, those of the base included
+	format       int   // releaseFormat when it was made
+}
+
+// GlobalID is the release's id over all types.
+func (r *Release) GlobalID() string { return store.GlobalID(store.TypeRelease, r.UUID()) }
+
+// UUID is the release's number in digits.
+func (r *Release) UUID() string { return strconv.FormatInt(r.ID, 10) }
+
+// releaseIdentity is what a release is known by in caches: its number alone would be
+// that of another release in a database that was restored under this server.
+type releaseIdentity struct {
+	number    int64
+	published int64 // microseconds
+}
+
+func (r *Release) identity() releaseIdentity {
+	return releaseIdentity{r.ID, store.Micros(r.PublishedAt)}
+}
+
+// Same tells whether two releases are one; none is nobody's.
+func (r *Release) Same(other *Release) bool { return other != nil && r.identity() == other.identity() }
+
+// identityOf is that of the release itself, or of its base.
+func (r *Release) identityOf(number int64) releaseIdentity {
+	if number == r.ID {
+		return r.identity()
+	}
+	return releaseIdentity{number, r.baseAt}
+}
+
+// The states of a release.
+const (
+	releaseBuilding  = "building"
+	releasePublished = "published"
+)
+
+const releaseColumns = `id, catalog_id, locale, locales, products, published_at, revision, preview, added, changed, removed,
+	base_id, COALESCE((SELECT base.published_at FROM release base WHERE base.id = release.base_id), 0), first_ordinal, ordinals, format`
+
+func scanRelease(rows *sql.Rows) (*Release, error) {
+	r := &Release{}
+	var locales string
+	var published int64
+	err := rows.Scan(&r.ID, &r.CatalogID, &r.Locale, &locales, &r.Products, &published, &r.Revision, &r.Preview, &r.Added, &r.Changed, &r.Removed,
+		&r.BaseID, &r.baseAt, &r.firstOrdinal, &r.ordinals, &r.format)
+	r.Locales, r.PublishedAt = strings.Fields(locales), store.FromMicros(published)
+	return r, err
+}
+
+// keptRelease returns a release that is kept; NOT_FOUND when it is not, or not
+// finished.
+func (s *Store) keptRelease(ctx context.Context, id int64) (*Release, error) {
+	return keptRelease(ctx, s.reader, id)
+}
+
+func keptRelease(ctx context.Context, in session, id int64) (*Release, error) {
+	release, found, err := one(ctx, in, scanRelease,
+		`SELECT `+releaseColumns+` FROM release WHERE id = $1 AND state = $2`, id, releasePublished)
+	if err == nil && !found {
+		return nil, store.NotFoundf(nil, "There is no such release.")
+	}
+	return release, err
+}
+
+// Releases lists the releases of a catalog that are kept, newest first: the
+// served one, the newest three, those served within the last hour (20 at most),
+// and the bases of all these. NOT_FOUND for an unknown catalog.
+func (s *Store) Releases(ctx context.Context, catalogID string) ([]*Release, error) {
+	if err := catalogExists(ctx, s.reader, catalogID); err != nil {
+		return nil, err
+	}
+	return collect(ctx, s.reader, scanRelease, `
+		SELECT `+releaseColumns+` FROM release WHERE catalog_id = $1 AND state = $2 ORDER BY id DESC`, catalogID, releasePublished)
+}
+
+// ReleaseByID returns a release that is kept; NOT_FOUND when it is not.
+func (s *Store) ReleaseByID(ctx context.Context, id string) (*Release, error) {
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return nil, store.NotFoundf(nil, "There is no release %q; its number looks like 12.", store.Short(id))
+	}
+	return s.keptRelease(ctx, number)
+}
+
+// Served tells whether shoppers are shown the release, as far as the rules
+// choose its catalog.
+func (s *Store) Served(ctx context.Context, release *Release) (bool, error) {
+	routing, err := s.routingNow(ctx)
+	if err != nil {
+		return false, err
+	}
+	served := routing.releases[release.CatalogID]
+	return served != nil && served.ID == release.ID, nil
+}
+
+// ServeRelease serves a release that is kept, in place of the one its catalog
+// serves: an earlier one to roll back, or a preview. NOT_FOUND when it is not
+// kept.
+func (s *Store) ServeRelease(ctx context.Context, actor store.Actor, id string) (*Release, error) {
+	gone := store.NotFoundf([]string{"releaseId"}, "is no release that is kept: %q; catalogReleases lists those that are, or publish the catalog anew", store.Short(id))
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return nil, gone
+	}
+	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Release, error) {
+		// As finishRelease does, the catalog's row first. The release's own is
+		// what a sweep looks at.
+		if _, err := t.exec(ctx, `
+			UPDATE catalog SET release_id = $1
+			WHERE id = (SELECT catalog_id FROM release WHERE id = $1 AND state = $2)`, number, releasePublished); err != nil {
+			return nil, err
+		}
+		kept, err := t.exec(ctx, `UPDATE release SET superseded_at = 0, preview = FALSE WHERE id = $1 AND state = $2`, number, releasePublished)
+		if err != nil {
+			return nil, err
+		}
+		if kept == 0 {
+			return nil, gone
+		}
+		release, err := keptRelease(ctx, t.session, number)
+		if err != nil {
+			return nil, err
+		}
+		return release, s.supersede(ctx, t, release.CatalogID)
+	})
+}
+
+// chunkSize is how many rows of a list, or of an attribute's index, are kept
+// together.
+const (
+	chunkSize      = 4096
+	indexChunkSize = 1024
+)
+
+// The lists of a release by name.
+const (
+	listAll   = "all"   // every product attached to any of its nodes
+	listEvery = "every" // those, and all they are related to: whatever the release holds
+)
+
+func listOfNode(id string) string { return "node/" + id }
+
+// keysOf is the list of all products' sort keys by ordinal.
+const listKeys = "keys"
+
+// listHead is what is known of a list without reading it.
+type listHead struct {
+	total   int
+	curated []uint32                   // ordinals that come first, in order
+	heldBy  int64                      // the release that keeps the list's parts
+	parts   map[store.SortBy]listParts // of a delta's own list, where they are; nil for any other
+}
+
+func (h *listHead) Size() int {
+	size := 64 + 4*len(h.curated)
+	for _, parts := range h.parts {
+		size += 64 + 4*len(parts)
+	}
+	return size
+}
+
+// ordinals are places of products in a release: 0 is the product updated
+// last, ties by id.
+type ordinals []uint32
+
+func (o ordinals) Size() int { return emptyChunk + 4*len(o) }
+
+// keys are sort keys by ordinal: microseconds, or the rank of the id.
+type keys []int64
+
+func (k keys) Size() int { return emptyChunk + 8*len(k) }
+
+func packOrdinals(list []uint32) []byte {
+	body := make([]byte, 0, 4*len(list))
+	for _, n := range list {
+		body = binary.LittleEndian.AppendUint32(body, n)
+	}
+	return body
+}
+
+func unpackOrdinals(body []byte) ordinals {
+	list := make(ordinals, len(body)/4)
+	for i := range list {
+		list[i] = binary.LittleEndian.Uint32(body[4*i:])
+	}
+	return list
+}
+
+func packKeys(list []int64) []byte {
+	body := make([]byte, 0, 8*len(list))
+	for _, n := range list {
+		body = binary.LittleEndian.AppendUint64(body, uint64(n))
+	}
+	return body
+}
+
+func unpackKeys(body []byte) keys {
+	list := make(keys, len(body)/8)
+	for i := range list {
+		list[i] = int64(binary.LittleEndian.Uint64(body[8*i:]))
+	}
+	return list
+}
+
+// listHead reads a list's head. Every node has its list, so that a missing one
+// says that the release was swept meanwhile.
+func (v *View) listHead(ctx context.Context, list string) (*listHead, error) {
+	heads, err := v.listHeads(ctx, []string{list})
+	if err != nil {
+		return nil, err
+	}
+	if heads[list] == nil {
+		return nil, errReleaseGone
+	}
+	return heads[list], nil
+}
+
+// listHeads reads the heads of several lists, in one statement.
+func (v *View) listHeads(ctx context.Context, lists []string) (map[string]*listHead, error) {
+	key := cacheKey{release: v.Release.identity(), kind: cachedList}
+	return fetch(v.cache, key, lists, func(lists []string) (map[string]*listHead, error) {
+		heads := make(map[string]*listHead, len(lists))
+		places, args := in([]any{v.Release.ID}, lists)
+		_, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (h *listHead, err error) {
+			h = &listHead{}
+			var list string
+			var curated, parts []byte
+			err = rows.Scan(&list, &h.total, &curated, &h.heldBy, &parts)
+			h.curated, h.parts = unpackOrdinals(curated), unpackParts(parts)
+			heads[list] = h
+			return h, err
+		}, `SELECT list, total, curated, held_by, parts FROM release_list WHERE release_id = $1 AND list IN (`+places+`)`, args...)
+		return heads, err
+	})
+}
+
+// keptList is a list, and the release that keeps its parts.
+type keptList struct {
+	heldBy int64
+	name   string
+}
+
+// chunks reads the parts of a list that are numbered from first to last.
+func chunks[T sized](ctx context.Context, v *View, list keptList, sort store.SortBy, first, last int, unpack func([]byte) T) ([]T, error) {
+	found, err := chunksOf(ctx, v, []keptList{list}, sort, first, last, unpack)
+	if err == nil && slices.ContainsFunc(found[list], func(part T) bool { return part.Size() <= emptyChunk }) {
+		err = errReleaseGone
+	}
+	return found[list], err
+}
+
+// emptyChunk is the size of a part that a list does not have.
+const emptyChunk = 24
+
+// chunksOf reads the same parts of several lists, in one statement for each
+// release that keeps some. Parts that a list does not have are left empty.
+func chunksOf[T sized](ctx context.Context, v *View, lists []keptList, sort store.SortBy, first, last int, unpack func([]byte) T) (map[keptList][]T, error) {
+	found := make(map[keptList][]T, len(lists))
+	missing := map[int64][]string{} // by release
+	low, high := last, first
+	for _, list := range lists {
+		found[list] = make([]T, last-first+1)
+		for n := first; n <= last; n++ {
+			kept, ok := cached[T](v.cache, v.chunkKey(list, sort, n))
+			if !ok {
+				missing[list.heldBy] = append(missing[list.heldBy], list.name)
+				low, high = min(low, n), max(high, n)
+			}
+			found[list][n-first] = kept
+		}
+	}
+	type chunk struct {
+		list   string
+		number int
+		body   []byte
+	}
+	for release, names := range missing {
+		if err := store.Chunked(store.Unique(names), 512, func(names []string) error {
+			places, args := in([]any{release, string(sort), low, high}, names)
+			read, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (c chunk, err error) {
+				return c, rows.Scan(&c.list, &c.number, &c.body)
+			}, `
+				SELECT list, chunk, body FROM release_chunk
+				WHERE release_id = $1 AND sort = $2 AND chunk BETWEEN $3 AND $4 AND list IN (`+places+`)`, args...)
+			for _, c := range read {
+				list := keptList{release, c.list}
+				part := unpack(c.body)
+				found[list][c.number-first] = part
+				v.cache.keep(v.chunkKey(list, sort, c.number), part)
+			}
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (v *View) chunkKey(list keptList, sort store.SortBy, number int) cacheKey {
+	return cacheKey{release: v.Release.identityOf(list.heldBy), kind: cachedChunk, name: list.name, sort: sort, number: number}
+}

@@ -1,0 +1,178 @@
+package shop
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"portico/store"
+)
+
+// CatalogRule leads shoppers to a catalog (DESIGN 8: Rule resolution). Each
+// of its lists but the schedules is a criterion, and an empty one is none: a
+// rule without criteria is a default.
+type CatalogRule struct {
+	ID            string
+	Name          string
+	CatalogID     string
+	AccountIDs    []string
+	AccountTagIDs []string
+	CustomerIDs   []string
+	Channels      []string
+	Tags          []string
+	Schedules     []Schedule // it counts within any of them; without any, always
+	CreatedAt     time.Time
+
+	sequence int64 // the order of first import
+	asks     [criteria]map[string]bool
+}
+
+// Schedule is a time from its first instant until just before its last; a
+// zero end is open.
+type Schedule struct{ From, To time.Time }
+
+// holds tells whether the schedule is on at a time.
+func (s Schedule) holds(at time.Time) bool {
+	return !at.Before(s.From) && (s.To.IsZero() || at.Before(s.To))
+}
+
+// GlobalID is the rule's id over all types.
+func (r *CatalogRule) GlobalID() string { return store.GlobalID(store.TypeCatalogRule, r.ID) }
+
+// newCatalogRule makes a checked source ready to be asked.
+func newCatalogRule(source *ruleSource, createdAt time.Time, sequence int64) *CatalogRule {
+	a := &source.Attributes
+	r := &CatalogRule{
+		ID: source.ID, Name: a.Name, CatalogID: a.CatalogID, AccountIDs: a.AccountIDs, AccountTagIDs: a.AccountTagIDs,
+		CustomerIDs: a.CustomerIDs, Channels: a.Channels, Tags: a.Tags, CreatedAt: createdAt, sequence: sequence,
+	}
+	for _, s := range a.Schedules {
+		schedule := Schedule{}
+		if s.ValidFrom != "" {
+			schedule.From = store.CheckedTime(s.ValidFrom)
+		}
+		if s.ValidTo != "" {
+			schedule.To = store.CheckedTime(s.ValidTo)
+		}
+		r.Schedules = append(r.Schedules, schedule)
+	}
+	for criterion, values := range [criteria][]string{a.AccountIDs, a.AccountTagIDs, a.CustomerIDs, a.Channels, a.Tags} {
+		for _, value := range values {
+			if r.asks[criterion] == nil {
+				r.asks[criterion] = make(map[string]bool, len(values))
+			}
+			r.asks[criterion][value] = true
+		}
+	}
+	return r
+}
+
+const ruleColumns = `id, created_at, sequence, body`
+
+func scanRule(rows *sql.Rows) (*CatalogRule, error) {
+	source := &ruleSource{}
+	var id string
+	var created, sequence int64
+	var body []byte
+	if err := rows.Scan(&id, &created, &sequence, &body); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(body, source); err != nil {
+		return nil, err
+	}
+	return newCatalogRule(source, store.FromMicros(created), sequence), nil
+}
+
+// CatalogRule returns a rule as authored; NOT_FOUND when there is none.
+func (s *Store) CatalogRule(ctx context.Context, id string) (*CatalogRule, error) {
+	return authored(ctx, s.reader, ruleList, "rule", id)
+}
+
+// CatalogRulesByID returns several rules; an unknown one is left out.
+func (s *Store) CatalogRulesByID(ctx context.Context, ids []string) (map[string]*CatalogRule, error) {
+	return authoredByID(ctx, s.reader, ruleList, ids)
+}
+
+// CatalogRules lists the rules by id.
+func (s *Store) CatalogRules(ctx context.Context, page store.Page) (*store.Slice[*CatalogRule], error) {
+	return list(ctx, s, ruleList, store.ListQuery{Page: page})
+}
+
+var ruleList = listing[*CatalogRule]{
+	name: "catalog_rule", columns: ruleColumns, table: "catalog_rule", id: "id", scan: scanRule,
+	key: func(r *CatalogRule, _ store.Sort) []any { return []any{r.ID} },
+}
+
+// RuleChange names what a rule is to be; nil leaves a member as it is, and an
+// empty list is no criterion, or no schedule.
+type RuleChange struct {
+	Name          *string
+	CatalogID     *string
+	AccountIDs    []string
+	AccountTagIDs []string
+	CustomerIDs   []string
+	Channels      []string
+	Tags          []string
+	Schedules     []Schedule
+}
+
+func (c RuleChange) apply(source *ruleSource) {
+	a := &source.Attributes
+	assign(&a.Name, c.Name)
+	assign(&a.CatalogID, c.CatalogID)
+	assignList(&a.AccountIDs, c.AccountIDs)
+	assignList(&a.AccountTagIDs, c.AccountTagIDs)
+	assignList(&a.CustomerIDs, c.CustomerIDs)
+	assignList(&a.Channels, c.Channels)
+	assignList(&a.Tags, c.Tags)
+	if c.Schedules == nil {
+		return
+	}
+	a.Schedules = nil
+	for _, s := range c.Schedules {
+		a.Schedules = append(a.Schedules, scheduleSource{knownTime(s.From), knownTime(s.To)})
+	}
+}
+
+// knownTime is a time as a source has it; empty for the zero time.
+func knownTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return store.FormatTime(t)
+}
+
+// CreateCatalogRule makes a rule, which counts at once; an empty id is a new
+// one. INVALID names each member that is wrong; UNPROCESSABLE when the catalog
+// is unknown or the id is taken.
+func (s *Store) CreateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
+	return authorRow(ctx, s, actor, ruleList, "rule", &id, func(ctx context.Context, w *importWriter) error {
+		source := &ruleSource{Type: "catalog_rule", ID: orNewID(&id)}
+		source.Attributes.CreatedAt = store.FormatTime(w.now)
+		change.apply(source)
+		return w.create(ctx, ruleKind, source)
+	})
+}
+
+// UpdateCatalogRule changes a rule, which counts at once. NOT_FOUND when there
+// is none; INVALID and UNPROCESSABLE as for a new one.
+func (s *Store) UpdateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
+	return authorRow(ctx, s, actor, ruleList, "rule", &id, func(ctx context.Context, w *importWriter) error {
+		source := &ruleSource{}
+		if err := w.read(ctx, "catalog_rule", "rule", id, source); err != nil {
+			return err
+		}
+		change.apply(source)
+		return w.replace(ctx, ruleKind, source)
+	})
+}
+
+// DeleteCatalogRule removes a rule, which counts no longer. NOT_FOUND when
+// there is none.
+func (s *Store) DeleteCatalogRule(ctx context.Context, actor store.Actor, id string) error {
+	return s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
+		w.topics = append(w.topics, topicCatalog)
+		return w.remove(ctx, "catalog_rule", "rule", id)
+	})
+}

@@ -1,0 +1,95 @@
+package shop
+
+import (
+	"cmp"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// scanned is a released product with that body from its relationships on.
+func scanned(t *testing.T, relationships string) (fast, slow *refs, ok bool) {
+	t.Helper()
+	const head = `{"id":"p"`
+	body := []byte(head + `,"relationships":{` + relationships + `},"meta":{}}`)
+	fast, slow = &refs{}, &refs{}
+	require.NoError(t, slow.decode(body))
+	rest, ok := fast.scan(body[len(head):])
+	require.True(t, !ok || string(rest) == `,"meta":{}}`)
+	return fast, slow, ok
+}
+
+// What is read by the way it was written is what encoding/json reads.
+func TestRelationshipsAreReadAsTheyWereWritten(t *testing.T) {
+	t.Parallel()
+	photos := &packed{}
+	photos.add("photo-1")
+	photos.add("photo-2")
+	for name, c := range map[string]struct {
+		source string // its relationships, as imported
+		links  links
+	}{
+		"a product without any": {"", links{files: photos}},
+		"a child with files": {
+			`{"main_image":{"data":{"type":"main_image","id":"photo-1"}},"files":{"data":[{"type":"file","id":"photo-1","created_at":"2024-01-01T00:00:00.000Z"},{"type":"file","id":"photo-2"},{"type":"file","id":"gone"}]}}`,
+			links{parent: "parent", files: photos}},
+		"a parent": {"", links{children: []string{"a", "b_c"}, files: photos}},
+		"a bundle": {
+			`{"component_products":{"data":[{"type":"product","id":"x"},{"type":"product","id":"y"},{"type":"product","id":"gone"}]}}`,
+			links{components: map[string]bool{"x": true, "y": true}, files: photos}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			product := &ProductSource{ID: "p"}
+			require.NoError(t, json.Unmarshal([]byte(`{"relationships":`+cmp.Or(c.source, "{}")+`}`), product))
+			written := string(product.appendRelationships([]byte("{"), c.links))[1:]
+			fast, slow, ok := scanned(t, written)
+			require.True(t, ok, written)
+			require.Equal(t, slow.parent, fast.parent)
+			require.Equal(t, slow.image, fast.image)
+			require.Equal(t, slow.children, fast.children)
+			require.Equal(t, slow.components, fast.components)
+			require.Len(t, fast.files, len(slow.files))
+			for i := range slow.files {
+				require.Equal(t, slow.files[i], fast.files[i])
+			}
+		})
+	}
+}
+
+func TestOtherRelationshipsAreLeftToJSON(t *testing.T) {
+	t.Parallel()
+	for _, other := range []string{
+		`"files":{"data":[]},"children":{"data":[]}`,
+		`"children":{"data":[{"type":"product","id":"a"}],"links":{"self":"/"}},"files":{"data":[]},"main_image":{"data":null},"component_products":{"data":[],"links":{"self":"/"}}`,
+		`"children": {"data":[]}`,
+	} {
+		_, _, ok := scanned(t, other)
+		require.False(t, ok, other)
+	}
+}
+
+func TestFilesAreReadAsTheyWereWritten(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		file File
+		fast bool
+	}{
+		"an image":     {File{Type: "file", ID: "f", FileName: "chaise longue à l'ombre.jpg", MimeType: "image/jpeg", Public: true, Link: FileHref{"https://cdn.example/a.jpg"}, Meta: FileMeta{FileTimes{"2024-01-01T00:00:00.000Z"}, &FileDimensions{4800, 0}}}, true},
+		"a document":   {File{Type: "file", ID: "f", FileName: "a.pdf", Link: FileHref{"/a.pdf"}}, true},
+		"an odd name":  {File{Type: "file", ID: "f", FileName: `a "b" \ <c>`, Link: FileHref{"/a"}}, true},
+		"a huge image": {File{Type: "file", ID: "f", FileName: "a", Link: FileHref{"/a"}, Meta: FileMeta{Dimensions: &FileDimensions{1234567890, 1}}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			document := store.Encode(&c.file)
+			require.Equal(t, c.fast, (&File{}).scan(document))
+			got, err := readFile(document)
+			require.NoError(t, err)
+			require.Equal(t, document, got.json)
+			got.json = nil
+			require.Equal(t, &c.file, got)
+		})
+	}
+}

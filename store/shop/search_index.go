@@ -1,0 +1,349 @@
+package shop
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"portico/store"
+)
+
+// The index of words of a release is kept as chunks, numbered from 0. An
+// entry is a word and its postings, both with their lengths in front; a
+// posting is the step from the ordinal before, doubled, and one more where the
+// word is in the product's name or SKU. The entries of a segment and language
+// are sorted by word. A segment holds the products that were indexed in the
+// same stretch of memory; below 0 stands, for each segment and language, with
+// which word each of its chunks begins, and lowest, written last, how many such
+// rows there are with itself.
+
+// wordIndex gathers the words of products, which come in order.
+type wordIndex struct {
+	words            map[string]map[string]*postings // by language
+	size             int                             // bytes of memory, about
+	segments, chunks int                             // written so far
+}
+
+type postings struct {
+	last uint32
+	body []byte
+}
+
+// defaultWordBytes bounds the memory of a publication for words.
+const defaultWordBytes = 64 << 20
+
+func (x *wordIndex) add(ordinal uint32, list []languageWords) {
+	if x.words == nil {
+		x.words = map[string]map[string]*postings{}
+	}
+	for _, of := range list {
+		words := x.words[of.language]
+		if words == nil {
+			words = map[string]*postings{}
+			x.words[of.language] = words
+		}
+		for named, tokens := range [][]string{of.others, of.named} {
+			for _, token := range tokens {
+				found := words[token]
+				if found == nil {
+					found = &postings{}
+					words[strings.Clone(token)] = found
+					x.size += 128 + len(token)
+				}
+				before := len(found.body)
+				found.body = binary.AppendUvarint(found.body, uint64(ordinal-found.last)<<1|uint64(named))
+				found.last = ordinal
+				x.size += len(found.body) - before
+			}
+		}
+	}
+}
+
+// wordChunkSize is how many bytes of entries are kept together, about.
+const wordChunkSize = 16 << 10
+
+// segment writes what was gathered, and begins anew.
+func (w *releaseWriter) segment(ctx context.Context) error {
+	for _, language := range slices.Sorted(maps.Keys(w.words.words)) {
+		words := w.words.words[language]
+		directory := appendText(nil, language)
+		directory = binary.AppendUvarint(directory, uint64(w.words.chunks))
+		var rows [][]any
+		var body []byte
+		cut := func() {
+			rows = append(rows, []any{w.release.ID, w.words.chunks, body})
+			w.words.chunks, body = w.words.chunks+1, nil
+		}
+		for _, token := range slices.Sorted(maps.Keys(words)) {
+			if len(body) == 0 {
+				directory = appendText(directory, token)
+			}
+			body = appendText(body, token)
+			body = appendText(body, string(words[token].body))
+			if len(body) >= wordChunkSize {
+				cut()
+			}
+		}
+		if len(body) > 0 {
+			cut()
+		}
+		w.words.segments++
+		rows = append(rows, []any{w.release.ID, -w.words.segments, directory})
+		if err := store.Chunked(rows, 128, func(rows [][]any) error {
+			return w.batch(ctx, func(ctx context.Context, t *tx) error {
+				return t.insertRows(ctx, "release_word", []string{"release_id", "chunk", "body"}, rows)
+			})
+		}); err != nil {
+			return err
+		}
+	}
+	w.words.words, w.words.size = nil, 0
+	return nil
+}
+
+// wordsEnd writes the rest of the index.
+func (w *releaseWriter) wordsEnd(ctx context.Context) error {
+	if err := w.segment(ctx); err != nil {
+		return err
+	}
+	return w.batch(ctx, func(ctx context.Context, t *tx) error {
+		rows := [][]any{{w.release.ID, -w.words.segments - 1, binary.AppendUvarint(nil, uint64(w.words.segments+1))}}
+		return t.insertRows(ctx, "release_word", []string{"release_id", "chunk", "body"}, rows)
+	})
+}
+
+// appendText appends a text with its length in front.
+func appendText(dst []byte, text string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
+}
+
+// cutText takes a text off that appendText wrote.
+func cutText(body []byte) (text, rest []byte) {
+	n, at := binary.Uvarint(body)
+	return body[at : at+int(n)], body[at+int(n):]
+}
+
+// wordSegment tells where the words of a segment in one language stand.
+type wordSegment struct {
+	language string
+	first    int      // chunk
+	starts   []string // the first word of each chunk
+}
+
+// wordDirectory is all segments of a release.
+type wordDirectory []wordSegment
+
+func (d wordDirectory) Size() (n int) {
+	for _, segment := range d {
+		n += 64 + 32*len(segment.starts)
+	}
+	return n
+}
+
+func newWordSegment(body []byte) (s wordSegment) {
+	language, body := cutText(body)
+	first, n := binary.Uvarint(body)
+	s.language, s.first = string(language), int(first)
+	for body = body[n:]; len(body) > 0; {
+		var start []byte
+		start, body = cutText(body)
+		s.starts = append(s.starts, string(start))
+	}
+	return s
+}
+
+// chunks are the numbers of those that may hold a token, from first until
+// just before end.
+func (s wordSegment) chunks(token searchToken) (first, end int) {
+	beyond := sort.Search(len(s.starts), func(i int) bool { return s.starts[i] > token.text })
+	end = beyond
+	for token.prefix && end < len(s.starts) && strings.HasPrefix(s.starts[end], token.text) {
+		end++
+	}
+	return s.first + max(0, beyond-1), s.first + end
+}
+
+// wordChunk is a part of the index.
+type wordChunk []byte
+
+func (c wordChunk) Size() int { return 24 + len(c) }
+
+// each calls found with every posting of a token.
+func (c wordChunk) each(token searchToken, found func(ordinal uint32, named bool)) {
+	for body := []byte(c); len(body) > 0; {
+		var text, list []byte
+		text, body = cutText(body)
+		list, body = cutText(body)
+		switch {
+		case string(text) == token.text, token.prefix && strings.HasPrefix(string(text), token.text):
+		case string(text) > token.text:
+			return
+		default:
+			continue
+		}
+		for ordinal := uint64(0); len(list) > 0; {
+			step, n := binary.Uvarint(list)
+			list, ordinal = list[n:], ordinal+step>>1
+			found(uint32(ordinal), step&1 == 1)
+		}
+	}
+}
+
+// wordDirectory reads where words stand.
+func (v *View) wordDirectory(ctx context.Context) (wordDirectory, error) {
+	key := cacheKey{release: v.Release.identity(), kind: cachedWords, number: -1}
+	if kept, ok := cached[wordDirectory](v.cache, key); ok {
+		return kept, nil
+	}
+	bodies, err := collect(ctx, v.store.reader, scalar[[]byte],
+		`SELECT body FROM release_word WHERE release_id = $1 AND chunk < 0 ORDER BY chunk`, v.Release.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(bodies) == 0 || !bytes.Equal(bodies[0], binary.AppendUvarint(nil, uint64(len(bodies)))) {
+		return nil, v.notKept(ctx, "index of words")
+	}
+	directory := make(wordDirectory, 0, len(bodies)-1)
+	for _, body := range bodies[1:] {
+		directory = append(directory, newWordSegment(body))
+	}
+	v.cache.keep(key, directory)
+	return directory, nil
+}
+
+// notKept says why a release lacks a part: it was swept meanwhile, or a binary
+// made it that knew no such part.
+func (v *View) notKept(ctx context.Context, part string) error {
+	if _, err := v.store.keptRelease(ctx, v.Release.ID); err != nil {
+		return errReleaseGone
+	}
+	return store.Unprocessablef(nil, "The catalog was published by an older version, which kept no %s; publish it anew.", part)
+}
+
+// wordChunks reads chunks of the index.
+func (v *View) wordChunks(ctx context.Context, numbers []int) (map[int]wordChunk, error) {
+	found := make(map[int]wordChunk, len(numbers))
+	key := cacheKey{release: v.Release.identity(), kind: cachedWords}
+	var missing []int
+	for _, key.number = range numbers {
+		if kept, ok := cached[wordChunk](v.cache, key); ok {
+			found[key.number] = kept
+		} else {
+			missing = append(missing, key.number)
+		}
+	}
+	err := store.Chunked(missing, 1024, func(numbers []int) error {
+		list, args := in([]any{v.Release.ID}, numbers)
+		_, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (body wordChunk, err error) {
+			err = rows.Scan(&key.number, (*[]byte)(&body))
+			found[key.number] = body
+			v.cache.keep(key, body)
+			return body, err
+		}, `SELECT chunk, body FROM release_word WHERE release_id = $1 AND chunk IN (`+list+`)`, args...)
+		return err
+	})
+	if err == nil && len(found) < len(store.Unique(numbers)) {
+		err = errReleaseGone
+	}
+	return found, err
+}
+
+// hits are the products that hold a word, and those of them that hold it in
+// their name or SKU.
+type hits struct{ all, named ordinalSet }
+
+// hits finds the products of each word of a search, in two statements for
+// each layer. Dead ones are among them, which no list has.
+func (v *View) hits(ctx context.Context, search Search) ([]hits, error) {
+	var tokens []searchToken
+	for _, w := range search.words {
+		if v.Release.format < formatOfSyllables && (w.pairs != nil || strings.HasSuffix(w.whole.text, syllableEnd)) {
+			return nil, v.notKept(ctx, "index of words without spaces")
+		}
+		tokens = append(tokens, w.tokens()...)
+	}
+	found := make([]hits, len(tokens))
+	for i := range found {
+		found[i] = hits{newOrdinalSet(v.Release.ordinals), newOrdinalSet(v.Release.ordinals)}
+	}
+	if base := v.base(); base != nil {
+		if err := base.hitsHere(ctx, tokens, found); err != nil {
+			return nil, err
+		}
+	}
+	if err := v.hitsHere(ctx, tokens, found); err != nil {
+		return nil, err
+	}
+	words := make([]hits, len(search.words))
+	for i, w := range search.words {
+		n := len(w.tokens())
+		var all, named []ordinalSet
+		for _, hit := range found[:n] {
+			all, named = append(all, hit.all), append(named, hit.named)
+		}
+		words[i], found = hits{w.holding(all), w.holding(named)}, found[n:]
+	}
+	return words, nil
+}
+
+// hitsHere adds those of each token in the view's own layer.
+func (v *View) hitsHere(ctx context.Context, tokens []searchToken, found []hits) error {
+	directory, err := v.wordDirectory(ctx)
+	if err != nil {
+		return err
+	}
+	wanted := make([][]int, len(tokens)) // chunks
+	for i, token := range tokens {
+		for _, segment := range directory {
+			if segment.language == "" || slices.Contains(v.languages, segment.language) {
+				for first, end := segment.chunks(token); first < end; first++ {
+					wanted[i] = append(wanted[i], first)
+				}
+			}
+		}
+	}
+	chunks, err := v.wordChunks(ctx, store.Unique(slices.Concat(wanted...)))
+	if err != nil {
+		return err
+	}
+	for i, token := range tokens {
+		for _, number := range wanted[i] {
+			chunks[number].each(token, func(ordinal uint32, isNamed bool) {
+				found[i].all.add(ordinal)
+				if isNamed {
+					found[i].named.add(ordinal)
+				}
+			})
+		}
+	}
+	return nil
+}
+
+// searched returns the products that a search keeps, in order.
+func (v *View) searched(ctx context.Context, search Search) (ordinals, error) {
+	key := cacheKey{release: v.Release.identity(), kind: cachedFilter, name: v.searchName(search)}
+	if kept, ok := cached[ordinals](v.cache, key); ok {
+		return kept, nil
+	}
+	found, err := v.hits(ctx, search)
+	if err != nil {
+		return nil, err
+	}
+	all := found[0].all
+	for _, other := range found[1:] {
+		all.keep(other.all)
+	}
+	list := all.list()
+	v.cache.keep(key, list)
+	return list, nil
+}
+
+// searchName tells searches apart, which depend on the shopper's languages.
+func (v *View) searchName(search Search) string {
+	return search.String() + "@" + strings.Join(v.languages, ",")
+}

@@ -1,0 +1,38 @@
+package shop_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/text/unicode/norm"
+
+	"portico/store"
+	"portico/store/shop"
+)
+
+// Whatever is typed is read, or told to be out of bounds; and how Unicode
+// writes a text, and its case, make no other search of it.
+//
+//	go test ./store -run - -fuzz FuzzSearch
+func FuzzSearch(f *testing.F) {
+	for _, text := range []string{"", "anvil", "Heavy ANV", "a\x00", "\xff", "É\u0301té", "Straße ﬁne", "เก้าอี้ไม้", "木製椅子 x", "コーヒー ｺｰﾋｰ", "한국어 책상", "كُرْسِيّ",
+		`" OR 1=1 --`, "NEAR(a, b)*", "a:* & !b", strings.Repeat("a ", 30), strings.Repeat("x", 300), "\u200d\u00ad", "İı", "e\u0323\u0301", "\U0001F468\u200d\U0001F469"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		search, err := shop.NewSearch(text)
+		if err != nil {
+			require.True(t, store.HasCode(err, store.Invalid), "%v", err)
+			require.Equal(t, []string{"filter", "search"}, store.AsErrors(err)[0].Path)
+			return
+		}
+		require.True(t, utf8.ValidString(search.String()))
+		for _, same := range []string{norm.NFC.String(text), norm.NFD.String(text), " " + text + " !"} {
+			if again, err := shop.NewSearch(same); err == nil { // it may be longer
+				require.Equal(t, search.String(), again.String(), "%q as %q", text, same)
+			}
+		}
+	})
+}

@@ -1,0 +1,76 @@
+package shop_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// sellers is how many allocate at once.
+const sellers = 32
+
+// sell has all sellers allocate one unit at a time, b.N in all.
+func sell(b *testing.B, products []string, allocate func(product string) error) {
+	b.Helper()
+	var sold atomic.Int64
+	var group sync.WaitGroup
+	b.ResetTimer()
+	b.ReportAllocs()
+	for range sellers {
+		group.Go(func() {
+			for sold.Add(1) <= int64(b.N) {
+				if err := allocate(products[rand.IntN(len(products))]); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "sales/s")
+}
+
+// BenchmarkSales has 32 sell at once, durably: of one product, of a thousand,
+// and of one product by plain updates, each in a transaction of its own with
+// its line in the ledger, to compare with.
+func BenchmarkSales(b *testing.B) {
+	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+		_, ids := shelf(b, e, 1000)
+		s := e.Live().Open(b, func(config *shop.Config) { config.Synchronous = "FULL" })
+		ctx := context.Background()
+		allocate := func(product string) error {
+			_, err := s.TransactStock(ctx, "client:bench", []shop.StockChange{{ProductID: product, Action: shop.StockAllocate, Quantity: 1}})
+			return err
+		}
+		b.Run("one product", func(b *testing.B) { sell(b, ids[:1], allocate) })
+		b.Run("1000 products", func(b *testing.B) { sell(b, ids, allocate) })
+		if e.Name == "sqlite" {
+			return // which has one writer: all others would wait for it
+		}
+		db := e.SQL(b)
+		b.Run("one product by plain updates", func(b *testing.B) {
+			var line atomic.Int64
+			sell(b, ids[:1], func(product string) error {
+				tx, err := db.Begin()
+				if err != nil {
+					return err
+				}
+				defer tx.Rollback()
+				if _, err := tx.Exec(`UPDATE stock SET available = available - 1, allocated = allocated + 1 WHERE product_id = $1 AND available >= 1`, product); err != nil {
+					return err
+				}
+				if _, err := tx.Exec(`INSERT INTO stock_transaction (id, product_id, action, quantity, available_delta, allocated_delta, reason, reference, actor, created_at)
+					VALUES (CAST($1 AS TEXT), $2, 'allocate', 1, -1, 1, '', '', '', 0)`, fmt.Sprint("line-", line.Add(1), "-", b.N), product); err != nil {
+					return err
+				}
+				return tx.Commit()
+			})
+		})
+	})
+}
