@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 
 	"portico/store/seal"
 	"portico/store/shop"
@@ -32,30 +35,34 @@ func (c *Rekey) Run(ctx context.Context, streams Streams) error {
 	if err != nil {
 		return err
 	}
-	if path != "" && len(keys) == 1 { // a file of our own: both keys stand in it before anything is sealed with the new one
+	if path == "" && len(keys) == 1 {
+		return usage("%s", errOneKey)
+	}
+	s, err := c.OpenExisting(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	present, err := seal.New(keys...)
+	if err != nil {
+		return err
+	}
+	if err := s.CheckKeys(ctx, present); err != nil {
+		return wrongPresent(err)
+	}
+	if len(keys) == 1 { // a file of our own: both keys stand in it before anything is sealed with the new one
 		keys = append([][]byte{newKey()}, keys...)
 		if err := writeKeys(path, os.Rename, keys...); err != nil {
 			return fmt.Errorf("write the key file: %w", err)
 		}
 	}
-	if len(keys) == 1 {
-		return usage("%s", errOneKey)
-	}
 	sealer, err := seal.New(keys...)
 	if err != nil {
 		return err
 	}
-	s, err := c.Open(ctx, log)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
 	done, err := s.Rekey(ctx, "command:rekey", sealer)
-	if errors.Is(err, seal.ErrKey) {
-		return fmt.Errorf("%w; nothing was changed: give the key that this database was used with as the second one", err)
-	}
 	if err != nil {
-		return err
+		return wrongPresent(err)
 	}
 	fmt.Fprintf(streams.Out, "sealed %s and %s with key %s\n", count(done.SigningKeys, "signing key"), count(done.Passwords, "password"), done.Key)
 	if path == "" {
@@ -63,14 +70,36 @@ func (c *Rekey) Run(ctx context.Context, streams Streams) error {
 		return nil
 	}
 	former := path + ".former"
-	if err := writeKeys(former, os.Rename, keys[1:]...); err != nil {
+	all, err := formerKeys(former, log)
+	if err != nil {
+		return fmt.Errorf("add the former key to those before it; both are in %s still, and the command can be run again: %w", path, err)
+	}
+	all = slices.CompactFunc(append(slices.Clone(keys[1:]), all...), bytes.Equal)
+	if err := writeKeys(former, os.Rename, all...); err != nil {
 		return fmt.Errorf("write the former key to a file of its own: %w", err)
 	}
 	if err := writeKeys(path, os.Rename, keys[0]); err != nil {
 		return fmt.Errorf("write the key file: %w", err)
 	}
-	fmt.Fprintf(streams.Err, "The former key is in %s. Keep it as long as you keep backups that were made before, then delete it.\n", former)
+	fmt.Fprintf(streams.Err, "The former key is in %s, the first of %s. Keep it as long as you keep backups that were made before, then delete it.\n", former, count(len(all), "key"))
 	return nil
+}
+
+// formerKeys are those of earlier changes, the latest first; none where there is no file.
+func formerKeys(path string, log *slog.Logger) ([][]byte, error) {
+	keys, err := readKeys(path, log)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return keys, err
+}
+
+// wrongPresent says what to do about seal.ErrKey.
+func wrongPresent(err error) error {
+	if !errors.Is(err, seal.ErrKey) {
+		return err
+	}
+	return fmt.Errorf("%w; nothing was changed: give the key that this database was used with, as the second one or in the key file", err)
 }
 
 // errOneKey is what keys that the command does not make itself must be.
