@@ -381,7 +381,7 @@ func (a *app) handler() http.Handler {
 		"/{$}": playground, graph.PlaygroundPath + "/{part}": playground, "/schema.graphql": http.HandlerFunc(serveSchema),
 		graph.GraphiQLPath: graphiql, graph.GraphiQLPath + "/{part}": graphiql,
 		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: docs, rest.DocsPath + "/": docs,
-		web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping),
+		web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
 	return web.Chain(web.Entrance(api.WriteError, graph.SentHeaders()...)(web.Route(mux)),
 		a.announce,
@@ -444,7 +444,7 @@ func (c *serve) trustedDocuments() (*graph.Manifest, error) {
 func (a *app) adminHandler() http.Handler {
 	mux, api := http.NewServeMux(), rest.New(nil, a.log)
 	readable(mux, map[string]http.Handler{
-		web.MetricsPath: a.metrics.Handler(), web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping),
+		web.MetricsPath: a.metrics.Handler(), web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		api.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There are " + web.MetricsPath + ", " + web.HealthPath + " and " + web.ReadyPath + " here, and nothing else."})

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"portico/store"
 )
 
 // topic is something other processes may change under a running server.
@@ -64,10 +66,11 @@ func (s *Store) poll() {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		if err := s.refresh(ctx); err != nil {
+		if err := errors.Join(s.refresh(ctx), s.lookReadOnly(ctx)); err != nil && store.AsErrors(err)[0].Code != store.Unavailable { // which is told already
 			s.log.Warn("could not look for changes by other processes", "error", err)
 		}
 		cancel()
+		s.troubles.tellRest()
 	}
 }
 

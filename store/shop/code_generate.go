@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"portico/store"
 )
@@ -98,7 +99,7 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 	if err != nil {
 		return nil, err
 	}
-	p, likely := newPace(), true
+	p, likely, begun := newPace(), true, time.Now()
 	for progress(state.Made, input.Count); state.Made < input.Count; progress(state.Made, input.Count) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -115,16 +116,23 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 			return nil, err
 		}
 		state, likely = next, likely || next.Misses == 0
+		if state.Made < input.Count {
+			if err := s.turnOver(ctx, begun); err != nil {
+				return nil, err
+			}
+		}
 		giveWay(ctx)
 	}
 	return state, nil
 }
 
-// generateCodes makes a batch. It is made only if nobody has gone on from the
-// same state. Where it is likely that nobody has any of the codes, it looks no
+// generateCodes makes a batch, as long as the job is this worker's. Where it is likely that nobody has any of the codes, it looks no
 // closer and may be errTaken.
 func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInput, pattern codePattern, from generateState, p *pace, likely bool) (to generateState, err error) {
 	err = s.update(ctx, job.Actor, func(ctx context.Context, t *tx) error {
+		if err := t.holds(ctx, job); err != nil {
+			return err
+		}
 		promotion, err := t.generating(ctx, input)
 		if err != nil {
 			return err
@@ -146,11 +154,7 @@ func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInpu
 		}); err != nil {
 			return err
 		}
-		n, err := t.exec(ctx, `UPDATE job SET result = $3 WHERE id = $1 AND result = $2 AND state = $4 AND NOT canceled`,
-			job.ID, string(job.Result), string(store.Encode(to)), string(JobRunning))
-		if err == nil && n == 0 {
-			err = errCanceled
-		}
+		_, err = t.exec(ctx, `UPDATE job SET result = $2 WHERE id = $1`, job.ID, string(store.Encode(to)))
 		return err
 	})
 	if err == nil {

@@ -112,7 +112,7 @@ func (s *Store) analyzeReleases(ctx context.Context) error {
 	if statement == "" {
 		return nil
 	}
-	_, err := s.write.ExecContext(ctx, statement)
+	_, err := s.upkeep.ExecContext(ctx, statement)
 	return err
 }
 

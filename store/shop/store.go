@@ -31,6 +31,7 @@ type Config struct {
 	WholeReleases bool             // publish every release whole, none as a delta, for tests that compare
 	KeptKeys      int              // idempotency keys of a client; 0 means 100,000
 	KeptKeyBytes  int64            // of what they answer; 0 means 256 MiB
+	Patience      Patience         // how long to wait for the database
 	Sealer        *seal.Sealer     // seals the gateways' secrets; nil for a process that has no use for them
 	Clock         func() time.Time // nil means time.Now
 	Log           *slog.Logger     // nil discards
@@ -44,7 +45,10 @@ type Store struct {
 	clock   func() time.Time
 
 	pools
-	reader session // queries outside a write
+	reader   session // queries outside a write
+	patience Patience
+	troubles troubles
+	readOnly atomic.Bool // as far as is known
 
 	queue           chan *queuedWrite
 	closing         chan struct{}
@@ -55,6 +59,7 @@ type Store struct {
 	jobs         chan struct{} // wakes the worker of this process
 	asked        atomic.Uint64 // requests that jobs give way to
 	works        map[JobKind]jobWork
+	turn         time.Duration // how long a job has its worker while others wait
 	settings     watched[*Settings]
 	routing      watched[*routing]
 	revoked      watched[map[string]bool] // API clients, by id
@@ -88,6 +93,8 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if s.clock == nil {
 		s.clock = time.Now
 	}
+	s.turn = jobTurn
+	s.patience, s.troubles = config.Patience.orDefault(), troubles{log: s.log, seen: map[error]*trouble{}}
 	s.cache, s.works, s.keys = newCache(config), s.jobWorks(), newKeyRoom(config)
 	s.lane = newStockLane()
 	s.live = newLiveStock(config, s.lane)
@@ -96,11 +103,12 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if s.pools, err = engine.open(ctx, config); err != nil {
 		return nil, err
 	}
-	s.reader = session{on: s.read, explain: s.explainRead}
+	s.reader = session{on: s.read, explain: s.explainRead, patience: s.patience.Read}
 	if engine.oneWriter() {
 		s.reader.prepared = newStatements()
 	}
-	if err := errors.Join(s.migrate(ctx), s.refresh(ctx)); err != nil {
+	s.readOnly.Store(true) // until it is known
+	if err := errors.Join(s.lookReadOnly(ctx), s.migrate(ctx), s.refresh(ctx)); err != nil {
 		s.closer.Close()
 		return nil, err
 	}
@@ -122,8 +130,39 @@ func (s *Store) explainRead(err error) error {
 	if s.home.isLeft() {
 		return fmt.Errorf("%w: %w", store.ErrLeft, err)
 	}
-	if s.dialect.classify(err) == faultAway {
-		return fmt.Errorf("%w: %w", store.ErrAway, err)
+	return s.explainTrouble(err)
+}
+
+// explainTrouble tells what keeps the database from answering, and has the log
+// tell it.
+func (s *Store) explainTrouble(err error) error {
+	kind := troubleOf(s.dialect.classify(err))
+	if errors.Is(err, store.ErrSlow) {
+		kind = store.ErrSlow
+	}
+	if kind == nil {
+		return err
+	}
+	s.troubles.note(kind, err)
+	if kind == store.ErrReadOnly {
+		s.readOnly.Store(true)
+	}
+	return fmt.Errorf("%w: %w", kind, err)
+}
+
+// ReadOnly tells whether the database takes no writes, as a standby does. It is
+// found out at the start, by a write that is refused, and then again with each
+// poll.
+func (s *Store) ReadOnly() bool { return s.readOnly.Load() }
+
+// lookReadOnly finds out whether a database that took no writes takes them now.
+func (s *Store) lookReadOnly(ctx context.Context) error {
+	if !s.readOnly.Load() {
+		return nil
+	}
+	readOnly, _, err := one(ctx, s.reader, scalar[int], s.dialect.readOnly())
+	if err == nil && readOnly == 0 {
+		s.readOnly.Store(false)
 	}
 	return err
 }
@@ -165,7 +204,7 @@ func (s *Store) Describe() string { return s.dialect.describe(s.config) }
 
 // snapshot runs fn so that all its reads see one state of the database.
 func (s *Store) snapshot(ctx context.Context, fn func(session) error) error {
-	transaction, err := s.read.BeginTx(ctx, s.dialect.snapshot())
+	transaction, err := s.long.BeginTx(ctx, s.dialect.snapshot())
 	if err != nil {
 		return s.explainRead(err)
 	}
