@@ -429,10 +429,10 @@ func (a *app) announce(next http.Handler) http.Handler {
 
 // streams is what subscriptions are given.
 func (a *app) streams() graph.Live {
-	return graph.Live{
-		Connection: a.SubscriptionsConnection, Client: a.SubscriptionsClient, Within: a.AnswerTime,
-		Origin: web.Allowed(a.CORSOrigins), Draining: web.Draining, Count: a.metrics.Subscriptions,
-	}
+	live := graph.DefaultLive()
+	live.Connection, live.Client, live.Within = a.SubscriptionsConnection, a.SubscriptionsClient, a.AnswerTime
+	live.Origin, live.Draining, live.Count = web.Allowed(a.CORSOrigins), web.Draining, a.metrics.Subscriptions
+	return live
 }
 
 // documentBounds are those of GraphQL documents and their variables.

@@ -32,6 +32,9 @@ func (*Rekey) Help() string {
 func (c *Rekey) Run(ctx context.Context, streams Streams) error {
 	log := c.Log(streams)
 	keys, path, err := c.keys(log)
+	if path != "" && errors.Is(err, fs.ErrNotExist) {
+		return c.first(ctx, log, streams, path)
+	}
 	if err != nil {
 		return err
 	}
@@ -100,6 +103,21 @@ func wrongPresent(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w; nothing was changed: give the key that this database was used with, as the second one or in the key file", err)
+}
+
+// first makes the key's file beside a database that has nothing sealed yet, as
+// the first start of a server would.
+func (c *Rekey) first(ctx context.Context, log *slog.Logger, streams Streams, path string) error {
+	s, err := c.OpenExisting(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := makeKey(ctx, path, c.DatabaseURL, log); err != nil {
+		return fmt.Errorf("make the key file: %w", err)
+	}
+	fmt.Fprintf(streams.Out, "nothing was sealed yet; the key for it is in %s\n", path)
+	return nil
 }
 
 // errOneKey is what keys that the command does not make itself must be.

@@ -23,7 +23,7 @@ func keyFileOf(database string) string { return strings.TrimSuffix(database, ".d
 func TestAMissingKeyIsNotMadeAnewBesideSecrets(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
-	good(t, append([]string{"import", "internal/demo/shop.ndjson"}, flags...)...)
+	good(t, append([]string{"import", demoShop}, flags...)...)
 	require.NoFileExists(t, keyFileOf(path), "an import seals nothing")
 	require.Zero(t, serving(t, flags...).stop(), "so that the first server makes the key")
 	key := text(t, keyFileOf(path))
@@ -93,7 +93,7 @@ func TestFilesAreTheirOwners(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
 	folder := filepath.Dir(path)
-	good(t, append([]string{"import", "internal/demo/shop.ndjson"}, flags...)...)
+	good(t, append([]string{"import", demoShop}, flags...)...)
 	s := serving(t, flags...)
 	good(t, append([]string{"backup", filepath.Join(folder, "shop.backup")}, flags...)...)
 	good(t, append([]string{"export", filepath.Join(folder, "shop.ndjson")}, flags...)...)

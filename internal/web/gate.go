@@ -33,6 +33,8 @@ type gate struct {
 	trusted         []netip.Prefix // of proxies, who come for many
 
 	closing atomic.Bool
+	closed  bool       // Accept's own, as is
+	waited  []net.Conn // before the listener when it closed
 
 	mu     sync.Mutex
 	count  int
@@ -68,8 +70,7 @@ func (g *gate) Accept() (net.Conn, error) {
 	for {
 		conn, err := g.Listener.Accept()
 		if err != nil && g.closing.Load() {
-			_ = g.Listener.Close()
-			return nil, net.ErrClosed
+			conn, err = g.acceptLast()
 		}
 		if err != nil {
 			return nil, err
@@ -84,17 +85,30 @@ func (g *gate) Accept() (net.Conn, error) {
 	}
 }
 
-// lastCall is how long a door that closes takes those in who stand before it:
-// the system has shaken hands with them, and would cut them off.
-const lastCall = 50 * time.Millisecond
-
-// shut has Accept take who waits, and then close the listener.
+// shut has Accept take who waits, and close the listener.
 func (g *gate) shut() {
 	g.closing.Store(true)
-	if door, ok := g.Listener.(interface{ SetDeadline(time.Time) error }); ok && door.SetDeadline(time.Now().Add(lastCall)) == nil {
-		return
+	if door, ok := g.Listener.(interface{ SetDeadline(time.Time) error }); !ok || door.SetDeadline(time.Now()) != nil {
+		_ = g.Listener.Close()
 	}
-	_ = g.Listener.Close()
+}
+
+// acceptLast closes the listener, once, and returns those who waited before it,
+// one after the other.
+func (g *gate) acceptLast() (net.Conn, error) {
+	if !g.closed {
+		g.closed = true
+		var err error
+		if g.waited, err = closeTaking(g.Listener); err != nil {
+			return nil, err
+		}
+	}
+	if len(g.waited) == 0 {
+		return nil, net.ErrClosed
+	}
+	conn := g.waited[0]
+	g.waited = g.waited[1:]
+	return conn, nil
 }
 
 // admit counts a connection; instead is the one that must go for it, which may
