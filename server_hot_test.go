@@ -180,7 +180,7 @@ func TestAHotRequestIsCheap(t *testing.T) {
 			allocations := testing.AllocsPerRun(100, send)
 			t.Logf("%v allocations", allocations)
 			require.LessOrEqual(t, int(allocations), q.allocations)
-			ctx, counter := shop.CountStatements(t.Context())
+			ctx, counter := store.CountStatements(t.Context())
 			h.handler.ServeHTTP(&sink{header: http.Header{}}, h.request(ctx, q))
 			require.Empty(t, counter.Queries())
 		})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // author runs a write of catalogs, rules, hierarchies or nodes. Such writes
@@ -16,14 +17,14 @@ import (
 // no other changes until it is done. So a rule never outlives its catalog and
 // a tree never gets a cycle, however many write.
 func (s *Store) author(ctx context.Context, actor store.Actor, fn func(context.Context, *importWriter) error) error {
-	return updateSilently(ctx, s, keyGiven(ctx), actor, s.authoring(fn))
+	return db.UpdateSilently(ctx, s.db, store.KeyGiven(ctx), actor, s.authoring(fn))
 }
 
 // authoring is such a write within its transaction.
-func (s *Store) authoring(fn func(context.Context, *importWriter) error) func(context.Context, *tx) error {
-	return func(ctx context.Context, t *tx) error {
-		w := &importWriter{tx: t, store: s, revised: true}
-		if _, err := w.sequence(ctx, 1); err != nil {
+func (s *Store) authoring(fn func(context.Context, *importWriter) error) func(context.Context, *db.Tx) error {
+	return func(ctx context.Context, t *db.Tx) error {
+		w := &importWriter{Tx: t, store: s, revised: true}
+		if _, err := w.Sequence(ctx, 1); err != nil {
 			return err
 		}
 		if err := fn(ctx, w); err != nil {
@@ -35,7 +36,7 @@ func (s *Store) authoring(fn func(context.Context, *importWriter) error) func(co
 
 // authored returns one row of a list of what is authored; NOT_FOUND when
 // there is none.
-func authored[T any](ctx context.Context, in session, l listing[T], noun, id string) (T, error) {
+func authored[T any](ctx context.Context, in db.Session, l db.Listing[T], noun, id string) (T, error) {
 	byID, err := authoredByID(ctx, in, l, []string{id})
 	row, found := byID[id]
 	if err == nil && !found {
@@ -45,13 +46,13 @@ func authored[T any](ctx context.Context, in session, l listing[T], noun, id str
 }
 
 // authoredByID returns several rows; an unknown one is left out.
-func authoredByID[T any](ctx context.Context, from session, l listing[T], ids []string) (map[string]T, error) {
+func authoredByID[T any](ctx context.Context, from db.Session, l db.Listing[T], ids []string) (map[string]T, error) {
 	byID := make(map[string]T, len(ids))
 	err := store.Chunked(store.IDsOnly(ids), 512, func(ids []string) error {
-		places, args := in(nil, ids)
-		rows, err := collect(ctx, from, l.scan, `SELECT `+l.columns+` FROM `+l.table+` WHERE id IN (`+places+`)`, args...)
+		places, args := db.In(nil, ids)
+		rows, err := db.Collect(ctx, from, l.Scan, `SELECT `+l.Columns+` FROM `+l.Table+` WHERE id IN (`+places+`)`, args...)
 		for _, row := range rows {
-			byID[l.key(row, store.Sort{})[0].(string)] = row
+			byID[l.Key(row, store.Sort{})[0].(string)] = row
 		}
 		return err
 	})
@@ -59,13 +60,13 @@ func authoredByID[T any](ctx context.Context, from session, l listing[T], ids []
 }
 
 // authorRow runs an authoring write and returns the row as it left it.
-func authorRow[T any](ctx context.Context, s *Store, actor store.Actor, l listing[T], noun string, id *string, fn func(context.Context, *importWriter) error) (T, error) {
-	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (row T, err error) {
+func authorRow[T any](ctx context.Context, s *Store, actor store.Actor, l db.Listing[T], noun string, id *string, fn func(context.Context, *importWriter) error) (T, error) {
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (row T, err error) {
 		err = s.authoring(func(ctx context.Context, w *importWriter) (err error) {
 			if err := fn(ctx, w); err != nil {
 				return err
 			}
-			row, err = authored(ctx, w.session, l, noun, *id)
+			row, err = authored(ctx, w.Session, l, noun, *id)
 			return err
 		})(ctx, t)
 		return row, err
@@ -104,7 +105,7 @@ func (w *importWriter) read(ctx context.Context, kind, noun, id string, into sou
 	if !store.IsID(id) {
 		return unknown(noun, id)
 	}
-	body, found, err := one(ctx, w.session, scalar[[]byte], `SELECT body FROM `+kind+` WHERE id = $1`, id)
+	body, found, err := db.One(ctx, w.Session, db.Scalar[[]byte], `SELECT body FROM `+kind+` WHERE id = $1`, id)
 	if err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func (w *importWriter) remove(ctx context.Context, table, noun, id string) error
 	if !store.IsID(id) {
 		return unknown(noun, id)
 	}
-	n, err := w.exec(ctx, `DELETE FROM `+table+` WHERE id = $1`, id)
+	n, err := w.Exec(ctx, `DELETE FROM `+table+` WHERE id = $1`, id)
 	if err == nil && n == 0 {
 		err = unknown(noun, id)
 	}

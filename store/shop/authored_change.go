@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // authoredChange is a resource that was written: its table and its id, or for
@@ -34,12 +35,12 @@ func (w *importWriter) touch(table string, ids ...string) {
 
 // track begins a revision, and keeps what was touched in it.
 func (w *importWriter) track(ctx context.Context) error {
-	revision, _, err := one(ctx, w.session, scalar[int64], `UPDATE counter SET value = value + 1 WHERE name = 'revision' RETURNING value`)
+	revision, _, err := db.One(ctx, w.Session, db.Scalar[int64], `UPDATE counter SET value = value + 1 WHERE name = 'revision' RETURNING value`)
 	if err != nil || len(w.touched) == 0 {
 		return err
 	}
 	changes := store.Unique(w.touched)
-	kept, _, err := one(ctx, w.session, scalar[int64], `UPDATE counter SET value = value + $1 WHERE name = 'tracked' RETURNING value`, len(changes))
+	kept, _, err := db.One(ctx, w.Session, db.Scalar[int64], `UPDATE counter SET value = value + $1 WHERE name = 'tracked' RETURNING value`, len(changes))
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (w *importWriter) track(ctx context.Context) error {
 	for i, c := range changes {
 		rows[i] = []any{revision, c.table, c.id}
 	}
-	return w.insertRows(ctx, "authored_change", []string{"revision", "kind", "id"}, rows)
+	return w.InsertRows(ctx, "authored_change", []string{"revision", "kind", "id"}, rows)
 }
 
 // forget drops the changes of all revisions up to this one.
@@ -62,23 +63,23 @@ func (w *importWriter) forget(ctx context.Context, revision int64) error {
 		`UPDATE counter SET value = 0 WHERE name = 'tracked'`,
 		`DELETE FROM authored_change`,
 	} {
-		if _, err := w.exec(ctx, statement); err != nil {
+		if _, err := w.Exec(ctx, statement); err != nil {
 			return err
 		}
 	}
-	_, err := w.exec(ctx, `UPDATE counter SET value = $1 WHERE name = 'tracked_from'`, revision)
+	_, err := w.Exec(ctx, `UPDATE counter SET value = $1 WHERE name = 'tracked_from'`, revision)
 	return err
 }
 
 // changedSince are the ids that were written after a revision, each once, by
 // table; complete is false when they are no longer all known.
-func changedSince(ctx context.Context, in session, revision int64) (byTable map[string][]string, complete bool, err error) {
-	from, _, err := one(ctx, in, scalar[int64], `SELECT value FROM counter WHERE name = 'tracked_from'`)
+func changedSince(ctx context.Context, in db.Session, revision int64) (byTable map[string][]string, complete bool, err error) {
+	from, _, err := db.One(ctx, in, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'tracked_from'`)
 	if err != nil || revision < from {
 		return nil, false, err
 	}
 	byTable = map[string][]string{}
-	_, err = collect(ctx, in, func(rows *sql.Rows) (c authoredChange, err error) {
+	_, err = db.Collect(ctx, in, func(rows *sql.Rows) (c authoredChange, err error) {
 		err = rows.Scan(&c.table, &c.id)
 		byTable[c.table] = append(byTable[c.table], c.id)
 		return c, err

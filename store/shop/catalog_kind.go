@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 var catalogKind = kind{
@@ -19,14 +20,14 @@ var ruleKind = kind{
 
 var catalogTable = sourceTable{
 	name: "catalog", columns: []string{"id", "sequence", "created_at", "body"},
-	row: func(r source, t *tx) []any {
+	row: func(r source, t *db.Tx) []any {
 		return []any{r.key(), nil, createdAt(r.(*catalogSource).Attributes.CreatedAt, t), store.Encode(r)}
 	},
 }
 
 var ruleTable = sourceTable{
 	name: "catalog_rule", columns: []string{"id", "sequence", "catalog_id", "created_at", "body"},
-	row: func(r source, t *tx) []any {
+	row: func(r source, t *db.Tx) []any {
 		rule := r.(*ruleSource)
 		return []any{rule.ID, nil, rule.Attributes.CatalogID, createdAt(rule.Attributes.CreatedAt, t), store.Encode(rule)}
 	},
@@ -50,11 +51,11 @@ func (w *importWriter) dated(ctx context.Context, table sourceTable, sources []s
 }
 
 func (w *importWriter) catalogs(ctx context.Context, sources []source) (int, error) {
-	w.topics = append(w.topics, topicCatalog)
+	w.topics = append(w.topics, db.TopicCatalog)
 	return w.dated(ctx, catalogTable, sources, func(r source) string { return r.(*catalogSource).Attributes.CreatedAt })
 }
 
 func (w *importWriter) rules(ctx context.Context, sources []source) (int, error) {
-	w.topics = append(w.topics, topicCatalog)
+	w.topics = append(w.topics, db.TopicCatalog)
 	return w.dated(ctx, ruleTable, sources, func(r source) string { return r.(*ruleSource).Attributes.CreatedAt })
 }

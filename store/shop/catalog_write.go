@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // Catalog is a catalog as authored: what it publishes. A change is seen by
@@ -59,22 +60,22 @@ func scanCatalog(rows *sql.Rows) (*Catalog, error) {
 
 // Catalog returns a catalog as authored; NOT_FOUND when there is none.
 func (s *Store) Catalog(ctx context.Context, id string) (*Catalog, error) {
-	return authored(ctx, s.reader, catalogList, "catalog", id)
+	return authored(ctx, s.db.Reader, catalogList, "catalog", id)
 }
 
 // CatalogsByID returns several catalogs; an unknown one is left out.
 func (s *Store) CatalogsByID(ctx context.Context, ids []string) (map[string]*Catalog, error) {
-	return authoredByID(ctx, s.reader, catalogList, ids)
+	return authoredByID(ctx, s.db.Reader, catalogList, ids)
 }
 
 // Catalogs lists the catalogs, published or not, by id.
 func (s *Store) Catalogs(ctx context.Context, page store.Page) (*store.Slice[*Catalog], error) {
-	return list(ctx, s, catalogList, store.ListQuery{Page: page})
+	return db.List(ctx, s.db, catalogList, store.ListQuery{Page: page})
 }
 
-var catalogList = listing[*Catalog]{
-	name: "catalog", columns: `id, created_at, release_id, body`, table: "catalog", id: "id", scan: scanCatalog,
-	key: func(c *Catalog, _ store.Sort) []any { return []any{c.ID} },
+var catalogList = db.Listing[*Catalog]{
+	Name: "catalog", Columns: `id, created_at, release_id, body`, Table: "catalog", ID: "id", Scan: scanCatalog,
+	Key: func(c *Catalog, _ store.Sort) []any { return []any{c.ID} },
 }
 
 // CatalogChange names what a catalog is to be; nil leaves a member as it is.
@@ -106,7 +107,7 @@ func (c CatalogChange) apply(source *catalogSource) {
 func (s *Store) CreateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
 	return authorRow(ctx, s, actor, catalogList, "catalog", &id, func(ctx context.Context, w *importWriter) error {
 		source := &catalogSource{Type: "catalog", ID: orNewID(&id)}
-		source.Attributes.CreatedAt = store.FormatTime(w.now)
+		source.Attributes.CreatedAt = store.FormatTime(w.Now)
 		source.Attributes.Hierarchies, source.Attributes.PricebookIDs = []string{}, []pricebookRank{}
 		change.apply(source)
 		return w.create(ctx, catalogKind, source)
@@ -134,19 +135,19 @@ func (s *Store) DeleteCatalog(ctx context.Context, actor store.Actor, id string)
 		if err := w.read(ctx, "catalog", "catalog", id, &catalogSource{}); err != nil {
 			return err
 		}
-		rules, err := collect(ctx, w.session, scalar[string], `SELECT id FROM catalog_rule WHERE catalog_id = $1 ORDER BY sequence, id`, id)
+		rules, err := db.Collect(ctx, w.Session, db.Scalar[string], `SELECT id FROM catalog_rule WHERE catalog_id = $1 ORDER BY sequence, id`, id)
 		if err != nil {
 			return err
 		}
 		if len(rules) > 0 {
 			return store.Unprocessablef([]string{"id"}, "is the catalog that the rules %s lead to; delete them, or give them another, first", some(rules))
 		}
-		if _, err := w.exec(ctx, `
+		if _, err := w.Exec(ctx, `
 			UPDATE release SET superseded_at = $2
-			WHERE catalog_id = $1 AND state = $3 AND superseded_at = 0`, id, store.Micros(w.now), releasePublished); err != nil {
+			WHERE catalog_id = $1 AND state = $3 AND superseded_at = 0`, id, store.Micros(w.Now), releasePublished); err != nil {
 			return err
 		}
-		w.topics = append(w.topics, topicCatalog)
+		w.topics = append(w.topics, db.TopicCatalog)
 		return w.remove(ctx, "catalog", "catalog", id)
 	})
 }

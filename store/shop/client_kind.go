@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // clientKind goes into an export only where that is asked for: it has the
@@ -50,14 +51,14 @@ func (c *clientSource) check(f *faults) {
 // clients writes API clients; a line without a hash leaves the secret alone,
 // and a new client without one cannot log in. One that was revoked stays so.
 func (w *importWriter) clients(ctx context.Context, sources []source) (changed int, err error) {
-	w.topics = append(w.topics, topicClients)
+	w.topics = append(w.topics, db.TopicClients)
 	for _, resource := range sources {
 		c := resource.(*clientSource)
 		var revoked int64
 		if c.RevokedAt != "" {
 			revoked = store.Micros(store.CheckedTime(c.RevokedAt))
 		}
-		n, err := w.exec(ctx, `
+		n, err := w.Exec(ctx, `
 			INSERT INTO api_client (id, name, secret_hash, scopes, created_at, revoked_at, changed_by) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (id) DO UPDATE
 			SET name = excluded.name, scopes = excluded.scopes, changed_by = excluded.changed_by,
@@ -66,7 +67,7 @@ func (w *importWriter) clients(ctx context.Context, sources []source) (changed i
 			WHERE api_client.name <> excluded.name OR api_client.scopes <> excluded.scopes
 			   OR (excluded.secret_hash <> '' AND api_client.secret_hash <> excluded.secret_hash)
 			   OR (excluded.revoked_at > 0 AND api_client.revoked_at = 0)`,
-			c.ID, c.Name, c.SecretHash, strings.Join(c.Scopes, " "), store.Micros(store.CheckedTime(c.CreatedAt)), revoked, string(w.actor))
+			c.ID, c.Name, c.SecretHash, strings.Join(c.Scopes, " "), store.Micros(store.CheckedTime(c.CreatedAt)), revoked, string(w.Actor))
 		if err != nil {
 			return 0, err
 		}
@@ -76,7 +77,7 @@ func (w *importWriter) clients(ctx context.Context, sources []source) (changed i
 }
 
 func (e *exporter) clients(ctx context.Context) error {
-	lines, err := collect(ctx, e.in, func(rows *sql.Rows) (*clientSource, error) {
+	lines, err := db.Collect(ctx, e.in, func(rows *sql.Rows) (*clientSource, error) {
 		c := &clientSource{Type: "api_client"}
 		var scopes string
 		var created, revoked int64

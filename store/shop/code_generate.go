@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // MaxGeneratedCodes bounds the codes of one job.
@@ -69,8 +70,8 @@ func (s *Store) GenerateCodes(ctx context.Context, actor store.Actor, g CodeGene
 		return nil, 0, err
 	}
 	input := &generateInput{CodeGeneration: g, Nonce: store.NewID()}
-	job, err = s.enqueue(ctx, actor, JobGenerateCodes, input, g.Count, func(ctx context.Context, t *tx) error {
-		p, err := t.lockPromotion(ctx, "promotionId", g.PromotionID)
+	job, err = s.enqueue(ctx, actor, JobGenerateCodes, input, g.Count, func(ctx context.Context, t *db.Tx) error {
+		p, err := lockPromotion(t, ctx, "promotionId", g.PromotionID)
 		if err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 	if err != nil {
 		return nil, err
 	}
-	p, likely := newPace(), true
+	p, likely := db.NewPace(), true
 	for progress(state.Made, input.Count); state.Made < input.Count; progress(state.Made, input.Count) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -115,7 +116,7 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 			return nil, err
 		}
 		state, likely = next, likely || next.Misses == 0
-		giveWay(ctx)
+		db.GiveWay(ctx)
 	}
 	return state, nil
 }
@@ -123,18 +124,18 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 // generateCodes makes a batch. It is made only if nobody has gone on from the
 // same state. Where it is likely that nobody has any of the codes, it looks no
 // closer and may be errTaken.
-func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInput, pattern codePattern, from generateState, p *pace, likely bool) (to generateState, err error) {
-	err = s.update(ctx, job.Actor, func(ctx context.Context, t *tx) error {
-		promotion, err := t.generating(ctx, input)
+func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInput, pattern codePattern, from generateState, p *db.Pace, likely bool) (to generateState, err error) {
+	err = s.db.Update(ctx, job.Actor, func(ctx context.Context, t *db.Tx) error {
+		promotion, err := generating(t, ctx, input)
 		if err != nil {
 			return err
 		}
-		if err := p.timed(func(rows int) (int, error) {
+		if err := p.Timed(func(rows int) (int, error) {
 			want, drawn, made := min(rows, input.Count-from.Made), 0, 0
 			for drawn == 0 || made == 0 && drawn+want <= rows { // few are wanted, and none was free
 				codes := pattern.draw(want)
 				drawn += want
-				if made, err = t.addDrawn(ctx, promotion, input, codes, likely); err != nil {
+				if made, err = addDrawn(t, ctx, promotion, input, codes, likely); err != nil {
 					return drawn, err
 				}
 			}
@@ -146,7 +147,7 @@ func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInpu
 		}); err != nil {
 			return err
 		}
-		n, err := t.exec(ctx, `UPDATE job SET result = $3 WHERE id = $1 AND result = $2 AND state = $4 AND NOT canceled`,
+		n, err := t.Exec(ctx, `UPDATE job SET result = $3 WHERE id = $1 AND result = $2 AND state = $4 AND NOT canceled`,
 			job.ID, string(job.Result), string(store.Encode(to)), string(JobRunning))
 		if err == nil && n == 0 {
 			err = errCanceled
@@ -160,8 +161,8 @@ func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInpu
 }
 
 // generating locks the promotion, as long as it takes the codes of the job.
-func (t *tx) generating(ctx context.Context, input *generateInput) (*Promotion, error) {
-	p, err := t.lockPromotion(ctx, "promotionId", input.PromotionID)
+func generating(t *db.Tx, ctx context.Context, input *generateInput) (*Promotion, error) {
+	p, err := lockPromotion(t, ctx, "promotionId", input.PromotionID)
 	if store.HasCode(err, store.NotFound) {
 		return nil, unknownPromotion(input.PromotionID) // by now, when nobody's input is at fault
 	}
@@ -178,22 +179,22 @@ func (t *tx) generating(ctx context.Context, input *generateInput) (*Promotion, 
 }
 
 // addDrawn writes those of the codes that nobody has, and tells how many.
-func (t *tx) addDrawn(ctx context.Context, p *Promotion, input *generateInput, codes []string, likely bool) (made int, err error) {
+func addDrawn(t *db.Tx, ctx context.Context, p *Promotion, input *generateInput, codes []string, likely bool) (made int, err error) {
 	slices.Sort(codes)
 	codes = slices.Compact(codes)
 	if likely {
-		err = t.claimNew(ctx, p, codes)
+		err = claimNew(t, ctx, p, codes)
 	} else {
 		var claimed map[string]bool
-		claimed, err = t.claim(ctx, p, codes)
+		claimed, err = claim(t, ctx, p, codes)
 		codes = slices.DeleteFunc(codes, func(code string) bool { return !claimed[code] })
 	}
 	if err != nil {
 		return 0, err
 	}
 	ids := store.NewIDs(len(codes))
-	_, err = t.insert(ctx, newCodeInsert, len(codes), func(values []any, n int) []any {
-		return append(values, p.number, p.epoch, codes[n], ids[n], input.Uses, 0, string(orPerCart(input.ConsumeUnit)), "", store.Micros(t.now))
+	_, err = t.Insert(ctx, newCodeInsert, len(codes), func(values []any, n int) []any {
+		return append(values, p.number, p.epoch, codes[n], ids[n], input.Uses, 0, string(orPerCart(input.ConsumeUnit)), "", store.Micros(t.Now))
 	})
 	return len(codes), err
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // codeKind comes after promotions, by whose numbers codes are kept.
@@ -28,7 +29,7 @@ var usageKind = kind{
 // codes writes codes with what was used of them, and claims them where their
 // promotion has not ended.
 func (w *importWriter) codes(ctx context.Context, sources []source) (int, error) {
-	promotions, err := w.lockPromotions(ctx, promotionIDs(sources, func(r source) string { return r.(*codeSource).PromotionID }))
+	promotions, err := lockPromotions(w.Tx, ctx, promotionIDs(sources, func(r source) string { return r.(*codeSource).PromotionID }))
 	if err != nil {
 		return 0, err
 	}
@@ -50,7 +51,7 @@ func (w *importWriter) codes(ctx context.Context, sources []source) (int, error)
 	if err := w.importClaims(ctx, sources, promotions); err != nil {
 		return 0, err
 	}
-	return w.writeCodes(ctx, codeUpsert, rows)
+	return writeCodes(w.Tx, ctx, codeUpsert, rows)
 }
 
 const codeUpsert = `
@@ -91,9 +92,9 @@ func (w *importWriter) dropMoved(ctx context.Context, sources []source, promotio
 		wanted[c.ID], ids = place{p.number, p.epoch, c.Code}, append(ids, c.ID)
 	}
 	return store.Chunked(ids, 512, func(ids []string) error {
-		list, args := in(nil, ids)
+		list, args := db.In(nil, ids)
 		var moved []place
-		_, err := collect(ctx, w.session, func(rows *sql.Rows) (none struct{}, err error) {
+		_, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
 			var id string
 			var at place
 			if err := rows.Scan(&id, &at.number, &at.epoch, &at.code); err == nil && wanted[id] != at {
@@ -103,7 +104,7 @@ func (w *importWriter) dropMoved(ctx context.Context, sources []source, promotio
 		}, `SELECT id, promotion_number, epoch, code FROM promotion_code WHERE id IN (`+list+`)`, args...)
 		for _, at := range moved {
 			if err == nil {
-				err = w.dropCodes(ctx, at.number, at.epoch, []string{at.code})
+				err = dropCodes(w.Tx, ctx, at.number, at.epoch, []string{at.code})
 			}
 		}
 		return err
@@ -116,7 +117,7 @@ func (w *importWriter) importClaims(ctx context.Context, sources []source, promo
 	byPromotion := map[string][]source{}
 	for _, resource := range sources {
 		id := resource.(*codeSource).PromotionID
-		if promotions[id].End.After(w.now) {
+		if promotions[id].End.After(w.Now) {
 			byPromotion[id] = append(byPromotion[id], resource)
 		}
 	}
@@ -129,11 +130,11 @@ func (w *importWriter) importClaims(ctx context.Context, sources []source, promo
 			codes[i] = resource.(*codeSource).Code
 		}
 		codes = store.Unique(codes)
-		claimed, err := w.claim(ctx, promotions[id], codes)
+		claimed, err := claim(w.Tx, ctx, promotions[id], codes)
 		if err != nil {
 			return err
 		}
-		holders, err := w.holders(ctx, slices.DeleteFunc(codes, func(code string) bool { return claimed[code] }))
+		holders, err := holders(w.Tx, ctx, slices.DeleteFunc(codes, func(code string) bool { return claimed[code] }))
 		if err != nil {
 			return err
 		}
@@ -152,7 +153,7 @@ func (w *importWriter) importClaims(ctx context.Context, sources []source, promo
 // usages writes uses of codes, many a statement; one that is there already
 // stays as it is.
 func (w *importWriter) usages(ctx context.Context, sources []source) (changed int, err error) {
-	promotions, err := w.lockPromotions(ctx, promotionIDs(sources, func(r source) string { return r.(*usageSource).PromotionID }))
+	promotions, err := lockPromotions(w.Tx, ctx, promotionIDs(sources, func(r source) string { return r.(*usageSource).PromotionID }))
 	if err != nil {
 		return 0, err
 	}
@@ -166,9 +167,9 @@ func (w *importWriter) usages(ctx context.Context, sources []source) (changed in
 			u := resource.(*usageSource)
 			rows[i] = u.row(promotions[u.PromotionID].number)
 		}
-		n, err := w.exec(ctx, insertText("code_usage", usageInsert, len(rows))+usageUpsert, slices.Concat(rows...)...)
+		n, err := w.Exec(ctx, db.InsertText("code_usage", usageInsert, len(rows))+usageUpsert, slices.Concat(rows...)...)
 		changed += int(n)
-		if w.store.dialect.classify(err) != faultDuplicate {
+		if !w.store.db.IsDuplicate(err) {
 			return err
 		}
 		if len(sources) > 1 {
@@ -239,7 +240,7 @@ func (e *exporter) codes(ctx context.Context) error {
 	const live = `(
 		SELECT promotion_code.promotion_number, promotion_code.epoch, promotion_code.code, promotion.id AS promotion_id, promotion_code.id, max_uses, used, consume_unit, users, promotion_code.created_at
 		FROM promotion JOIN promotion_code ON promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch) AS live`
-	return pages(ctx, e.in, live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, writeAll[*codeSource](e))
+	return db.Pages(ctx, e.in, live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, writeAll[*codeSource](e))
 }
 
 // usages exports the uses of codes whose promotion is there.
@@ -263,5 +264,5 @@ func (e *exporter) usages(ctx context.Context) error {
 	const kept = `(
 		SELECT code_usage.id, promotion.id AS promotion_id, code_usage.epoch, code, user_id, units_asked, units, reference, actor, code_usage.created_at, released_at
 		FROM code_usage JOIN promotion ON promotion.number = code_usage.promotion_number) AS kept`
-	return pages(ctx, e.in, kept, "id, promotion_id, epoch, code, user_id, units_asked, units, reference, actor, created_at, released_at", []string{"id"}, scan, writeAll[*usageSource](e))
+	return db.Pages(ctx, e.in, kept, "id, promotion_id, epoch, code, user_id, units_asked, units, reference, actor, created_at, released_at", []string{"id"}, scan, writeAll[*usageSource](e))
 }

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"io"
+
+	"portico/store/db"
 )
 
 // ExportOptions say what goes into the file.
@@ -16,7 +18,7 @@ type ExportOptions struct {
 // empty store exports the same again. It returns how many lines it wrote.
 func (s *Store) Export(ctx context.Context, to io.Writer, options ExportOptions) (int, error) {
 	e := &exporter{out: bufio.NewWriterSize(to, 1<<16)}
-	err := s.snapshot(ctx, func(in session) error {
+	err := s.db.Snapshot(ctx, func(in db.Session) error {
 		e.in = in
 		for _, kind := range kinds {
 			if kind.private && !options.WithClients {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // File is an image or another document of a product, in its own shape on
@@ -129,11 +130,11 @@ func (f *File) Size() int { return 2*len(f.json) + 200 }
 
 // FilesByID returns several files of the release; an unknown one is left out.
 func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, error) {
-	key := cacheKey{release: v.Release.identity(), kind: cachedFile}
-	return fetch(v.cache, key, store.IDsOnly(ids), func(ids []string) (map[string]*File, error) {
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedFile}
+	return db.Fetch(v.cache, key, store.IDsOnly(ids), func(ids []string) (map[string]*File, error) {
 		files := make(map[string]*File, len(ids))
-		list, args := in(v.layers(), ids)
-		read, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (*File, error) {
+		list, args := db.In(v.layers(), ids)
+		read, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (*File, error) {
 			var document []byte
 			if err := rows.Scan(&document); err != nil {
 				return nil, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // GatewaySlug names a payment gateway.
@@ -62,7 +63,7 @@ func (slug GatewaySlug) defaultName() string {
 
 // Gateways lists every gateway; those that are not configured are disabled.
 func (s *Store) Gateways(ctx context.Context) ([]*Gateway, error) {
-	kept, err := collect(ctx, s.reader, s.scanGateway, `SELECT `+gatewayColumns+` FROM gateway ORDER BY slug`)
+	kept, err := db.Collect(ctx, s.db.Reader, s.scanGateway, `SELECT `+gatewayColumns+` FROM gateway ORDER BY slug`)
 	if err != nil {
 		return nil, err
 	}
@@ -158,17 +159,17 @@ func (s *Store) UpdateGateway(ctx context.Context, actor store.Actor, slug strin
 	if faults := change.check(GatewaySlug(slug)); len(faults) > 0 {
 		return nil, faults
 	}
-	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Gateway, error) {
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Gateway, error) {
 		key, err := currentKey(ctx, t, s.config.Sealer)
 		if err != nil {
 			return nil, err
 		}
 		// The row is made first, so that two changes of it come one by one.
-		if _, err := t.exec(ctx, `INSERT INTO gateway (slug, body) VALUES ($1, $2) ON CONFLICT (slug) DO UPDATE SET body = gateway.body`,
+		if _, err := t.Exec(ctx, `INSERT INTO gateway (slug, body) VALUES ($1, $2) ON CONFLICT (slug) DO UPDATE SET body = gateway.body`,
 			slug, string(store.Encode(&gatewaySource{Type: "gateway", Slug: slug}))); err != nil {
 			return nil, err
 		}
-		g, _, err := one(ctx, t.session, s.scanGateway, `SELECT `+gatewayColumns+` FROM gateway WHERE slug = $1`, slug)
+		g, _, err := db.One(ctx, t.Session, s.scanGateway, `SELECT `+gatewayColumns+` FROM gateway WHERE slug = $1`, slug)
 		if err != nil {
 			return nil, err
 		}
@@ -176,14 +177,14 @@ func (s *Store) UpdateGateway(ctx context.Context, actor store.Actor, slug strin
 			return nil, err
 		}
 		if change.Password != nil {
-			if _, err := t.exec(ctx, `UPDATE gateway SET sealed = $2 WHERE slug = $1`,
+			if _, err := t.Exec(ctx, `UPDATE gateway SET sealed = $2 WHERE slug = $1`,
 				slug, key.Seal(g.Slug.passwordField(), []byte(change.Password.Reveal()))); err != nil {
 				return nil, err
 			}
 		}
-		after, _, err := one(ctx, t.session, s.scanGateway, `
+		after, _, err := db.One(ctx, t.Session, s.scanGateway, `
 			UPDATE gateway SET body = $2, changed_at = $3, changed_by = $4 WHERE slug = $1
-			RETURNING `+gatewayColumns, slug, string(store.Encode(change.applied(g))), store.Micros(t.now), string(t.actor))
+			RETURNING `+gatewayColumns, slug, string(store.Encode(change.applied(g))), store.Micros(t.Now), string(t.Actor))
 		return after, err
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // AuthoredHierarchy is the root of a tree of nodes as authored. Shoppers see
@@ -43,23 +44,23 @@ func scanHierarchy(rows *sql.Rows) (*AuthoredHierarchy, error) {
 // AuthoredHierarchy returns a hierarchy as authored; NOT_FOUND when there is
 // none.
 func (s *Store) AuthoredHierarchy(ctx context.Context, id string) (*AuthoredHierarchy, error) {
-	return authored(ctx, s.reader, hierarchyList, "hierarchy", id)
+	return authored(ctx, s.db.Reader, hierarchyList, "hierarchy", id)
 }
 
 // AuthoredHierarchiesByID returns several hierarchies; an unknown one is left
 // out.
 func (s *Store) AuthoredHierarchiesByID(ctx context.Context, ids []string) (map[string]*AuthoredHierarchy, error) {
-	return authoredByID(ctx, s.reader, hierarchyList, ids)
+	return authoredByID(ctx, s.db.Reader, hierarchyList, ids)
 }
 
 // AuthoredHierarchies lists the hierarchies, in a catalog or not, by id.
 func (s *Store) AuthoredHierarchies(ctx context.Context, page store.Page) (*store.Slice[*AuthoredHierarchy], error) {
-	return list(ctx, s, hierarchyList, store.ListQuery{Page: page})
+	return db.List(ctx, s.db, hierarchyList, store.ListQuery{Page: page})
 }
 
-var hierarchyList = listing[*AuthoredHierarchy]{
-	name: "hierarchy", columns: `id, updated_at, body`, table: "hierarchy", id: "id", scan: scanHierarchy,
-	key: func(h *AuthoredHierarchy, _ store.Sort) []any { return []any{h.ID} },
+var hierarchyList = db.Listing[*AuthoredHierarchy]{
+	Name: "hierarchy", Columns: `id, updated_at, body`, Table: "hierarchy", ID: "id", Scan: scanHierarchy,
+	Key: func(h *AuthoredHierarchy, _ store.Sort) []any { return []any{h.ID} },
 }
 
 // NodeChange names what a node or hierarchy is to be; nil leaves a member as
@@ -105,7 +106,7 @@ func (s *Store) DeleteHierarchy(ctx context.Context, actor store.Actor, id strin
 		if err := w.read(ctx, "hierarchy", "hierarchy", id, &hierarchySource{}); err != nil {
 			return err
 		}
-		catalogs, err := collect(ctx, w.session, scanCatalog, `SELECT `+catalogList.columns+` FROM catalog ORDER BY sequence, id`)
+		catalogs, err := db.Collect(ctx, w.Session, scanCatalog, `SELECT `+catalogList.Columns+` FROM catalog ORDER BY sequence, id`)
 		if err != nil {
 			return err
 		}
@@ -118,7 +119,7 @@ func (s *Store) DeleteHierarchy(ctx context.Context, actor store.Actor, id strin
 		if len(naming) > 0 {
 			return store.Unprocessablef([]string{"id"}, "is in the catalogs %s; take it out of them first", some(naming))
 		}
-		nodes, err := collect(ctx, w.session, scalar[string], `SELECT id FROM node WHERE hierarchy_id = $1 ORDER BY id`, id)
+		nodes, err := db.Collect(ctx, w.Session, db.Scalar[string], `SELECT id FROM node WHERE hierarchy_id = $1 ORDER BY id`, id)
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // ImportOptions say how to read a file.
@@ -173,7 +174,7 @@ func (s *Store) checkImport(ctx context.Context, decoder *decoder, same *sameLin
 		if err != nil || faults.Count > 0 {
 			return err
 		}
-		return s.snapshot(ctx, func(in session) error { return same.note(ctx, in, batch) })
+		return s.db.Snapshot(ctx, func(in db.Session) error { return same.note(ctx, in, batch) })
 	})
 	if err != nil {
 		return nil, err

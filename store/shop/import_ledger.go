@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // ledgerCheck follows the balances that the stock transactions of a file come
@@ -18,7 +19,7 @@ type ledgerCheck struct {
 }
 
 func newLedgerCheck(ctx context.Context, s *Store) (*ledgerCheck, error) {
-	stocked, _, err := one(ctx, s.reader, scalar[int], `SELECT value FROM counter WHERE name = 'stock'`)
+	stocked, _, err := db.One(ctx, s.db.Reader, db.Scalar[int], `SELECT value FROM counter WHERE name = 'stock'`)
 	return &ledgerCheck{store: s, seed: maphash.MakeSeed(), balances: map[uint64][2]int32{}, fresh: stocked == 0}, err
 }
 
@@ -68,7 +69,7 @@ func (c *ledgerCheck) there(ctx context.Context, ids, products []string) (known 
 	if c.fresh {
 		return map[string]bool{}, nil, nil
 	}
-	w := &importWriter{tx: &tx{session: c.store.reader}}
+	w := &importWriter{Tx: &db.Tx{Session: c.store.db.Reader}}
 	if known, err = w.existing(ctx, "stock_transaction", ids); err != nil {
 		return nil, nil, err
 	}

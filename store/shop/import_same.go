@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // sameLines are the lines of a file that say what the store holds already,
@@ -32,14 +33,14 @@ func (l *sameLines) has(line int) bool {
 }
 
 // note compares checked lines with the store.
-func (l *sameLines) note(ctx context.Context, in session, batch []decoded) error {
+func (l *sameLines) note(ctx context.Context, in db.Session, batch []decoded) error {
 	byKind := map[string][]decoded{}
 	for _, d := range batch {
 		if d.source != nil && len(d.faults) == 0 {
 			byKind[d.kind] = append(byKind[d.kind], d)
 		}
 	}
-	w := &importWriter{tx: &tx{session: in}}
+	w := &importWriter{Tx: &db.Tx{Session: in}}
 	for _, kind := range kinds {
 		if kind.whole == nil {
 			continue
@@ -66,8 +67,8 @@ func (l *sameLines) mark(lines *bitset, d decoded, same bool) {
 func (l *sameLines) noteBodies(ctx context.Context, w *importWriter, table sourceTable, list []decoded) error {
 	return store.Chunked(list, 512, func(list []decoded) error {
 		bodies := make(map[string][]byte, len(list))
-		places, args := in(nil, keysOf(list))
-		if _, err := collect(ctx, w.session, func(rows *sql.Rows) (none struct{}, err error) {
+		places, args := db.In(nil, keysOf(list))
+		if _, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
 			var id string
 			var body []byte
 			err = rows.Scan(&id, &body)
@@ -97,7 +98,7 @@ func (l *sameLines) noteStocks(ctx context.Context, w *importWriter, list []deco
 	before, err := w.stocksByID(ctx, keysOf(list))
 	for _, d := range list {
 		had := before[d.source.key()]
-		l.mark(&l.stock, d, had != nil && *d.source.(*stockSource).stock(had, w.now) == *had)
+		l.mark(&l.stock, d, had != nil && *d.source.(*stockSource).stock(had, w.Now) == *had)
 	}
 	return err
 }

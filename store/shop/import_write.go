@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // importBatch writes a batch in one transaction and tells how many of its
@@ -23,10 +24,10 @@ func (s *Store) importBatch(ctx context.Context, actor store.Actor, batch []deco
 }
 
 func (s *Store) importAtOnce(ctx context.Context, actor store.Actor, batch []decoded, oneByOne bool) (changed int, err error) {
-	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		changed = 0
-		w := &importWriter{tx: t, store: s, oneByOne: oneByOne}
-		if err := t.bulk(ctx, s.dialect); err != nil {
+		w := &importWriter{Tx: t, store: s, oneByOne: oneByOne}
+		if err := t.ExpectMany(ctx); err != nil {
 			return err
 		}
 		for name, sources := range byKind(batch) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // JobKind is what a job does.
@@ -72,7 +73,7 @@ func scanJob(rows *sql.Rows) (*Job, error) {
 // Job returns a job; NOT_FOUND for an unknown one. Finished jobs are kept for
 // jobKept.
 func (s *Store) Job(ctx context.Context, id string) (*Job, error) {
-	job, found, err := one(ctx, s.reader, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
+	job, found, err := db.One(ctx, s.db.Reader, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
 	if err == nil && !found {
 		return nil, store.NotFoundf(nil, "There is no job %q.", store.Short(id))
 	}
@@ -86,14 +87,14 @@ func (s *Store) Jobs(ctx context.Context, first int, kinds ...JobKind) ([]*Job, 
 		return nil, err
 	}
 	if len(kinds) == 0 {
-		return collect(ctx, s.reader, scanJob, `SELECT `+jobColumns+` FROM job ORDER BY created_at DESC, id DESC LIMIT $1`, first)
+		return db.Collect(ctx, s.db.Reader, scanJob, `SELECT `+jobColumns+` FROM job ORDER BY created_at DESC, id DESC LIMIT $1`, first)
 	}
 	names := make([]string, len(kinds))
 	for i, kind := range kinds {
 		names[i] = string(kind)
 	}
-	list, args := in([]any{first}, names)
-	return collect(ctx, s.reader, scanJob, `
+	list, args := db.In([]any{first}, names)
+	return db.Collect(ctx, s.db.Reader, scanJob, `
 		SELECT `+jobColumns+` FROM job WHERE kind IN (`+list+`) ORDER BY created_at DESC, id DESC LIMIT $1`, args...)
 }
 
@@ -101,15 +102,15 @@ func (s *Store) Jobs(ctx context.Context, first int, kinds ...JobKind) ([]*Job, 
 // makes is never served, codes it has made stay. A finished one stays as it is.
 // NOT_FOUND for an unknown one.
 func (s *Store) CancelJob(ctx context.Context, actor store.Actor, id string) (*Job, error) {
-	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Job, error) {
-		if _, err := t.exec(ctx, `
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
+		if _, err := t.Exec(ctx, `
 			UPDATE job SET canceled = TRUE,
 			       state = CASE WHEN state = $2 THEN $3 ELSE state END,
 			       finished_at = CASE WHEN state = $2 THEN CAST($4 AS BIGINT) ELSE finished_at END
-			WHERE id = $1 AND finished_at = 0`, id, string(JobQueued), string(JobCanceled), store.Micros(t.now)); err != nil {
+			WHERE id = $1 AND finished_at = 0`, id, string(JobQueued), string(JobCanceled), store.Micros(t.Now)); err != nil {
 			return nil, err
 		}
-		job, found, err := one(ctx, t.session, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
+		job, found, err := db.One(ctx, t.Session, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
 		if err == nil && !found {
 			err = store.NotFoundf([]string{"id"}, "is no job: %q", store.Short(id))
 		}
@@ -123,31 +124,31 @@ const jobKept = 30 * 24 * time.Hour
 // enqueue adds a job of so many units, 0 where that is not known yet, unless one
 // that waits would do the same; then it is that one. ready tells whether it may
 // be asked for at all. RATE_LIMITED when too much waits already.
-func (s *Store) enqueue(ctx context.Context, actor store.Actor, kind JobKind, input any, total int, ready func(context.Context, *tx) error) (*Job, error) {
-	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Job, error) {
+func (s *Store) enqueue(ctx context.Context, actor store.Actor, kind JobKind, input any, total int, ready func(context.Context, *db.Tx) error) (*Job, error) {
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
 		if err := ready(ctx, t); err != nil {
 			return nil, err
 		}
-		if _, err := t.exec(ctx, `DELETE FROM job WHERE finished_at > 0 AND finished_at < $1`, store.Micros(t.now.Add(-jobKept))); err != nil {
+		if _, err := t.Exec(ctx, `DELETE FROM job WHERE finished_at > 0 AND finished_at < $1`, store.Micros(t.Now.Add(-jobKept))); err != nil {
 			return nil, err
 		}
 		text := string(store.Encode(input))
-		job, waits, err := one(ctx, t.session, scanJob, `
+		job, waits, err := db.One(ctx, t.Session, scanJob, `
 			SELECT `+jobColumns+` FROM job
 			WHERE finished_at = 0 AND state = $1 AND kind = $2 AND input = $3 ORDER BY created_at, id LIMIT 1`,
 			string(JobQueued), string(kind), text)
 		if err != nil || waits {
 			return job, err
 		}
-		if err := t.jobRoom(ctx, kind, total); err != nil {
+		if err := jobRoom(t, ctx, kind, total); err != nil {
 			return nil, err
 		}
-		job = &Job{ID: store.NewID(), Kind: kind, State: JobQueued, Total: total, Actor: t.actor, CreatedAt: t.now}
-		_, err = t.exec(ctx, `
+		job = &Job{ID: store.NewID(), Kind: kind, State: JobQueued, Total: total, Actor: t.Actor, CreatedAt: t.Now}
+		_, err = t.Exec(ctx, `
 			INSERT INTO job (id, kind, state, input, result, error, done, total, canceled, worker, actor, created_at, started_at, beat_at, finished_at)
 			VALUES ($1, $2, $3, $4, '', '', 0, $7, FALSE, '', $5, $6, 0, 0, 0)`,
-			job.ID, string(kind), string(JobQueued), text, string(t.actor), store.Micros(t.now), total)
-		t.afterCommit(s.wakeWorker)
+			job.ID, string(kind), string(JobQueued), text, string(t.Actor), store.Micros(t.Now), total)
+		t.AfterCommit(s.wakeWorker)
 		return job, err
 	})
 }
@@ -172,7 +173,7 @@ const (
 // under way then waits for the next worker. Beside them it keeps house. Any
 // number of servers may work on one database.
 func (s *Store) Work(ctx context.Context) {
-	ctx, stop := s.workHere(ctx)
+	ctx, stop := s.db.WorkHere(ctx)
 	defer stop()
 	var house sync.WaitGroup
 	house.Go(func() { s.keepHouse(ctx) })
@@ -182,7 +183,7 @@ func (s *Store) Work(ctx context.Context) {
 		job, err := s.claimJob(ctx, worker)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			s.log.Warn("could not look for jobs", "error", err)
+			s.db.Log.Warn("could not look for jobs", "error", err)
 		case job != nil:
 			s.workOn(ctx, worker, job)
 			continue
@@ -190,7 +191,7 @@ func (s *Store) Work(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-s.jobs:
-		case <-time.After(pollEvery):
+		case <-time.After(db.PollEvery):
 		}
 	}
 }
@@ -199,16 +200,16 @@ func (s *Store) Work(ctx context.Context) {
 // there is none.
 func (s *Store) claimJob(ctx context.Context, worker string) (job *Job, err error) {
 	const open = `finished_at = 0 AND (state = $1 OR beat_at < $2)`
-	stale := store.Micros(s.now().Add(-jobStale))
-	_, waits, err := one(ctx, s.reader, scalar[string], `SELECT id FROM job WHERE `+open+` ORDER BY created_at, id LIMIT 1`, string(JobQueued), stale)
+	stale := store.Micros(s.db.Now().Add(-jobStale))
+	_, waits, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM job WHERE `+open+` ORDER BY created_at, id LIMIT 1`, string(JobQueued), stale)
 	if err != nil || !waits {
 		return nil, err
 	}
-	err = s.update(ctx, "", func(ctx context.Context, t *tx) error {
-		job, _, err = one(ctx, t.session, scanJob, `
+	err = s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
+		job, _, err = db.One(ctx, t.Session, scanJob, `
 			UPDATE job SET state = $3, worker = $4, beat_at = $5, started_at = CASE WHEN started_at = 0 THEN $5 ELSE started_at END
 			WHERE id = (SELECT id FROM job WHERE `+open+` ORDER BY created_at, id LIMIT 1) AND `+open+`
-			RETURNING `+jobColumns, string(JobQueued), stale, string(JobRunning), worker, store.Micros(t.now))
+			RETURNING `+jobColumns, string(JobQueued), stale, string(JobRunning), worker, store.Micros(t.Now))
 		return err
 	})
 	return job, err
@@ -242,12 +243,12 @@ func (s *Store) workOn(ctx context.Context, worker string, job *Job) {
 		}
 	}()
 	var result any
-	err := guard(func() (err error) {
+	err := db.Guard(func() (err error) {
 		work := s.works[job.Kind]
 		if work == nil {
 			return fmt.Errorf("this version knows no job of the kind %q", job.Kind)
 		}
-		result, err = work(s.courteous(running), job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
+		result, err = work(s.db.Courteous(running), job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
 		return err
 	})
 	canceled := errors.Is(context.Cause(running), errCanceled) || errors.Is(err, errCanceled)
@@ -265,7 +266,7 @@ func (s *Store) workOn(ctx context.Context, worker string, job *Job) {
 		job.State, job.Error = JobFailed, s.explainJob(job, err)
 	}
 	if err := s.endJob(context.WithoutCancel(ctx), worker, job); err != nil {
-		s.log.Error("could not tell how a job ended; it will be done again", "job", job.ID, "state", string(job.State), "error", err)
+		s.db.Log.Error("could not tell how a job ended; it will be done again", "job", job.ID, "state", string(job.State), "error", err)
 	}
 }
 
@@ -276,16 +277,16 @@ func (s *Store) explainJob(job *Job, err error) string {
 	if errors.As(err, &fault) {
 		return fault.Error()
 	}
-	s.log.Error("a job failed", "job", job.ID, "kind", string(job.Kind), "error", err)
+	s.db.Log.Error("a job failed", "job", job.ID, "kind", string(job.Kind), "error", err)
 	return "An internal error has occurred."
 }
 
 // beat shows that a job lives, and tells whether it is to go on.
 func (s *Store) beat(ctx context.Context, worker, id string, done, total int) (goOn bool, err error) {
-	err = s.update(ctx, "", func(ctx context.Context, t *tx) error {
-		n, err := t.exec(ctx, `
+	err = s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
+		n, err := t.Exec(ctx, `
 			UPDATE job SET beat_at = $3, done = $4, total = $5
-			WHERE id = $1 AND worker = $2 AND state = $6 AND NOT canceled`, id, worker, store.Micros(t.now), done, total, string(JobRunning))
+			WHERE id = $1 AND worker = $2 AND state = $6 AND NOT canceled`, id, worker, store.Micros(t.Now), done, total, string(JobRunning))
 		goOn = n > 0
 		return err
 	})
@@ -294,12 +295,12 @@ func (s *Store) beat(ctx context.Context, worker, id string, done, total int) (g
 
 // endJob writes how it ended, unless another worker has it.
 func (s *Store) endJob(ctx context.Context, worker string, job *Job) error {
-	return s.update(ctx, "", func(ctx context.Context, t *tx) error {
-		finished := store.Micros(t.now)
+	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
+		finished := store.Micros(t.Now)
 		if job.State == JobQueued {
 			finished = 0
 		}
-		_, err := t.exec(ctx, `
+		_, err := t.Exec(ctx, `
 			UPDATE job SET state = $3, result = $4, error = $5, done = $6, total = $7, finished_at = $8
 			WHERE id = $1 AND worker = $2 AND state = $9`,
 			job.ID, worker, string(job.State), string(job.Result), job.Error, job.Done, job.Total, finished, string(JobRunning))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 var hierarchyKind = kind{
@@ -44,7 +45,7 @@ func (w *importWriter) nodes(ctx context.Context, sources []source) (changed int
 // attach makes the products the node's, in this order. Attachments that stay
 // keep their place in time, unless the order among them is another.
 func (w *importWriter) attach(ctx context.Context, nodeID string, productIDs []string) (changed bool, err error) {
-	had, err := collect(ctx, w.session, scalar[string],
+	had, err := db.Collect(ctx, w.Session, db.Scalar[string],
 		`SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached, product_id`, nodeID)
 	if err != nil || slices.Equal(had, productIDs) {
 		return false, err
@@ -68,7 +69,7 @@ func (w *importWriter) attach(ctx context.Context, nodeID string, productIDs []s
 		return false, err
 	}
 	fresh := productIDs[len(stay):]
-	attached, err := w.sequence(ctx, len(fresh))
+	attached, err := w.Sequence(ctx, len(fresh))
 	if err != nil {
 		return false, err
 	}
@@ -77,42 +78,42 @@ func (w *importWriter) attach(ctx context.Context, nodeID string, productIDs []s
 		rows[i] = []any{nodeID, attached + int64(i), id}
 	}
 	w.touch("product", fresh...)
-	return true, w.insertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
+	return true, w.InsertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
 }
 
 func (w *importWriter) detach(ctx context.Context, nodeID string, productIDs []string) error {
 	w.touch("product", productIDs...)
 	return store.Chunked(productIDs, 512, func(ids []string) error {
-		list, args := in([]any{nodeID}, ids)
-		_, err := w.exec(ctx, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN (`+list+`)`, args...)
+		list, args := db.In([]any{nodeID}, ids)
+		_, err := w.Exec(ctx, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN (`+list+`)`, args...)
 		return err
 	})
 }
 
 var hierarchyTable = sourceTable{
 	name: "hierarchy", columns: []string{"id", "sequence", "updated_at", "body"},
-	row: func(r source, t *tx) []any { return []any{r.key(), nil, store.Micros(t.now), store.Encode(r)} },
+	row: func(r source, t *db.Tx) []any { return []any{r.key(), nil, store.Micros(t.Now), store.Encode(r)} },
 }
 
 var nodeTable = sourceTable{
 	name: "node", columns: []string{"id", "sequence", "hierarchy_id", "updated_at", "body"},
-	row: func(r source, t *tx) []any {
+	row: func(r source, t *db.Tx) []any {
 		n := *r.(*nodeSource)
 		n.Relationships.Products = nil // kept in node_product
-		return []any{n.ID, nil, n.Relationships.Hierarchy.id(), store.Micros(t.now), store.Encode(&n)}
+		return []any{n.ID, nil, n.Relationships.Hierarchy.id(), store.Micros(t.Now), store.Encode(&n)}
 	},
 }
 
 // nodes exports nodes with what is attached to them.
 func (e *exporter) nodes(ctx context.Context) error {
 	key := []string{"sequence", "id"}
-	return pages(ctx, e.in, "node", "sequence, id, body", key, keyedBody(2), func(bodies [][]byte) error {
+	return db.Pages(ctx, e.in, "node", "sequence, id, body", key, keyedBody(2), func(bodies [][]byte) error {
 		for _, body := range bodies {
 			var node nodeSource
 			if err := json.Unmarshal(body, &node); err != nil {
 				return err
 			}
-			ids, err := collect(ctx, e.in, scalar[string],
+			ids, err := db.Collect(ctx, e.in, db.Scalar[string],
 				`SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached, product_id`, node.ID)
 			if err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // MaxAttached bounds the products that one call attaches or detaches.
@@ -29,7 +30,7 @@ func (s *Store) AttachProducts(ctx context.Context, actor store.Actor, id string
 			return err
 		}
 		fresh := slices.DeleteFunc(store.Unique(productIDs), func(id string) bool { return attached[id] })
-		place, err := w.sequence(ctx, len(fresh))
+		place, err := w.Sequence(ctx, len(fresh))
 		if err != nil {
 			return err
 		}
@@ -38,7 +39,7 @@ func (s *Store) AttachProducts(ctx context.Context, actor store.Actor, id string
 			rows[i] = []any{id, place + int64(i), product}
 		}
 		w.touch("product", fresh...)
-		return w.insertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
+		return w.InsertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
 	})
 }
 
@@ -100,8 +101,8 @@ func eachProduct(ids []string, good func(id string) bool, format string) (faults
 func (w *importWriter) attached(ctx context.Context, nodeID string, productIDs []string) (map[string]bool, error) {
 	attached := map[string]bool{}
 	err := store.Chunked(store.IDsOnly(productIDs), 512, func(ids []string) error {
-		places, args := in([]any{nodeID}, ids)
-		found, err := collect(ctx, w.session, scalar[string],
+		places, args := db.In([]any{nodeID}, ids)
+		found, err := db.Collect(ctx, w.Session, db.Scalar[string],
 			`SELECT product_id FROM node_product WHERE node_id = $1 AND product_id IN (`+places+`)`, args...)
 		for _, id := range found {
 			attached[id] = true
@@ -116,8 +117,8 @@ func (w *importWriter) attached(ctx context.Context, nodeID string, productIDs [
 func (s *Store) AttachedCounts(ctx context.Context, nodeIDs []string) (map[string]int, error) {
 	counts := make(map[string]int, len(nodeIDs))
 	err := store.Chunked(store.IDsOnly(nodeIDs), 512, func(ids []string) error {
-		places, args := in(nil, ids)
-		_, err := collect(ctx, s.reader, func(rows *sql.Rows) (none struct{}, err error) {
+		places, args := db.In(nil, ids)
+		_, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 			var id string
 			var n int
 			err = rows.Scan(&id, &n)
@@ -134,8 +135,8 @@ func (s *Store) AttachedCounts(ctx context.Context, nodeIDs []string) (map[strin
 func (s *Store) AttachedProducts(ctx context.Context, nodeIDs []string, limit, offset int) (map[string][]string, error) {
 	attached := make(map[string][]string, len(nodeIDs))
 	err := store.Chunked(store.IDsOnly(nodeIDs), 512, func(ids []string) error {
-		places, args := in([]any{offset, offset + limit}, ids)
-		_, err := collect(ctx, s.reader, func(rows *sql.Rows) (none struct{}, err error) {
+		places, args := db.In([]any{offset, offset + limit}, ids)
+		_, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 			var node, product string
 			err = rows.Scan(&node, &product)
 			attached[node] = append(attached[node], product)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // AuthoredNode is a node as authored. Shoppers see it in the catalogs that
@@ -45,25 +46,25 @@ func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 
 // AuthoredNode returns a node as authored; NOT_FOUND when there is none.
 func (s *Store) AuthoredNode(ctx context.Context, id string) (*AuthoredNode, error) {
-	return authored(ctx, s.reader, nodeList, "node", id)
+	return authored(ctx, s.db.Reader, nodeList, "node", id)
 }
 
 // AuthoredNodesByID returns several nodes; an unknown one is left out.
 func (s *Store) AuthoredNodesByID(ctx context.Context, ids []string) (map[string]*AuthoredNode, error) {
-	return authoredByID(ctx, s.reader, nodeList, ids)
+	return authoredByID(ctx, s.db.Reader, nodeList, ids)
 }
 
 // AuthoredNodes lists all nodes of a hierarchy by id; none when there is no
 // such hierarchy.
 func (s *Store) AuthoredNodes(ctx context.Context, hierarchyID string, page store.Page) (*store.Slice[*AuthoredNode], error) {
 	of := nodeList
-	of.within = []within{{"hierarchy_id = ?", []any{hierarchyID}}}
-	return list(ctx, s, of, store.ListQuery{Page: page})
+	of.Within = []db.Within{{Clause: "hierarchy_id = ?", Values: []any{hierarchyID}}}
+	return db.List(ctx, s.db, of, store.ListQuery{Page: page})
 }
 
-var nodeList = listing[*AuthoredNode]{
-	name: "node", columns: `id, updated_at, body`, table: "node", id: "id", scan: scanNode,
-	key: func(n *AuthoredNode, _ store.Sort) []any { return []any{n.ID} },
+var nodeList = db.Listing[*AuthoredNode]{
+	Name: "node", Columns: `id, updated_at, body`, Table: "node", ID: "id", Scan: scanNode,
+	Key: func(n *AuthoredNode, _ store.Sort) []any { return []any{n.ID} },
 }
 
 // CreateNode makes a node below another one or a hierarchy; an empty id is a
@@ -145,7 +146,7 @@ func (s *Store) DeleteNode(ctx context.Context, actor store.Actor, id string) er
 			slices.Sort(below)
 			return store.Unprocessablef([]string{"id"}, "has the nodes %s below it; delete or move them first", some(below))
 		}
-		detached, err := collect(ctx, w.session, scalar[string], `DELETE FROM node_product WHERE node_id = $1 RETURNING product_id`, id)
+		detached, err := db.Collect(ctx, w.Session, db.Scalar[string], `DELETE FROM node_product WHERE node_id = $1 RETURNING product_id`, id)
 		if err != nil {
 			return err
 		}
@@ -183,7 +184,7 @@ func (w *importWriter) hierarchyOf(ctx context.Context, parentID string) (string
 	if !store.IsID(parentID) {
 		return "", none
 	}
-	id, found, err := one(ctx, w.session, scalar[string], `
+	id, found, err := db.One(ctx, w.Session, db.Scalar[string], `
 		SELECT id FROM hierarchy WHERE id = $1
 		UNION ALL
 		SELECT hierarchy_id FROM node WHERE id = $1`, parentID)
@@ -197,7 +198,7 @@ func (w *importWriter) hierarchyOf(ctx context.Context, parentID string) (string
 // below the hierarchy.
 func (w *importWriter) parents(ctx context.Context, hierarchyID string) (map[string]string, error) {
 	parents := map[string]string{}
-	_, err := collect(ctx, w.session, func(rows *sql.Rows) (none struct{}, err error) {
+	_, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
 		var body []byte
 		var node nodeSource
 		if err := rows.Scan(&body); err != nil {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 var pricebookKind = kind{
@@ -29,7 +30,7 @@ var pricebookTable = sourceTable{name: "pricebook", columns: []string{"id", "seq
 
 var modifierTable = sourceTable{name: "price_modifier", columns: pricebookTable.columns, row: rowInOrder}
 
-var priceTable = sourceTable{name: "price", columns: []string{"id", "pricebook_id", "sku", "body"}, row: func(r source, _ *tx) []any {
+var priceTable = sourceTable{name: "price", columns: []string{"id", "pricebook_id", "sku", "body"}, row: func(r source, _ *db.Tx) []any {
 	p := r.(*priceSource)
 	return []any{p.ID, p.Relationships.Pricebook.id(), p.Attributes.SKU, store.Encode(p)}
 }}
@@ -40,12 +41,12 @@ func (w *importWriter) prices(ctx context.Context, sources []source) (int, error
 	ids := make([]string, len(sources))
 	rows := make([][]any, len(sources))
 	for i, resource := range sources {
-		ids[i], rows[i] = resource.key(), priceTable.row(resource, w.tx)
+		ids[i], rows[i] = resource.key(), priceTable.row(resource, w.Tx)
 		skus[ids[i]] = []string{resource.(*priceSource).Attributes.SKU}
 	}
 	if err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := in(nil, ids)
-		_, err := collect(ctx, w.session, func(rows *sql.Rows) (none struct{}, err error) {
+		list, args := db.In(nil, ids)
+		_, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
 			var id, sku string
 			err = rows.Scan(&id, &sku)
 			skus[id] = append(skus[id], sku)
@@ -55,7 +56,7 @@ func (w *importWriter) prices(ctx context.Context, sources []source) (int, error
 	}); err != nil {
 		return 0, err
 	}
-	changed, err := w.upsertRows(ctx, priceTable, rows)
+	changed, err := upsertRows(w.Tx, ctx, priceTable, rows)
 	for _, id := range changed {
 		w.touch(priceTable.name, skus[id]...)
 	}

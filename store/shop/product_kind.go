@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 var productKind = kind{
@@ -18,9 +19,9 @@ var productKind = kind{
 func (w *importWriter) products(ctx context.Context, sources []source) (int, error) {
 	rows := make([][]any, len(sources))
 	for i, resource := range sources {
-		rows[i] = productTable.row(resource, w.tx)
+		rows[i] = productTable.row(resource, w.Tx)
 	}
-	ids, err := w.upsertRows(ctx, productTable, rows)
+	ids, err := upsertRows(w.Tx, ctx, productTable, rows)
 	if err != nil {
 		return 0, err
 	}
@@ -36,19 +37,19 @@ func (w *importWriter) products(ctx context.Context, sources []source) (int, err
 		}
 	}
 	if err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := in(nil, ids)
-		_, err := w.exec(ctx, `DELETE FROM product_component WHERE product_id IN (`+list+`)`, args...)
+		list, args := db.In(nil, ids)
+		_, err := w.Exec(ctx, `DELETE FROM product_component WHERE product_id IN (`+list+`)`, args...)
 		return err
 	}); err != nil {
 		return 0, err
 	}
-	return len(ids), w.insertRows(ctx, "product_component", []string{"product_id", "component_id"}, parts)
+	return len(ids), w.InsertRows(ctx, "product_component", []string{"product_id", "component_id"}, parts)
 }
 
 var productTable = sourceTable{
 	name:    "product",
 	columns: []string{"id", "live", "parent_id", "component_ids", "created_at", "updated_at", "body"},
-	row: func(r source, _ *tx) []any {
+	row: func(r source, _ *db.Tx) []any {
 		p := r.(*ProductSource)
 		return []any{p.ID, p.live(), p.parentID(), strings.Join(p.bundledIDs(), " "), store.Micros(p.createdAt()), store.Micros(p.updatedAt()), store.Encode(p)}
 	},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // PromotionType is what a promotion does (spec: Promotion).
@@ -204,14 +205,14 @@ func unknownPromotion(id string) error {
 
 // PromotionsByID returns several promotions; an unknown one is left out.
 func (s *Store) PromotionsByID(ctx context.Context, ids []string) (map[string]*Promotion, error) {
-	return promotionsByID(ctx, s.reader, s.now(), store.IDsOnly(ids))
+	return promotionsByID(ctx, s.db.Reader, s.db.Now(), store.IDsOnly(ids))
 }
 
-func promotionsByID(ctx context.Context, from session, at time.Time, ids []string) (map[string]*Promotion, error) {
+func promotionsByID(ctx context.Context, from db.Session, at time.Time, ids []string) (map[string]*Promotion, error) {
 	byID := make(map[string]*Promotion, len(ids))
 	err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := in(nil, ids)
-		rows, err := collect(ctx, from, scanPromotion(at), `SELECT `+promotionColumns+` FROM promotion WHERE id IN (`+list+`)`, args...)
+		list, args := db.In(nil, ids)
+		rows, err := db.Collect(ctx, from, scanPromotion(at), `SELECT `+promotionColumns+` FROM promotion WHERE id IN (`+list+`)`, args...)
 		for _, p := range rows {
 			byID[p.ID] = p
 		}

@@ -11,7 +11,7 @@ var promotionKind = kind{
 // promotions writes promotions. One whose line moves its end from the past
 // into the future loses its codes, as by any other update.
 func (w *importWriter) promotions(ctx context.Context, sources []source) (changed int, err error) {
-	number, err := w.sequence(ctx, len(sources)) // one writer of promotions at a time
+	number, err := w.Sequence(ctx, len(sources)) // one writer of promotions at a time
 	if err != nil {
 		return 0, err
 	}
@@ -19,7 +19,7 @@ func (w *importWriter) promotions(ctx context.Context, sources []source) (change
 	for i, resource := range sources {
 		ids[i] = resource.key()
 	}
-	had, err := w.lockPromotions(ctx, ids)
+	had, err := lockPromotions(w.Tx, ctx, ids)
 	if err != nil {
 		return 0, err
 	}

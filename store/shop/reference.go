@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // references checks that what a file refers to is in it or in the store. It
@@ -65,8 +66,8 @@ func (r *references) missing(ctx context.Context, s *Store) (list []ImportFault,
 		}
 		slices.Sort(ids)
 		err := store.Chunked(ids, 512, func(ids []string) error {
-			places, args := in(nil, ids)
-			found, err := collect(ctx, s.reader, scalar[string], `SELECT id FROM `+kind.name+` WHERE id IN (`+places+`)`, args...)
+			places, args := db.In(nil, ids)
+			found, err := db.Collect(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM `+kind.name+` WHERE id IN (`+places+`)`, args...)
 			for _, id := range ids {
 				if !slices.Contains(found, id) {
 					list = append(list, r.wanted[reference{kind: kind.name, id: id}]...)
@@ -150,7 +151,7 @@ func (r *references) isRooted(id string, places map[string]nodePlace, known map[
 // nodePlaces reads the trees of the store.
 func (s *Store) nodePlaces(ctx context.Context) (map[string]nodePlace, error) {
 	places := map[string]nodePlace{}
-	_, err := collect(ctx, s.reader, func(rows *sql.Rows) (none struct{}, err error) {
+	_, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 		var body []byte
 		var node nodeSource
 		if err := rows.Scan(&body); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // CatalogRule leads shoppers to a catalog (DESIGN 8: Rule resolution). Each
@@ -86,22 +87,22 @@ func scanRule(rows *sql.Rows) (*CatalogRule, error) {
 
 // CatalogRule returns a rule as authored; NOT_FOUND when there is none.
 func (s *Store) CatalogRule(ctx context.Context, id string) (*CatalogRule, error) {
-	return authored(ctx, s.reader, ruleList, "rule", id)
+	return authored(ctx, s.db.Reader, ruleList, "rule", id)
 }
 
 // CatalogRulesByID returns several rules; an unknown one is left out.
 func (s *Store) CatalogRulesByID(ctx context.Context, ids []string) (map[string]*CatalogRule, error) {
-	return authoredByID(ctx, s.reader, ruleList, ids)
+	return authoredByID(ctx, s.db.Reader, ruleList, ids)
 }
 
 // CatalogRules lists the rules by id.
 func (s *Store) CatalogRules(ctx context.Context, page store.Page) (*store.Slice[*CatalogRule], error) {
-	return list(ctx, s, ruleList, store.ListQuery{Page: page})
+	return db.List(ctx, s.db, ruleList, store.ListQuery{Page: page})
 }
 
-var ruleList = listing[*CatalogRule]{
-	name: "catalog_rule", columns: ruleColumns, table: "catalog_rule", id: "id", scan: scanRule,
-	key: func(r *CatalogRule, _ store.Sort) []any { return []any{r.ID} },
+var ruleList = db.Listing[*CatalogRule]{
+	Name: "catalog_rule", Columns: ruleColumns, Table: "catalog_rule", ID: "id", Scan: scanRule,
+	Key: func(r *CatalogRule, _ store.Sort) []any { return []any{r.ID} },
 }
 
 // RuleChange names what a rule is to be; nil leaves a member as it is, and an
@@ -149,7 +150,7 @@ func knownTime(t time.Time) string {
 func (s *Store) CreateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
 	return authorRow(ctx, s, actor, ruleList, "rule", &id, func(ctx context.Context, w *importWriter) error {
 		source := &ruleSource{Type: "catalog_rule", ID: orNewID(&id)}
-		source.Attributes.CreatedAt = store.FormatTime(w.now)
+		source.Attributes.CreatedAt = store.FormatTime(w.Now)
 		change.apply(source)
 		return w.create(ctx, ruleKind, source)
 	})
@@ -172,7 +173,7 @@ func (s *Store) UpdateCatalogRule(ctx context.Context, actor store.Actor, id str
 // there is none.
 func (s *Store) DeleteCatalogRule(ctx context.Context, actor store.Actor, id string) error {
 	return s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
-		w.topics = append(w.topics, topicCatalog)
+		w.topics = append(w.topics, db.TopicCatalog)
 		return w.remove(ctx, "catalog_rule", "rule", id)
 	})
 }

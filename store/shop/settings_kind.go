@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 var settingsKind = kind{
@@ -30,9 +31,9 @@ func (s *settingsSource) check(f *faults) {
 }
 
 func (w *importWriter) settings(ctx context.Context, sources []source) (int, error) {
-	w.topics = append(w.topics, topicSettings)
+	w.topics = append(w.topics, db.TopicSettings)
 	last := sources[len(sources)-1].(*settingsSource)
-	n, err := w.exec(ctx, `
+	n, err := w.Exec(ctx, `
 		UPDATE settings SET page_length = $1, currency = $2, locale = $3
 		WHERE id = 1 AND (page_length <> $1 OR currency <> $2 OR locale <> $3)`,
 		last.PageLength, last.Currency, last.Locale)
@@ -40,7 +41,7 @@ func (w *importWriter) settings(ctx context.Context, sources []source) (int, err
 }
 
 func (e *exporter) settings(ctx context.Context) error {
-	settings, err := readSettings(ctx, e.in)
+	settings, err := db.ReadSettings(ctx, e.in)
 	if err != nil {
 		return err
 	}

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // exporter writes resources of one moment, a line each.
 type exporter struct {
-	in    session
+	in    db.Session
 	out   *bufio.Writer
 	lines int
 }
@@ -27,7 +28,7 @@ func (e *exporter) line(body []byte) error {
 // bodies exports a table that keeps its resources whole.
 func bodies(table string, key ...string) func(*exporter, context.Context) error {
 	return func(e *exporter, ctx context.Context) error {
-		return pages(ctx, e.in, table, strings.Join(key, ", ")+", body", key, keyedBody(len(key)), func(bodies [][]byte) error {
+		return db.Pages(ctx, e.in, table, strings.Join(key, ", ")+", body", key, keyedBody(len(key)), func(bodies [][]byte) error {
 			for _, body := range bodies {
 				if err := e.line(body); err != nil {
 					return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // sourceTable says how a type of source is kept: its columns, the first of
@@ -16,19 +17,19 @@ type sourceTable struct {
 	name    string
 	columns []string
 	keeps   string // a column, beside sequence, that a change leaves as it is
-	row     func(source, *tx) []any
+	row     func(source, *db.Tx) []any
 }
 
-func rowWhole(r source, _ *tx) []any { return []any{r.key(), store.Encode(r)} }
+func rowWhole(r source, _ *db.Tx) []any { return []any{r.key(), store.Encode(r)} }
 
-func rowInOrder(r source, _ *tx) []any { return []any{r.key(), nil, store.Encode(r)} }
+func rowInOrder(r source, _ *db.Tx) []any { return []any{r.key(), nil, store.Encode(r)} }
 
 // upsert is the statement that writes n rows: new ones, and those whose body
 // is different, whose keys it returns. The order of first import and times of
 // creation stay.
 func (table sourceTable) upsert(n int) string {
 	var b strings.Builder
-	b.WriteString(insertText(table.name, table.columns, n))
+	b.WriteString(db.InsertText(table.name, table.columns, n))
 	fmt.Fprintf(&b, " ON CONFLICT (%s) DO UPDATE SET ", table.columns[0])
 	var sets []string
 	for _, column := range table.columns[1:] {
@@ -45,25 +46,25 @@ func (table sourceTable) upsert(n int) string {
 func (table sourceTable) write(w *importWriter, ctx context.Context, sources []source) (changed int, err error) {
 	rows := make([][]any, len(sources))
 	for i, resource := range sources {
-		rows[i] = table.row(resource, w.tx)
+		rows[i] = table.row(resource, w.Tx)
 	}
-	ids, err := w.upsertRows(ctx, table, rows)
+	ids, err := upsertRows(w.Tx, ctx, table, rows)
 	w.touch(table.name, ids...)
 	return len(ids), err
 }
 
 // writeInOrder writes sources that remember the order of their first import.
 func (table sourceTable) writeInOrder(w *importWriter, ctx context.Context, sources []source) (int, error) {
-	sequence, err := w.sequence(ctx, len(sources))
+	sequence, err := w.Sequence(ctx, len(sources))
 	if err != nil {
 		return 0, err
 	}
 	rows := make([][]any, len(sources))
 	for i, resource := range sources {
-		rows[i] = table.row(resource, w.tx)
+		rows[i] = table.row(resource, w.Tx)
 		rows[i][1] = sequence + int64(i)
 	}
-	ids, err := w.upsertRows(ctx, table, rows)
+	ids, err := upsertRows(w.Tx, ctx, table, rows)
 	w.touch(table.name, ids...)
 	return len(ids), err
 }
@@ -73,7 +74,7 @@ func (table sourceTable) writeInOrder(w *importWriter, ctx context.Context, sour
 //
 // They go in the order of their keys: neighbours are on one page, and two
 // imports at once do not wait for each other in a ring.
-func (t *tx) upsertRows(ctx context.Context, table sourceTable, rows [][]any) (changed []string, err error) {
+func upsertRows(t *db.Tx, ctx context.Context, table sourceTable, rows [][]any) (changed []string, err error) {
 	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
 	for _, size := range []int{32, 4, 1} {
 		for len(rows) >= size {
@@ -83,7 +84,7 @@ func (t *tx) upsertRows(ctx context.Context, table sourceTable, rows [][]any) (c
 					args = append(args, textual(value))
 				}
 			}
-			keys, err := collect(ctx, t.session, scalar[string], table.upsert(size), args...)
+			keys, err := db.Collect(ctx, t.Session, db.Scalar[string], table.upsert(size), args...)
 			if err != nil {
 				return changed, err
 			}
@@ -103,9 +104,9 @@ func textual(value any) any {
 }
 
 // createdAt is the time a source gives, else now.
-func createdAt(text string, t *tx) int64 {
+func createdAt(text string, t *db.Tx) int64 {
 	if text == "" {
-		return store.Micros(t.now)
+		return store.Micros(t.Now)
 	}
 	return store.Micros(store.CheckedTime(text))
 }

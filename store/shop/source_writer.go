@@ -5,13 +5,14 @@ import (
 	"errors"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // importWriter writes the sources of one transaction.
 type importWriter struct {
-	*tx
+	*db.Tx
 	store   *Store
-	topics  []topic
+	topics  []db.Topic
 	revised bool // something that catalogs publish
 	touched []authoredChange
 	stocked []string // products whose stock is another
@@ -39,19 +40,19 @@ func (w *importWriter) announce(ctx context.Context) error {
 		}
 	}
 	for _, name := range store.Unique(w.topics) {
-		if err := w.store.changed(ctx, w.tx, name); err != nil {
+		if err := w.store.db.Changed(ctx, w.Tx, name); err != nil {
 			return err
 		}
 	}
-	return w.store.tellImported(ctx, w.tx, w.stocked)
+	return w.store.tellImported(ctx, w.Tx, w.stocked)
 }
 
 // existing tells which ids a table has.
 func (w *importWriter) existing(ctx context.Context, table string, ids []string) (map[string]bool, error) {
 	known := map[string]bool{}
 	err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := in(nil, ids)
-		found, err := collect(ctx, w.session, scalar[string],
+		list, args := db.In(nil, ids)
+		found, err := db.Collect(ctx, w.Session, db.Scalar[string],
 			`SELECT id FROM `+table+` WHERE id IN (`+list+`)`, args...)
 		for _, id := range found {
 			known[id] = true

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // stockKind comes after the ledger, whose lines bring it to what it is: no
@@ -39,22 +40,22 @@ func (w *importWriter) stocks(ctx context.Context, sources []source) (int, error
 		r := resource.(*stockSource)
 		had, known := before[r.ID]
 		if !known {
-			had = &Stock{ProductID: r.ID, CreatedAt: w.now, UpdatedAt: w.now}
+			had = &Stock{ProductID: r.ID, CreatedAt: w.Now, UpdatedAt: w.Now}
 		}
-		want := r.stock(had, w.now)
+		want := r.stock(had, w.Now)
 		if known && *want == *had {
 			continue
 		}
 		balances = append(balances, balance{before[r.ID], want})
 		if want.Available != had.Available || want.Allocated != had.Allocated {
 			lines = append(lines, []any{store.NewID(), r.ID, string(StockSet), want.Available, want.Available - had.Available,
-				want.Allocated - had.Allocated, "import", "", string(w.actor), store.Micros(w.now)})
+				want.Allocated - had.Allocated, "import", "", string(w.Actor), store.Micros(w.Now)})
 		}
 	}
 	if err := w.putStocks(ctx, balances); err != nil {
 		return 0, err
 	}
-	return len(balances), w.insertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
+	return len(balances), w.InsertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
 }
 
 // stock is the balance that the line asks for.
@@ -75,8 +76,8 @@ func (r *stockSource) stock(had *Stock, now time.Time) *Stock {
 func (w *importWriter) stocksByID(ctx context.Context, ids []string) (map[string]*Stock, error) {
 	byID := make(map[string]*Stock, len(ids))
 	err := store.Chunked(store.Unique(ids), 512, func(ids []string) error {
-		list, args := in(nil, ids)
-		stocks, err := collect(ctx, w.session, scanStock, `SELECT `+stockColumns+` FROM stock WHERE product_id IN (`+list+`)`, args...)
+		list, args := db.In(nil, ids)
+		stocks, err := db.Collect(ctx, w.Session, scanStock, `SELECT `+stockColumns+` FROM stock WHERE product_id IN (`+list+`)`, args...)
 		for _, stock := range stocks {
 			byID[stock.ProductID] = stock
 		}
@@ -100,26 +101,26 @@ func (w *importWriter) putStocks(ctx context.Context, balances []balance) error 
 			fresh = append(fresh, row)
 			continue
 		}
-		n, err := w.exec(ctx, `
+		n, err := w.Exec(ctx, `
 			UPDATE stock SET available = $2, allocated = $3, created_at = $4, updated_at = $5, revision = revision + 1
 			WHERE product_id = $1 AND available = $6 AND allocated = $7`, append(row, b.had.Available, b.had.Allocated)...)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			return errRaced
+			return db.ErrRaced
 		}
 	}
 	if len(fresh) == 0 {
 		return nil
 	}
-	if err := w.insertRows(ctx, "stock", strings.Split(stockColumns, ", "), fresh); err != nil {
-		if w.store.dialect.classify(err) == faultDuplicate {
-			return errRaced
+	if err := w.InsertRows(ctx, "stock", strings.Split(stockColumns, ", "), fresh); err != nil {
+		if w.store.db.IsDuplicate(err) {
+			return db.ErrRaced
 		}
 		return err
 	}
-	_, err := w.exec(ctx, `UPDATE counter SET value = value + $1 WHERE name = 'stock'`, len(fresh))
+	_, err := w.Exec(ctx, `UPDATE counter SET value = value + $1 WHERE name = 'stock'`, len(fresh))
 	return err
 }
 
@@ -163,7 +164,7 @@ func (w *importWriter) stockTransactions(ctx context.Context, sources []source) 
 	if err := w.putStocks(ctx, balances); err != nil {
 		return 0, err
 	}
-	return len(lines), w.insertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
+	return len(lines), w.InsertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
 }
 
 // opening is the balance that the line finds.
@@ -189,7 +190,7 @@ func (e *exporter) stocks(ctx context.Context) error {
 		stock, err := scanStock(rows)
 		return []any{stock.ProductID}, stock, err
 	}
-	return pages(ctx, e.in, "stock", stockColumns, []string{"product_id"}, scan, func(stocks []*Stock) error {
+	return db.Pages(ctx, e.in, "stock", stockColumns, []string{"product_id"}, scan, func(stocks []*Stock) error {
 		for _, s := range stocks {
 			if err := e.line(store.Encode(stockSource{Type: "stock", ID: s.ProductID, Available: s.Available, Allocated: s.Allocated,
 				Total: s.Total(), CreatedAt: store.FormatTime(s.CreatedAt), UpdatedAt: store.FormatTime(s.UpdatedAt)})); err != nil {
@@ -205,7 +206,7 @@ func (e *exporter) stockTransactions(ctx context.Context) error {
 		line, err := scanStockTransaction(rows)
 		return []any{store.Micros(line.CreatedAt), line.ID}, line, err
 	}
-	return pages(ctx, e.in, "stock_transaction", stockTransactionColumns, []string{"created_at", "id"}, scan, func(lines []*StockTransaction) error {
+	return db.Pages(ctx, e.in, "stock_transaction", stockTransactionColumns, []string{"created_at", "id"}, scan, func(lines []*StockTransaction) error {
 		for _, l := range lines {
 			r := stockTransactionSource{Type: "stock_transaction", ID: l.ID, ProductID: l.ProductID, Action: string(l.Action),
 				Quantity: l.Quantity, Reason: l.Reason, Reference: l.Reference, Actor: string(l.Actor), CreatedAt: store.FormatTime(l.CreatedAt)}

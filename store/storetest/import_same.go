@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store"
 	"portico/store/shop"
 )
 
@@ -39,7 +40,7 @@ func importUnwritten(e Engine) func(*testing.T) {
 			}
 			text := strings.Join(lines, "")
 			require.Equal(t, len(lines), imported(t, s, text).Changed)
-			ctx, counter := shop.CountStatements(t.Context())
+			ctx, counter := store.CountStatements(t.Context())
 			report, err := s.Import(ctx, actor, file(text), shop.ImportOptions{})
 			require.NoError(t, err)
 			require.Zero(t, report.Changed)
