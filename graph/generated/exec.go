@@ -27104,7 +27104,7 @@ func (ec *executionContext) _Query_settings(ctx context.Context, field graphql.C
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *store.Settings) graphql.Marshaler {
-			return ec.marshalOSettings2ᚖporticoᚋstoreᚋshopᚐSettings(ctx, selections, v)
+			return ec.marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx, selections, v)
 		},
 		true,
 		false,
@@ -28283,7 +28283,7 @@ func (ec *executionContext) _SettingsUpdatePayload_settings(ctx context.Context,
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *store.Settings) graphql.Marshaler {
-			return ec.marshalOSettings2ᚖporticoᚋstoreᚋshopᚐSettings(ctx, selections, v)
+			return ec.marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx, selections, v)
 		},
 		true,
 		false,
@@ -46989,7 +46989,7 @@ func (ec *executionContext) marshalOSecret2ᚖporticoᚋstoreᚋshopᚐSecret(ct
 	return res
 }
 
-func (ec *executionContext) marshalOSettings2ᚖporticoᚋstoreᚋshopᚐSettings(ctx context.Context, sel ast.SelectionSet, v *store.Settings) graphql.Marshaler {
+func (ec *executionContext) marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, sel ast.SelectionSet, v *store.Settings) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

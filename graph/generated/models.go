@@ -4,11 +4,10 @@ package generated
 
 import (
 	"encoding/json"
-	"time"
-
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/shop"
+	"time"
 )
 
 // A new catalog.

@@ -3354,7 +3354,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOSettings2ᚖporticoᚋstoreᚋshopᚐSettings(ctx, f, v)
+		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
 	case 19: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
@@ -5537,7 +5537,7 @@ func (x *planRun) writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnect
 	return x.writePromotionConnection(ctx, f.Of(planPromotionConnection), v)
 }
 
-func (x *planRun) writeOSettings2ᚖporticoᚋstoreᚋshopᚐSettings(ctx context.Context, f *plan.Field, v *store.Settings) bool {
+func (x *planRun) writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, f *plan.Field, v *store.Settings) bool {
 	if v == nil {
 		return false
 	}
