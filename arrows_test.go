@@ -25,7 +25,8 @@ var arrows = map[string][]string{
 	"portico/store":             {}, // the words
 	"portico/store/db":          {"portico/store"},
 	"portico/store/index":       {"portico/store"}, // pure
-	"portico/store/shop":        {"portico/store", "portico/store/db", "portico/store/index", "portico/store/seal"},
+	"portico/store/authoring":   {"portico/store", "portico/store/db"},
+	"portico/store/shop":        {"portico/store", "portico/store/authoring", "portico/store/db", "portico/store/index", "portico/store/seal"},
 	"portico/store/seal":        {}, // pure
 	"portico/store/storetest":   {"portico/store", "portico/store/index", "portico/store/shop", "portico/store/seal", "portico/internal/madeup"},
 	"portico/internal/auth":     {"portico/store", "portico/store/shop", "portico/store/seal", "portico/internal/incoming"},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
 )
 
@@ -60,12 +61,12 @@ func scanCatalog(rows *sql.Rows) (*Catalog, error) {
 
 // Catalog returns a catalog as authored; NOT_FOUND when there is none.
 func (s *Store) Catalog(ctx context.Context, id string) (*Catalog, error) {
-	return authored(ctx, s.db.Reader, catalogList, "catalog", id)
+	return authoring.Authored(ctx, s.db.Reader, catalogList, "catalog", id)
 }
 
 // CatalogsByID returns several catalogs; an unknown one is left out.
 func (s *Store) CatalogsByID(ctx context.Context, ids []string) (map[string]*Catalog, error) {
-	return authoredByID(ctx, s.db.Reader, catalogList, ids)
+	return authoring.AuthoredByID(ctx, s.db.Reader, catalogList, ids)
 }
 
 // Catalogs lists the catalogs, published or not, by id.
@@ -89,10 +90,10 @@ type CatalogChange struct {
 
 func (c CatalogChange) apply(source *catalogSource) {
 	a := &source.Attributes
-	assign(&a.Name, c.Name)
-	assignList(&a.Hierarchies, c.HierarchyIDs)
-	assign(&a.Locale, c.Locale)
-	assign(&a.Currency, c.Currency)
+	authoring.Assign(&a.Name, c.Name)
+	authoring.AssignList(&a.Hierarchies, c.HierarchyIDs)
+	authoring.Assign(&a.Locale, c.Locale)
+	authoring.Assign(&a.Currency, c.Currency)
 	if c.Pricebooks != nil {
 		a.PricebookIDs = []pricebookRank{}
 	}
@@ -105,25 +106,25 @@ func (c CatalogChange) apply(source *catalogSource) {
 // empty id is a new one. INVALID names each member that is wrong;
 // UNPROCESSABLE when a hierarchy or price book is unknown or the id is taken.
 func (s *Store) CreateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
-	return authorRow(ctx, s, actor, catalogList, "catalog", &id, func(ctx context.Context, w *importWriter) error {
-		source := &catalogSource{Type: "catalog", ID: orNewID(&id)}
+	return authorRow(ctx, s, actor, catalogList, "catalog", &id, func(ctx context.Context, w *authoring.Writer) error {
+		source := &catalogSource{Type: "catalog", ID: authoring.OrNewID(&id)}
 		source.Attributes.CreatedAt = store.FormatTime(w.Now)
 		source.Attributes.Hierarchies, source.Attributes.PricebookIDs = []string{}, []pricebookRank{}
 		change.apply(source)
-		return w.create(ctx, catalogKind, source)
+		return w.Create(ctx, catalogKind, source)
 	})
 }
 
 // UpdateCatalog changes a catalog, which shoppers see once it is published.
 // NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a new one.
 func (s *Store) UpdateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
-	return authorRow(ctx, s, actor, catalogList, "catalog", &id, func(ctx context.Context, w *importWriter) error {
+	return authorRow(ctx, s, actor, catalogList, "catalog", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &catalogSource{}
-		if err := w.read(ctx, "catalog", "catalog", id, source); err != nil {
+		if err := w.Read(ctx, "catalog", "catalog", id, source); err != nil {
 			return err
 		}
 		change.apply(source)
-		return w.replace(ctx, catalogKind, source)
+		return w.Replace(ctx, catalogKind, source)
 	})
 }
 
@@ -131,8 +132,8 @@ func (s *Store) UpdateCatalog(ctx context.Context, actor store.Actor, id string,
 // sweep takes its releases, in batches. NOT_FOUND when there is none;
 // UNPROCESSABLE as long as rules name it.
 func (s *Store) DeleteCatalog(ctx context.Context, actor store.Actor, id string) error {
-	return s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
-		if err := w.read(ctx, "catalog", "catalog", id, &catalogSource{}); err != nil {
+	return s.author(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
+		if err := w.Read(ctx, "catalog", "catalog", id, &catalogSource{}); err != nil {
 			return err
 		}
 		rules, err := db.Collect(ctx, w.Session, db.Scalar[string], `SELECT id FROM catalog_rule WHERE catalog_id = $1 ORDER BY sequence, id`, id)
@@ -140,14 +141,14 @@ func (s *Store) DeleteCatalog(ctx context.Context, actor store.Actor, id string)
 			return err
 		}
 		if len(rules) > 0 {
-			return store.Unprocessablef([]string{"id"}, "is the catalog that the rules %s lead to; delete them, or give them another, first", some(rules))
+			return store.Unprocessablef([]string{"id"}, "is the catalog that the rules %s lead to; delete them, or give them another, first", authoring.Some(rules))
 		}
 		if _, err := w.Exec(ctx, `
 			UPDATE release SET superseded_at = $2
 			WHERE catalog_id = $1 AND state = $3 AND superseded_at = 0`, id, store.Micros(w.Now), releasePublished); err != nil {
 			return err
 		}
-		w.topics = append(w.topics, db.TopicCatalog)
-		return w.remove(ctx, "catalog", "catalog", id)
+		w.Topics = append(w.Topics, db.TopicCatalog)
+		return w.Remove(ctx, "catalog", "catalog", id)
 	})
 }

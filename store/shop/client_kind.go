@@ -8,15 +8,16 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
 )
 
 // clientKind goes into an export only where that is asked for: it has the
 // hashes of secrets.
-var clientKind = kind{
-	name: "api_client", create: func() source { return &clientSource{} },
-	write: (*importWriter).clients, export: (*exporter).clients,
-	private: true,
+var clientKind = authoring.Kind{
+	Name: "api_client", Create: func() authoring.Source { return &clientSource{} },
+	Write: writeClients, Export: exportClients,
+	Private: true,
 }
 
 // clientSource is an API client, with the hash of its secret where the export
@@ -31,27 +32,27 @@ type clientSource struct {
 	RevokedAt  string   `json:"revoked_at,omitempty"`
 }
 
-func (c *clientSource) key() string { return c.ID }
+func (c *clientSource) Key() string { return c.ID }
 
-func (c *clientSource) check(f *faults) {
-	f.id("id", &c.ID)
-	f.required("name", c.Name, 255)
+func (c *clientSource) Check(f *authoring.Faults) {
+	f.ID("id", &c.ID)
+	f.Required("name", c.Name, 255)
 	for i, scope := range c.Scopes {
 		if !slices.Contains(Scopes(), scope) {
-			f.add("scopes."+strconv.Itoa(i), "must be a known scope, not %q", store.Short(scope))
+			f.Add("scopes."+strconv.Itoa(i), "must be a known scope, not %q", store.Short(scope))
 		}
 	}
 	if c.CreatedAt == "" {
-		f.add("created_at", "is required")
+		f.Add("created_at", "is required")
 	}
-	f.time("created_at", &c.CreatedAt)
-	f.time("revoked_at", &c.RevokedAt)
+	f.Time("created_at", &c.CreatedAt)
+	f.Time("revoked_at", &c.RevokedAt)
 }
 
-// clients writes API clients; a line without a hash leaves the secret alone,
+// writeClients writes API clients; a line without a hash leaves the secret alone,
 // and a new client without one cannot log in. One that was revoked stays so.
-func (w *importWriter) clients(ctx context.Context, sources []source) (changed int, err error) {
-	w.topics = append(w.topics, db.TopicClients)
+func writeClients(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (changed int, err error) {
+	w.Topics = append(w.Topics, db.TopicClients)
 	for _, resource := range sources {
 		c := resource.(*clientSource)
 		var revoked int64
@@ -76,8 +77,8 @@ func (w *importWriter) clients(ctx context.Context, sources []source) (changed i
 	return changed, nil
 }
 
-func (e *exporter) clients(ctx context.Context) error {
-	lines, err := db.Collect(ctx, e.in, func(rows *sql.Rows) (*clientSource, error) {
+func exportClients(e *authoring.Exporter, ctx context.Context) error {
+	lines, err := db.Collect(ctx, e.In, func(rows *sql.Rows) (*clientSource, error) {
 		c := &clientSource{Type: "api_client"}
 		var scopes string
 		var created, revoked int64
@@ -89,7 +90,7 @@ func (e *exporter) clients(ctx context.Context) error {
 		return c, err
 	}, `SELECT id, name, secret_hash, scopes, created_at, revoked_at FROM api_client ORDER BY id`)
 	for _, line := range lines {
-		if err := e.line(store.Encode(line)); err != nil {
+		if err := e.Line(store.Encode(line)); err != nil {
 			return err
 		}
 	}

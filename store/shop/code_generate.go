@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
 )
 
@@ -29,15 +30,15 @@ type CodeGeneration struct {
 // check finds every fault, and tells how many guesses it takes on average to
 // find one of the codes.
 func (g CodeGeneration) check() (pattern codePattern, odds float64, err error) {
-	f := &faults{}
-	pattern, f.list = newCodePattern(g.Pattern, g.Alphabet)
-	f.within("count", int64(g.Count), 1, MaxGeneratedCodes)
+	f := &authoring.Faults{}
+	pattern, f.List = newCodePattern(g.Pattern, g.Alphabet)
+	f.Within("count", int64(g.Count), 1, MaxGeneratedCodes)
 	if g.Uses != nil {
-		f.within("uses", int64(*g.Uses), 1, MaxStock)
+		f.Within("uses", int64(*g.Uses), 1, store.MaxStock)
 	}
-	f.consumeUnit("consumeUnit", g.ConsumeUnit)
-	if len(f.list) > 0 {
-		return pattern, 0, f.list
+	checkConsumeUnit(f, "consumeUnit", g.ConsumeUnit)
+	if len(f.List) > 0 {
+		return pattern, 0, f.List
 	}
 	odds, err = pattern.odds(g.Count)
 	return pattern, odds, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
 	"portico/store/index"
 )
@@ -69,7 +70,7 @@ func (p *plan) findBase(ctx context.Context, s *Store, locale string) error {
 	if err != nil || base.format != releaseFormat || base.Locale != locale {
 		return ignoreNotFound(err)
 	}
-	changes, complete, err := changedSince(ctx, p.in, base.Revision)
+	changes, complete, err := authoring.ChangedSince(ctx, p.in, base.Revision)
 	if err != nil || !complete || len(changes["price_modifier"]) > 0 || slices.Contains(changes["catalog"], base.CatalogID) {
 		return err
 	}

@@ -146,7 +146,7 @@ func (p *ProductSource) appendRelationships(dst []byte, l links) []byte {
 	}
 	dst = append(dst, "]}"...)
 	dst = append(store.AppendName(dst, "main_image"), `{"data":`...)
-	image := p.Relationships.MainImage.id()
+	image := p.Relationships.MainImage.ID()
 	if !l.hasFile(image) {
 		image = ""
 	}

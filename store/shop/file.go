@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
 )
 
@@ -46,14 +47,14 @@ type FileDimensions struct {
 	Height int `json:"height"`
 }
 
-func (f *File) key() string { return f.ID }
+func (f *File) Key() string { return f.ID }
 
-func (f *File) check(fault *faults) {
-	fault.id("id", &f.ID)
-	fault.required("file_name", f.FileName, maxName)
-	fault.text("mime_type", f.MimeType, maxName)
-	fault.required("link.href", f.Link.Href, 4096)
-	fault.time("meta.timestamps.created_at", &f.Meta.Timestamps.CreatedAt)
+func (f *File) Check(fault *authoring.Faults) {
+	fault.ID("id", &f.ID)
+	fault.Required("file_name", f.FileName, authoring.MaxName)
+	fault.Text("mime_type", f.MimeType, authoring.MaxName)
+	fault.Required("link.href", f.Link.Href, 4096)
+	fault.Time("meta.timestamps.created_at", &f.Meta.Timestamps.CreatedAt)
 }
 
 // AppendJSON appends the file in the contract's shape.
@@ -152,10 +153,10 @@ func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, e
 	})
 }
 
-var fileKind = kind{
-	name: "file", create: func() source { return &File{} },
-	write: fileTable.write, export: bodies("file", "id"),
-	published: true, whole: &fileTable,
+var fileKind = authoring.Kind{
+	Name: "file", Create: func() authoring.Source { return &File{} },
+	Write: fileTable.Write, Export: authoring.Bodies("file", "id"),
+	Published: true, Whole: &fileTable,
 }
 
-var fileTable = sourceTable{name: "file", columns: []string{"id", "body"}, row: rowWhole}
+var fileTable = authoring.Table{Name: "file", Columns: []string{"id", "body"}, Row: authoring.RowWhole}

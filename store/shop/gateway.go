@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
 )
 
@@ -226,14 +227,14 @@ func (c *GatewayChange) check(slug GatewaySlug) (faults store.Errors) {
 			faults = append(faults, store.Unprocessablef([]string{member.name}, "belongs to the card processor; the manual gateway takes no credentials"))
 		case member.length == 0:
 			faults = append(faults, store.Unprocessablef([]string{member.name}, "must not be empty; leave it out to keep what is there"))
-		case member.length > maxName:
-			faults = append(faults, store.Unprocessablef([]string{member.name}, "must be at most %d bytes, not %d", maxName, member.length))
+		case member.length > authoring.MaxName:
+			faults = append(faults, store.Unprocessablef([]string{member.name}, "must be at most %d bytes, not %d", authoring.MaxName, member.length))
 		case !member.clean:
 			faults = append(faults, store.Invalidf([]string{member.name}, "must be UTF-8 text without NUL"))
 		}
 	}
-	if c.Name != nil && len(*c.Name) > maxName {
-		faults = append(faults, store.Unprocessablef([]string{"name"}, "must be at most %d bytes, not %d", maxName, len(*c.Name)))
+	if c.Name != nil && len(*c.Name) > authoring.MaxName {
+		faults = append(faults, store.Unprocessablef([]string{"name"}, "must be at most %d bytes, not %d", authoring.MaxName, len(*c.Name)))
 	}
 	if c.Name != nil && !store.CleanText(*c.Name) {
 		faults = append(faults, store.Invalidf([]string{"name"}, "must be UTF-8 text without NUL"))
@@ -287,9 +288,9 @@ func (c *GatewayChange) applied(g *Gateway) *gatewaySource {
 	if c.Name != nil && *c.Name != "" {
 		source.Name = *c.Name
 	}
-	assign(&source.Enabled, c.Enabled)
-	assign(&source.Test, c.Test)
-	assign(&source.MerchantID, c.MerchantID)
-	assign(&source.Login, c.Username)
+	authoring.Assign(&source.Enabled, c.Enabled)
+	authoring.Assign(&source.Test, c.Test)
+	authoring.Assign(&source.MerchantID, c.MerchantID)
+	authoring.Assign(&source.Login, c.Username)
 	return source
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
 )
 
@@ -17,15 +18,15 @@ const MaxAttached = 1000
 // attached keep their place. NOT_FOUND for an unknown node; UNPROCESSABLE
 // names each product that there is not, and a list out of bounds.
 func (s *Store) AttachProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
-	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *importWriter, _ *nodeSource) error {
-		known, err := w.existing(ctx, "product", store.IDsOnly(productIDs))
+	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *authoring.Writer, _ *nodeSource) error {
+		known, err := w.Existing(ctx, "product", store.IDsOnly(productIDs))
 		if err != nil {
 			return err
 		}
 		if err := store.RefusedRows(eachProduct(productIDs, func(id string) bool { return known[id] }, "names no product: %q")); err != nil {
 			return err
 		}
-		attached, err := w.attached(ctx, id, productIDs)
+		attached, err := attached(w, ctx, id, productIDs)
 		if err != nil {
 			return err
 		}
@@ -38,7 +39,7 @@ func (s *Store) AttachProducts(ctx context.Context, actor store.Actor, id string
 		for i, product := range fresh {
 			rows[i] = []any{id, place + int64(i), product}
 		}
-		w.touch("product", fresh...)
+		w.Touch("product", fresh...)
 		return w.InsertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
 	})
 }
@@ -47,10 +48,10 @@ func (s *Store) AttachProducts(ctx context.Context, actor store.Actor, id string
 // that are not attached are passed over. NOT_FOUND for an unknown node;
 // UNPROCESSABLE for a list out of bounds.
 func (s *Store) DetachProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
-	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *importWriter, source *nodeSource) error {
+	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *authoring.Writer, source *nodeSource) error {
 		curated := &source.Attributes.CuratedProducts
 		*curated = slices.DeleteFunc(*curated, func(id string) bool { return slices.Contains(productIDs, id) })
-		return w.detach(ctx, id, store.IDsOnly(productIDs))
+		return detach(w, ctx, id, store.IDsOnly(productIDs))
 	})
 }
 
@@ -58,12 +59,12 @@ func (s *Store) DetachProducts(ctx context.Context, actor store.Actor, id string
 // most MaxCurated, each attached to it. NOT_FOUND for an unknown node;
 // UNPROCESSABLE names each product that is not attached, or there twice.
 func (s *Store) CurateProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
-	return s.changeNode(ctx, actor, id, func(ctx context.Context, w *importWriter, source *nodeSource) error {
+	return s.changeNode(ctx, actor, id, func(ctx context.Context, w *authoring.Writer, source *nodeSource) error {
 		source.Attributes.CuratedProducts = productIDs
 		if len(productIDs) > MaxCurated {
 			return nil // which the check of the node says
 		}
-		attached, err := w.attached(ctx, id, productIDs)
+		attached, err := attached(w, ctx, id, productIDs)
 		if err != nil {
 			return err
 		}
@@ -80,7 +81,7 @@ func (s *Store) CurateProducts(ctx context.Context, actor store.Actor, id string
 
 // changeAttached holds a list of products against its bounds, and changes the
 // node by it.
-func (s *Store) changeAttached(ctx context.Context, actor store.Actor, id string, productIDs []string, change func(context.Context, *importWriter, *nodeSource) error) (*AuthoredNode, error) {
+func (s *Store) changeAttached(ctx context.Context, actor store.Actor, id string, productIDs []string, change func(context.Context, *authoring.Writer, *nodeSource) error) (*AuthoredNode, error) {
 	if len(productIDs) == 0 || len(productIDs) > MaxAttached {
 		return nil, store.Unprocessablef([]string{"productIds"}, "must hold between 1 and %d products, not %d", MaxAttached, len(productIDs))
 	}
@@ -98,7 +99,7 @@ func eachProduct(ids []string, good func(id string) bool, format string) (faults
 }
 
 // attached tells which of some products are attached to a node.
-func (w *importWriter) attached(ctx context.Context, nodeID string, productIDs []string) (map[string]bool, error) {
+func attached(w *authoring.Writer, ctx context.Context, nodeID string, productIDs []string) (map[string]bool, error) {
 	attached := map[string]bool{}
 	err := store.Chunked(store.IDsOnly(productIDs), 512, func(ids []string) error {
 		places, args := db.In([]any{nodeID}, ids)

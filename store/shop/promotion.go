@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
 )
 
@@ -158,7 +159,7 @@ func newPromotion(source *promotionSource, at time.Time) *Promotion {
 	if n := source.MaxApplicationsPerCart; n > 0 {
 		p.MaxApplicationsPerCart = &n
 	}
-	assign(&p.Description, source.Description)
+	authoring.Assign(&p.Description, source.Description)
 	for _, c := range schema.Currencies {
 		p.Currencies = append(p.Currencies, PromotionCurrency{c.Currency, c.Amount, c.Percentage})
 	}

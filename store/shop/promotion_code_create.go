@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
 )
 
@@ -23,19 +24,19 @@ type NewCode struct {
 
 // check finds what is wrong with a code.
 func (c NewCode) check() (list store.Errors) {
-	f := &faults{}
-	f.codeText("code", c.Code)
-	f.consumeUnit("consumeUnit", c.ConsumeUnit)
+	f := &authoring.Faults{}
+	checkCodeText(f, "code", c.Code)
+	checkConsumeUnit(f, "consumeUnit", c.ConsumeUnit)
 	if c.MaxUses != nil {
-		f.within("uses", int64(*c.MaxUses), 1, MaxStock)
+		f.Within("uses", int64(*c.MaxUses), 1, store.MaxStock)
 	}
-	f.codeUser("user", c.User)
-	return f.list
+	checkCodeUser(f, "user", c.User)
+	return f.List
 }
 
-func (f *faults) consumeUnit(member string, unit ConsumeUnit) {
+func checkConsumeUnit(f *authoring.Faults, member string, unit ConsumeUnit) {
 	if unit != "" {
-		f.oneOf(member, string(unit), string(PerCart), string(PerItem))
+		f.OneOf(member, string(unit), string(PerCart), string(PerItem))
 	}
 }
 
@@ -62,8 +63,8 @@ func (s *Store) CreatePromotionCodes(ctx context.Context, actor store.Actor, pro
 // createAlone makes the codes of one request in a write of its own, and tells
 // of each that is wrong.
 func (s *Store) createAlone(r *createRequest) {
-	f, asked := &faults{}, r.In
-	f.consumeUnit("consumeUnit", asked.unit)
+	f, asked := &authoring.Faults{}, r.In
+	checkConsumeUnit(f, "consumeUnit", asked.unit)
 	likely := true // that all is well
 	create := func(ctx context.Context, t *db.Tx) (out madeCodes, err error) {
 		if out.promotion, err = lockPromotion(t, ctx, "promotionId", asked.promotionID); err != nil {
@@ -78,7 +79,7 @@ func (s *Store) createAlone(r *createRequest) {
 		case len(asked.codes) > MaxCodes:
 			return out, store.Unprocessablef([]string{"codes"}, "must be at most %d, not %d; send them in several requests", MaxCodes, len(asked.codes))
 		}
-		out.made, err = addCodes(t, ctx, out.promotion, asked.codes, asked.unit, slices.Clone(f.list), likely)
+		out.made, err = addCodes(t, ctx, out.promotion, asked.codes, asked.unit, slices.Clone(f.List), likely)
 		return out, err
 	}
 	key := store.KeyGiven(r.Ctx)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
 )
 
@@ -26,11 +27,11 @@ func newCodeList(promotionID string, codes []NewCode, unit ConsumeUnit) newCodes
 	if !list.plain {
 		return list
 	}
-	f := &faults{}
-	f.consumeUnit("consumeUnit", unit)
+	f := &authoring.Faults{}
+	checkConsumeUnit(f, "consumeUnit", unit)
 	seen := make(map[string]bool, len(codes))
 	for _, c := range codes {
-		if len(f.list) > 0 || len(c.check()) > 0 || seen[c.Code] {
+		if len(f.List) > 0 || len(c.check()) > 0 || seen[c.Code] {
 			list.plain = false
 			return list
 		}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
 	"portico/store/index"
 )
@@ -34,15 +35,15 @@ type PromotionChange struct {
 }
 
 func (c PromotionChange) apply(source *promotionSource) {
-	assign(&source.Name, c.Name)
+	authoring.Assign(&source.Name, c.Name)
 	if c.Description != nil {
 		source.Description = c.Description
 	}
-	assign(&source.PromotionType, (*string)(c.Type))
-	assign(&source.Start, c.Start)
-	assign(&source.End, c.End)
-	assignList(&source.MinCartValue, sourceAmounts(c.MinCartValue))
-	assignList(&source.MaxDiscountValue, sourceAmounts(c.MaxDiscountValue))
+	authoring.Assign(&source.PromotionType, (*string)(c.Type))
+	authoring.Assign(&source.Start, c.Start)
+	authoring.Assign(&source.End, c.End)
+	authoring.AssignList(&source.MinCartValue, sourceAmounts(c.MinCartValue))
+	authoring.AssignList(&source.MaxDiscountValue, sourceAmounts(c.MaxDiscountValue))
 	if c.Enabled != nil {
 		source.Enabled = *c.Enabled
 	}
@@ -107,7 +108,7 @@ func (s *Store) CreatePromotion(ctx context.Context, actor store.Actor, id strin
 		if err != nil {
 			return nil, err
 		}
-		source := &promotionSource{Type: "promotion", ID: orNewID(&id), CreatedAt: store.FormatTime(w.Now), UpdatedAt: store.FormatTime(w.Now)}
+		source := &promotionSource{Type: "promotion", ID: authoring.OrNewID(&id), CreatedAt: store.FormatTime(w.Now), UpdatedAt: store.FormatTime(w.Now)}
 		change.apply(source)
 		if faults := promotionFaults(source); len(faults) > 0 {
 			return nil, faults
@@ -119,7 +120,7 @@ func (s *Store) CreatePromotion(ctx context.Context, actor store.Actor, id strin
 		if had[source.ID] != nil {
 			return nil, store.Unprocessablef([]string{"id"}, "is taken: %q; leave it out for a new one", source.ID)
 		}
-		if _, err := w.putPromotion(ctx, nil, source, number); err != nil {
+		if _, err := putPromotion(w, ctx, nil, source, number); err != nil {
 			return nil, err
 		}
 		return readPromotion(w.Tx, ctx, source.ID)
@@ -168,7 +169,7 @@ func (s *Store) UpdatePromotion(ctx context.Context, actor store.Actor, id strin
 		if !bytes.Equal(store.Encode(source), had.body) {
 			source.UpdatedAt = store.FormatTime(w.Now)
 		}
-		if _, err := w.putPromotion(ctx, had, source, had.number); err != nil {
+		if _, err := putPromotion(w, ctx, had, source, had.number); err != nil {
 			return nil, err
 		}
 		result.Promotion, err = readPromotion(w.Tx, ctx, had.ID)
@@ -199,23 +200,23 @@ func (s *Store) DeletePromotion(ctx context.Context, actor store.Actor, id strin
 
 // beginPromotion begins a write of a promotion, of which there is one at a
 // time; number is for a new one.
-func (s *Store) beginPromotion(ctx context.Context, t *db.Tx) (w *importWriter, number int64, err error) {
+func (s *Store) beginPromotion(ctx context.Context, t *db.Tx) (w *authoring.Writer, number int64, err error) {
 	number, err = t.Sequence(ctx, 1)
-	return &importWriter{Tx: t, store: s}, number, err
+	return &authoring.Writer{Tx: t, DB: s.db}, number, err
 }
 
 // promotionFaults are what is wrong with a promotion, members named as the
 // inputs have them.
 func promotionFaults(source *promotionSource) store.Errors {
-	f := &faults{}
-	source.check(f)
+	f := &authoring.Faults{}
+	source.Check(f)
 	source.checkMaximum(f)
-	for i, fault := range f.list {
+	for i, fault := range f.List {
 		if fault.Path[0] != "schema" { // which is JSON, and keeps its spelling
-			f.list[i] = asInput(fault)
+			f.List[i] = authoring.AsInput(fault)
 		}
 	}
-	return f.list
+	return f.List
 }
 
 // newFaults are those that did not stand before: what was written when less
@@ -284,7 +285,7 @@ func codesLost(t *db.Tx, ctx context.Context, had *Promotion, source *promotionS
 // putPromotion writes a checked source over the promotion that was read and
 // locked, nil for a new one, with what follows for its codes. It tells
 // whether anything was different.
-func (w *importWriter) putPromotion(ctx context.Context, had *Promotion, source *promotionSource, number int64) (bool, error) {
+func putPromotion(w *authoring.Writer, ctx context.Context, had *Promotion, source *promotionSource, number int64) (bool, error) {
 	created := w.Now
 	if had != nil {
 		number, created = had.number, had.CreatedAt
@@ -310,7 +311,7 @@ func (w *importWriter) putPromotion(ctx context.Context, had *Promotion, source 
 		    start_at = excluded.start_at, end_at = excluded.end_at, created_at = excluded.created_at,
 		    updated_at = excluded.updated_at, body = excluded.body`,
 		source.ID, number, source.Epoch, source.Name, nameKey(source.Name), index.Fold(source.Name), source.PromotionType, source.Enabled, source.Automatic,
-		store.Micros(store.CheckedTime(source.Start)), store.Micros(store.CheckedTime(source.End)), store.Micros(created), createdAt(source.UpdatedAt, w.Tx), string(body))
+		store.Micros(store.CheckedTime(source.Start)), store.Micros(store.CheckedTime(source.End)), store.Micros(created), authoring.CreatedAt(source.UpdatedAt, w.Tx), string(body))
 	if err != nil {
 		return false, err
 	}
@@ -319,11 +320,11 @@ func (w *importWriter) putPromotion(ctx context.Context, had *Promotion, source 
 	if source.UpdatedAt != "" {
 		p.UpdatedAt = w.Now
 	}
-	return true, w.keepCodes(ctx, had, p)
+	return true, keepCodes(w, ctx, had, p)
 }
 
 // keepCodes does to a promotion's codes what follows from its change.
-func (w *importWriter) keepCodes(ctx context.Context, had, p *Promotion) error {
+func keepCodes(w *authoring.Writer, ctx context.Context, had, p *Promotion) error {
 	raised := had != nil && had.epoch != p.epoch
 	if raised {
 		if err := purgeLater(w.Tx, ctx, had); err != nil {

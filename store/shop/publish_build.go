@@ -204,7 +204,7 @@ func (p *plan) prices(ctx context.Context, sources map[uint32]*ProductSource) (m
 			if err := json.Unmarshal(body, &price); err != nil {
 				return price, err
 			}
-			ofBook, book := bySKU[price.Attributes.SKU], price.Relationships.Pricebook.id()
+			ofBook, book := bySKU[price.Attributes.SKU], price.Relationships.Pricebook.ID()
 			if ofBook == nil {
 				ofBook = map[string]*priceSource{}
 				bySKU[price.Attributes.SKU] = ofBook

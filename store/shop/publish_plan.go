@@ -114,7 +114,7 @@ func (p *plan) hierarchy(ctx context.Context, id string) ([]*CatalogNode, error)
 			Description: source.Attributes.Description, HierarchyID: id, UpdatedAt: store.FromMicros(updated),
 			curated: source.Attributes.CuratedProducts}
 		if node.Kind == KindNode {
-			node.ParentID = cmp.Or(source.Relationships.Parent.id(), id)
+			node.ParentID = cmp.Or(source.Relationships.Parent.ID(), id)
 		}
 		return node, nil
 	}, `

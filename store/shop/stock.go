@@ -9,10 +9,6 @@ import (
 	"portico/store/db"
 )
 
-// MaxStock bounds a stock record's total, so that it fits every client's
-// 32-bit integer.
-const MaxStock = 1<<31 - 1
-
 // Stock is how many units of a product there are (spec: Stock record).
 // Available and Allocated are never negative; their sum is at most MaxStock.
 type Stock struct {

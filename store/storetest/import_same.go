@@ -131,7 +131,7 @@ func importComponents(e Engine) func(*testing.T) {
 		require.NotEmpty(t, want)
 		_, err := db.Exec(`DELETE FROM product_component`)
 		require.NoError(t, err)
-		text, err := os.ReadFile("migrations/0012_component.sql")
+		text, err := os.ReadFile("../db/migrations/0012_component.sql")
 		require.NoError(t, err)
 		for statement := range strings.SplitSeq(string(text), ";\n") {
 			if strings.HasPrefix(strings.TrimSpace(statement), "INSERT") {

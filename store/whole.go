@@ -1,4 +1,4 @@
-package shop
+package store
 
 import (
 	"bytes"
@@ -14,16 +14,16 @@ import (
 func DecodeJSON(raw []byte, into any) error {
 	err := json.Unmarshal(raw, into)
 	if mistyped := new(json.UnmarshalTypeError); errors.As(err, &mistyped) {
-		if plain := plainNumbers(raw, reflect.TypeOf(into)); plain != nil {
+		if plain := PlainNumbers(raw, reflect.TypeOf(into)); plain != nil {
 			return json.Unmarshal(plain, into)
 		}
 	}
 	return err
 }
 
-// plainNumbers writes numbers as digits where the shape takes whole numbers and
+// PlainNumbers writes numbers as digits where the shape takes whole numbers and
 // they are; nil when there are none to change.
-func plainNumbers(raw []byte, shape reflect.Type) []byte {
+func PlainNumbers(raw []byte, shape reflect.Type) []byte {
 	w := &shapeWalk{raw: raw, decoder: json.NewDecoder(bytes.NewReader(raw)), next: shape}
 	w.decoder.UseNumber()
 	for {
@@ -70,7 +70,7 @@ func (w *shapeWalk) take(token json.Token) {
 		if top := w.top(); top != nil && top.object && !top.valueDue {
 			top.valueDue, w.next = true, nil
 			if top.shape != nil && (top.shape.Kind() == reflect.Struct || top.shape.Kind() == reflect.Map) {
-				w.next, _ = memberType(top.shape, token)
+				w.next, _ = MemberType(top.shape, token)
 			}
 			return
 		}
@@ -123,8 +123,8 @@ func transparent(shape reflect.Type) reflect.Type {
 	return shape
 }
 
-// parseWhole reads a whole number of JSON.
-func parseWhole(raw []byte) (int64, error) {
+// ParseWhole reads a whole number of JSON.
+func ParseWhole(raw []byte) (int64, error) {
 	digits, ok := wholeNumber(string(raw))
 	if !ok {
 		return 0, strconv.ErrSyntax
@@ -168,7 +168,9 @@ func wholeNumber(number string) (digits string, ok bool) {
 	return all, true
 }
 
-func memberType(shape reflect.Type, name string) (reflect.Type, bool) {
+// MemberType is the type of what a JSON object has under a name, as
+// encoding/json finds it.
+func MemberType(shape reflect.Type, name string) (reflect.Type, bool) {
 	if shape.Kind() == reflect.Map {
 		return shape.Elem(), true
 	}

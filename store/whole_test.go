@@ -1,4 +1,4 @@
-package shop
+package store
 
 import (
 	"encoding/json"

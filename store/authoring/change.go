@@ -1,4 +1,4 @@
-package shop
+package authoring
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"portico/store/db"
 )
 
-// authoredChange is a resource that was written: its table and its id, or for
+// change is a resource that was written: its table and its id, or for
 // a price its SKU. What else a product shows it for, a publication finds out.
-type authoredChange struct{ table, id string }
+type change struct{ table, id string }
 
 // tracked are the tables whose writes are noted one by one. Of hierarchies
 // a release keeps all there is, so those are compared instead; of nodes too,
@@ -23,18 +23,18 @@ var tracked = []string{"catalog", "file", "node", "price", "price_modifier", "pr
 // all, and the next publications are whole.
 const maxTracked = 50_000
 
-// touch notes that rows of a table were written.
-func (w *importWriter) touch(table string, ids ...string) {
+// Touch notes that rows of a table were written.
+func (w *Writer) Touch(table string, ids ...string) {
 	if !slices.Contains(tracked, table) {
 		return
 	}
 	for _, id := range ids {
-		w.touched = append(w.touched, authoredChange{table, id})
+		w.touched = append(w.touched, change{table, id})
 	}
 }
 
 // track begins a revision, and keeps what was touched in it.
-func (w *importWriter) track(ctx context.Context) error {
+func (w *Writer) track(ctx context.Context) error {
 	revision, _, err := db.One(ctx, w.Session, db.Scalar[int64], `UPDATE counter SET value = value + 1 WHERE name = 'revision' RETURNING value`)
 	if err != nil || len(w.touched) == 0 {
 		return err
@@ -47,7 +47,7 @@ func (w *importWriter) track(ctx context.Context) error {
 	if kept > maxTracked {
 		return w.forget(ctx, revision)
 	}
-	slices.SortFunc(changes, func(a, b authoredChange) int {
+	slices.SortFunc(changes, func(a, b change) int {
 		return strings.Compare(a.table+" "+a.id, b.table+" "+b.id)
 	})
 	rows := make([][]any, len(changes))
@@ -58,7 +58,7 @@ func (w *importWriter) track(ctx context.Context) error {
 }
 
 // forget drops the changes of all revisions up to this one.
-func (w *importWriter) forget(ctx context.Context, revision int64) error {
+func (w *Writer) forget(ctx context.Context, revision int64) error {
 	for _, statement := range []string{
 		`UPDATE counter SET value = 0 WHERE name = 'tracked'`,
 		`DELETE FROM authored_change`,
@@ -71,15 +71,15 @@ func (w *importWriter) forget(ctx context.Context, revision int64) error {
 	return err
 }
 
-// changedSince are the ids that were written after a revision, each once, by
+// ChangedSince are the ids that were written after a revision, each once, by
 // table; complete is false when they are no longer all known.
-func changedSince(ctx context.Context, in db.Session, revision int64) (byTable map[string][]string, complete bool, err error) {
+func ChangedSince(ctx context.Context, in db.Session, revision int64) (byTable map[string][]string, complete bool, err error) {
 	from, _, err := db.One(ctx, in, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'tracked_from'`)
 	if err != nil || revision < from {
 		return nil, false, err
 	}
 	byTable = map[string][]string{}
-	_, err = db.Collect(ctx, in, func(rows *sql.Rows) (c authoredChange, err error) {
+	_, err = db.Collect(ctx, in, func(rows *sql.Rows) (c change, err error) {
 		err = rows.Scan(&c.table, &c.id)
 		byTable[c.table] = append(byTable[c.table], c.id)
 		return c, err
