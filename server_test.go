@@ -1,289 +1,260 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"portico/rest/resttest"
+	"portico/graph"
+	"portico/internal/auth"
+	"portico/internal/cli"
+	"portico/internal/demo"
+	"portico/internal/web"
+	"portico/store"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
-// TestMain lets the tests run portico as a process of its own, which they can
-// kill: the test binary under that name is portico.
-func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "portico" {
-		main()
+// Here is what must look into the program; internal/e2e has it as its users do.
+//
+// What a request pays is counted at the whole handler, all layers included, and
+// measured by the benchmarks:
+//
+//	go test -run - -bench Hot .
+//
+// PORTICO_BENCH_SHOP names an import file to measure with, in place of the
+// demo's shop.
+
+// hot is a running server without its listener.
+type hot struct {
+	*app
+	handler http.Handler
+	token   string
+	node    string // with the longest list of products
+}
+
+func heat(t testing.TB, flags ...string) *hot {
+	t.Helper()
+	h := cool(t, flags...)
+	a := h.app
+	if path := os.Getenv("PORTICO_BENCH_SHOP"); path != "" {
+		h.fill(t, path)
+	} else {
+		require.NoError(t, demo.Fill(t.Context(), a.store))
 	}
-	storetest.Main(m)
+	require.NoError(t, a.store.WarmStock(t.Context())) // as a server does at its start
+	client, _, err := a.store.CreateClient(t.Context(), "test", "test", nil)
+	require.NoError(t, err)
+	token, err := a.tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client.ID, Scopes: client.Scopes, Lifetime: time.Hour})
+	require.NoError(t, err)
+	h.token = token.AccessToken
+	return h
 }
 
-// portico runs a command line in this process.
-func portico(t *testing.T, args ...string) (code int, stdout, stderr string) {
+// cool is one with nothing in its store.
+func cool(t testing.TB, flags ...string) *hot {
 	t.Helper()
-	var out, err bytes.Buffer
-	code = run(t.Context(), args, &out, &err)
-	return code, out.String(), err.String()
+	url := "file:" + filepath.Join(t.TempDir(), "hot.db")
+	c := &commands{}
+	parser, err := cli.Parser(c, cli.Streams{Out: io.Discard, Err: io.Discard})
+	require.NoError(t, err)
+	_, err = parser.Parse(append([]string{"serve", "--synchronous", "OFF", "--database-url", url, "--seal-key", strings.Repeat("QUFB", 10) + "QUE="}, flags...))
+	require.NoError(t, err)
+	lines := web.NewLines(io.Discard)
+	a, err := c.Serve.open(t.Context(), web.Logger(slog.New(slog.NewJSONHandler(lines, nil))))
+	require.NoError(t, err)
+	t.Cleanup(func() { a.store.Close() })
+	a.lines = lines
+	return &hot{app: a, handler: a.handler(), node: "node-coffee"}
 }
 
-// good runs a command line that must succeed, and returns its answer.
-func good(t *testing.T, args ...string) string {
-	t.Helper()
-	code, stdout, stderr := portico(t, args...)
-	require.Zero(t, code, "%s: %s", args, stderr)
-	return stdout
-}
-
-// database is the flags for a new SQLite database, in a directory of its own.
-func database(t *testing.T) (flags []string, path string) {
-	t.Helper()
-	path = filepath.Join(t.TempDir(), "portico.db")
-	return []string{"--database-url", "file:" + path, "--synchronous", "OFF"}, path
-}
-
-// served is a running server.
-type served struct {
-	url    string
-	admin  string        // of --admin-addr, if any
-	stdout *bytes.Buffer // complete once it has ended
-	log    []map[string]any
-	stop   func() (code int) // may be called again
-}
-
-// serving starts a server on a free port and waits until it is ready.
-func serving(t *testing.T, args ...string) *served {
-	t.Helper()
-	s := &served{stdout: &bytes.Buffer{}}
-	ctx, cancel := context.WithCancel(t.Context())
-	logged, stderr := io.Pipe()
-	ended, code := make(chan struct{}), 0
-	go func() {
-		defer close(ended)
-		code = run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...), s.stdout, stderr)
-		stderr.Close()
-	}()
-	ready, read := make(chan map[string]any, 1), make(chan struct{})
-	go func() {
-		defer close(read)
-		defer close(ready)
-		lines := bufio.NewScanner(logged)
-		for lines.Scan() {
-			line := map[string]any{}
-			if json.Unmarshal(lines.Bytes(), &line) != nil {
-				line["msg"] = lines.Text()
-			}
-			s.log = append(s.log, line)
-			if line["msg"] == "ready" {
-				ready <- line
-			}
+// fill imports a shop and publishes it.
+func (h *hot) fill(t testing.TB, path string) {
+	_, err := h.store.Import(t.Context(), "test", func() (io.ReadCloser, error) { return os.Open(path) }, shop.ImportOptions{})
+	require.NoError(t, err)
+	ids, err := h.store.CatalogIDs(t.Context())
+	require.NoError(t, err)
+	for _, id := range ids {
+		_, err := h.store.Publish(t.Context(), "test", id, nil)
+		require.NoError(t, err)
+	}
+	v, err := h.store.View(t.Context(), shop.ShopperContext{})
+	require.NoError(t, err)
+	first, longest := store.MaxPageLength, -1
+	nodes, err := v.Nodes(t.Context(), shop.NodeQuery{Page: store.Page{First: &first}})
+	require.NoError(t, err)
+	for _, node := range nodes.Items {
+		list, err := v.Products(t.Context(), shop.ProductQuery{NodeID: node.ID})
+		require.NoError(t, err)
+		if total, _ := list.Total(t.Context()); total > longest {
+			longest, h.node = total, node.ID
 		}
-	}()
-	s.stop = func() int {
-		cancel()
-		<-ended
-		<-read
-		return code
 	}
-	t.Cleanup(func() { s.stop() })
-	line, ok := <-ready
-	if !ok {
-		s.stop()
-		require.FailNow(t, "the server did not get ready", "exit code %d, log %v", code, s.log)
-	}
-	s.url = line["address"].(string)
-	s.admin, _ = line["admin"].(string)
-	return s
 }
 
-// held is the server's address behind one that lets no answer of REST pass
-// that openapi.yaml does not have.
-func (s *served) held(t *testing.T) string {
+// hotRequest is one that shops are asked again and again.
+type hotRequest struct {
+	name, method, path, body string
+	header                   []string // names and values in turn
+	allocations              int      // at most
+}
+
+func (h *hot) requests() []hotRequest {
+	page := "/catalog/nodes/" + h.node + "/relationships/products?page[limit]=25&include=main_image,files,component_products"
+	return []hotRequest{
+		{name: "settings", method: "GET", path: "/v2/settings", allocations: 15},
+		{name: "typename", method: "POST", path: "/graphql", body: `{"query":"{__typename}"}`, header: []string{"Content-Type", "application/json"}, allocations: 35},
+		{name: "page", method: "GET", path: page, allocations: 20},
+		{name: "known page", method: "GET", path: page, header: []string{"If-None-Match", h.tag(page)}, allocations: 20},
+	}
+}
+
+// tag is the entity tag of a page.
+func (h *hot) tag(path string) string {
+	w := httptest.NewRecorder()
+	h.handler.ServeHTTP(w, h.request(context.Background(), hotRequest{method: "GET", path: path}))
+	return cmp.Or(w.Header().Get("Etag"), `"none"`)
+}
+
+func (h *hot) request(ctx context.Context, q hotRequest) *http.Request {
+	r := httptest.NewRequestWithContext(ctx, q.method, q.path, strings.NewReader(q.body))
+	r.Header.Set("Authorization", "Bearer "+h.token)
+	for i := 0; i < len(q.header); i += 2 {
+		r.Header.Set(q.header[i], q.header[i+1])
+	}
+	return r
+}
+
+// sink takes answers, again and again.
+type sink struct {
+	header http.Header
+	status int
+	bytes  int
+}
+
+func (s *sink) Header() http.Header { return s.header }
+func (s *sink) Write(p []byte) (int, error) {
+	s.bytes += len(p)
+	return len(p), nil
+}
+func (s *sink) WriteHeader(status int) { s.status = status }
+
+// again sends a request to the handler as often as it is called.
+func (h *hot) again(t testing.TB, q hotRequest) func() {
 	t.Helper()
-	address, err := url.Parse(s.url)
-	require.NoError(t, err)
-	front := httptest.NewServer(resttest.Held(t, httputil.NewSingleHostReverseProxy(address)))
-	t.Cleanup(front.Close)
-	return front.URL
-}
-
-// send asks the server; headers come in pairs.
-func (s *served) send(t *testing.T, method, path, body string, headers ...string) (*http.Response, string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
-	require.NoError(t, err)
-	for i := 0; i < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
+	original := h.request(context.Background(), q)
+	w, body := &sink{header: http.Header{}}, bytes.NewReader([]byte(q.body))
+	r, closer := *original, io.NopCloser(body)
+	send := func() {
+		clear(w.header)
+		w.status, w.bytes = 200, 0
+		r = *original
+		body.Reset([]byte(q.body))
+		if r.Body = http.NoBody; q.body != "" {
+			r.Body = closer
+		}
+		h.handler.ServeHTTP(w, &r)
 	}
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	return response, string(answer)
+	send()
+	send() // everything is warm
+	if q.header == nil || q.header[0] != "If-None-Match" {
+		require.Equal(t, 200, w.status, q.name)
+		require.NotZero(t, w.bytes, q.name)
+	}
+	return send
 }
 
-func TestServe(t *testing.T) {
-	t.Parallel()
-	flags, path := database(t)
-	s := serving(t, append(flags, "--cors-origin", "https://shop.example")...)
+// TestAHotRequestIsCheap counts what a request that was made before takes:
+// allocations of the handler with all layers, and no statement at all.
+func TestAHotRequestIsCheap(t *testing.T) {
+	h := heat(t)
+	for _, q := range h.requests() {
+		t.Run(q.name, func(t *testing.T) {
+			send := h.again(t, q)
+			allocations := testing.AllocsPerRun(100, send)
+			t.Logf("%v allocations", allocations)
+			require.LessOrEqual(t, int(allocations), q.allocations)
+			storetest.Soon(t, 0, func() int { // the poll after a write reads once more what it changed
+				ctx, counter := store.CountStatements(t.Context())
+				h.handler.ServeHTTP(&sink{header: http.Header{}}, h.request(ctx, q))
+				return counter.Count()
+			})
+		})
+	}
+}
 
-	for _, test := range []struct {
-		name, method, path, body string
-		headers                  []string
-		status                   int
-		holds                    string
-		answers                  map[string]string // headers
-	}{
-		{"alive", "GET", "/healthz", "", nil, 200, `{"status":"ok"}`, nil},
-		{"ready, though empty", "GET", "/readyz", "", nil, 200, `{"status":"ok"}`, nil},
-		{"the schema", "GET", "/schema.graphql", "", nil, 200, "type Query {", map[string]string{"Content-Type": "text/plain; charset=utf-8"}},
-		{"the document of REST", "GET", "/openapi.yaml", "", nil, 200, "openapi: 3.1.0", map[string]string{"Content-Type": "application/yaml"}},
-		{"its page", "GET", "/docs", "", nil, 200, "/docs/swagger-ui-bundle.js", nil},
-		{"its page, with a slash", "GET", "/docs/", "", nil, 200, "/docs/swagger-ui-bundle.js", nil},
-		{"a part of its page", "GET", "/docs/swagger-ui-bundle.js", "", nil, 200, "SwaggerUIBundle", nil},
-		{"the public keys", "GET", "/.well-known/jwks.json", "", nil, 200, `"kty":"OKP"`, nil},
-		{"no such client", "POST", "/oauth/access_token", "grant_type=implicit&client_id=nobody", nil, 401, `"status":401`, map[string]string{"Www-Authenticate": "Bearer"}},
-		{"a method that is not allowed", "GET", "/oauth/access_token", "", nil, 405, `"errors"`, map[string]string{"Allow": "POST, OPTIONS"}},
-		{"a request id", "GET", "/healthz", "", []string{"X-Request-Id", "r-1"}, 200, "", map[string]string{"X-Request-Id": "r-1"}},
-		{"another origin's page", "GET", "/healthz", "", []string{"Origin", "https://shop.example"}, 200, "", map[string]string{"Access-Control-Allow-Origin": "https://shop.example"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			response, body := s.send(t, test.method, test.path, test.body, test.headers...)
-			require.Equal(t, test.status, response.StatusCode, body)
-			require.Contains(t, body, test.holds)
-			require.NotEmpty(t, response.Header.Get("X-Request-Id"))
-			for name, value := range test.answers {
-				require.Equal(t, value, response.Header.Get(name), name)
+func BenchmarkHot(b *testing.B) {
+	h := heat(b)
+	for _, q := range h.requests() {
+		b.Run(q.name, func(b *testing.B) {
+			send := h.again(b, q)
+			b.ReportAllocs()
+			for b.Loop() {
+				send()
 			}
 		})
 	}
+}
 
-	t.Run("the key file is its owner's", func(t *testing.T) {
-		info, err := os.Stat(strings.TrimSuffix(path, ".db") + ".key")
-		require.NoError(t, err)
-		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	})
-	require.Zero(t, s.stop(), "a server that was asked to end has not failed")
-	require.Empty(t, s.stdout.String(), "the log goes to standard error")
-	var ready int
-	for _, line := range s.log {
-		if line["msg"] == "ready" {
-			ready++
+// The flags' defaults are those of the bounds, said once more for --help.
+func TestBoundsOfDocumentsByDefault(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, graph.DefaultBounds(), (&serve{}).documentBounds())
+	require.Equal(t, graph.DefaultBounds(), (&serve{DocumentTokens: 15_000, DocumentDepth: 20, DocumentCost: 60_000}).documentBounds())
+	bounds := (&serve{DocumentTokens: 1, DocumentDepth: 2, DocumentCost: 3}).documentBounds()
+	require.Equal(t, []int{1, 2, 3}, []int{bounds.Tokens, bounds.Depth, bounds.Cost})
+	require.ErrorContains(t, (&serve{DocumentDepth: -1}).Validate(), "--document-depth")
+}
+
+func TestHelpNamesEveryFlagsDefaultAndTwin(t *testing.T) {
+	t.Parallel()
+	parser, err := cli.Parser(&commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
+	require.NoError(t, err)
+	for _, command := range parser.Model.Leaves(false) {
+		var out bytes.Buffer
+		require.Zero(t, run(t.Context(), append(strings.Fields(command.Path()), "--help"), &out, io.Discard))
+		help := strings.Join(strings.Fields(out.String()), " ")
+		for _, flags := range command.AllFlags(false) {
+			for _, flag := range flags {
+				if flag.Name == "help" {
+					continue
+				}
+				twin := "PORTICO_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+				require.Equal(t, []string{twin}, flag.Envs, "%s --%s", command.Path(), flag.Name)
+				require.Contains(t, help, "$"+twin, "%s --%s", command.Path(), flag.Name)
+				if !flag.Required {
+					require.Contains(t, flag.Help, "Default: ", "%s --%s", command.Path(), flag.Name)
+				}
+			}
 		}
 	}
-	require.Equal(t, 1, ready, "one line says that it is ready")
 }
 
-func TestServeKeepsItsKeys(t *testing.T) {
-	flags, _ := database(t)
-	first := serving(t, flags...)
-	_, before := first.send(t, "GET", "/.well-known/jwks.json", "")
-	require.Zero(t, first.stop())
-
-	second := serving(t, flags...)
-	_, after := second.send(t, "GET", "/.well-known/jwks.json", "")
-	require.Zero(t, second.stop())
-	require.Equal(t, before, after)
-
-	t.Setenv("PORTICO_SEAL_KEY", base64.StdEncoding.EncodeToString(make([]byte, 32)))
-	code, _, stderr := portico(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, flags...)...)
-	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "give the key that this database was used with before")
-}
-
-func TestServeAddressInUse(t *testing.T) {
+func TestExportThatFailsLeavesTheOldFile(t *testing.T) {
 	t.Parallel()
-	flags, _ := database(t)
-	s := serving(t, flags...)
-	at, err := url.Parse(s.url)
+	flags := []string{"--database-url", "file:" + filepath.Join(t.TempDir(), "portico.db"), "--synchronous", "OFF"}
+	require.Zero(t, run(t.Context(), append([]string{"import", "internal/demo/shop.ndjson"}, flags...), io.Discard, io.Discard))
+	directory := t.TempDir()
+	file := filepath.Join(directory, "shop.ndjson")
+	require.NoError(t, os.WriteFile(file, []byte("old"), 0o644))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Equal(t, 1, run(ctx, append([]string{"export", file}, flags...), io.Discard, io.Discard))
+	kept, err := os.ReadFile(file)
 	require.NoError(t, err)
-	code, _, stderr := portico(t, append([]string{"serve", "--addr", at.Host}, flags...)...)
-	require.Equal(t, 1, code)
-	require.Contains(t, stderr, at.Host)
-}
-
-func TestDemo(t *testing.T) {
-	t.Parallel()
-	s := serving(t, "--demo")
-	printed := regexp.MustCompile(`client_id +(\S+)\n +client_secret +(\S+)\n +token +(\S+)\n`).FindStringSubmatch(s.stdout.String())
-	require.NotNil(t, printed, s.stdout.String())
-	id, secret, token := printed[1], printed[2], printed[3]
-
-	response, body := s.send(t, "POST", "/oauth/access_token",
-		url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret}}.Encode())
-	require.Equal(t, http.StatusOK, response.StatusCode, body)
-	for _, word := range []string{
-		s.url + "/graphql", s.url + "/\n", s.url + "/schema.graphql",
-		"curl -g '" + s.url + "/catalog/nodes/node-coffee/relationships/products?page[limit]=3&include=main_image' -H 'Authorization: Bearer " + token + "'",
-		`{"Authorization": "Bearer ` + token + `"}`,
-	} {
-		require.Contains(t, s.stdout.String(), word)
-	}
-
-	_, _ = s.send(t, "GET", "/healthz?x=1", "", "Authorization", "Bearer "+token)
-	require.Zero(t, s.stop())
-	var directory string
-	for _, line := range s.log {
-		if line["msg"] == "ready" {
-			directory = filepath.Dir(strings.TrimPrefix(line["database"].(string), "SQLite "))
-		}
-		text, err := json.Marshal(line)
-		require.NoError(t, err)
-		require.NotContains(t, string(text), token)
-		require.NotContains(t, string(text), secret)
-	}
-	require.Contains(t, directory, "portico-demo-")
-	require.NoDirExists(t, directory, "the temporary store is gone")
-}
-
-func TestDemoInANamedDatabase(t *testing.T) {
-	t.Parallel()
-	flags, _ := database(t)
-	for range 2 { // and again
-		s := serving(t, append(flags, "--demo")...)
-		require.Zero(t, s.stop())
-	}
-	require.Contains(t, good(t, append([]string{"export", "-"}, flags...)...), `"id":"prod-espresso"`)
-
-	other, _ := database(t)
-	good(t, append([]string{"import", "--generate", "10"}, other...)...)
-	code, _, stderr := portico(t, append([]string{"serve", "--demo", "--addr", "127.0.0.1:0"}, other...)...)
-	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "holds another shop")
-}
-
-func TestASignalEndsTheServerWell(t *testing.T) {
-	t.Parallel()
-	executable, err := os.Executable()
+	require.Equal(t, "old", string(kept))
+	entries, err := os.ReadDir(directory)
 	require.NoError(t, err)
-	command := exec.CommandContext(t.Context(), executable, "serve", "--demo", "--addr", "127.0.0.1:0")
-	command.Args[0] = "portico"
-	stderr, err := command.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, command.Start())
-	var logged strings.Builder
-	for lines := bufio.NewScanner(stderr); lines.Scan(); {
-		logged.WriteString(lines.Text() + "\n")
-		if strings.Contains(lines.Text(), `"msg":"ready"`) {
-			require.NoError(t, command.Process.Signal(syscall.SIGTERM))
-		}
-	}
-	require.NoError(t, command.Wait(), logged.String())
-	require.Contains(t, logged.String(), `"msg":"shutting down"`)
+	require.Len(t, entries, 1)
 }

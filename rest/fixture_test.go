@@ -59,7 +59,7 @@ func over(t testing.TB, s *shop.Store) *surface {
 	mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
 	mux.Handle(web.HealthPath, web.Health())
-	mux.Handle(web.ReadyPath, web.Ready(s.Ping))
+	mux.Handle(web.ReadyPath, web.Ready(s.Ping, s.ReadOnly))
 	return &surface{s, resttest.Held(t, web.Entrance(api.WriteError, graph.SentHeaders()...)(mux))}
 }
 

@@ -156,6 +156,12 @@ func AsErrors(err error) Errors {
 		return Errors{{Code: Unavailable, Detail: "The database's file was moved away or replaced; the server must be restarted."}}
 	case errors.Is(err, ErrAway):
 		return Errors{{Code: Unavailable, Detail: "The database does not answer; try again in a moment."}}
+	case errors.Is(err, ErrSlow):
+		return Errors{{Code: Unavailable, Detail: "The database took too long; try again in a moment."}}
+	case errors.Is(err, ErrHeld):
+		return Errors{{Code: Unavailable, Detail: "Another write holds what this one would change; nothing was written, try again in a moment."}}
+	case errors.Is(err, ErrReadOnly), errors.Is(err, ErrNoSpace):
+		return Errors{{Code: Unavailable, Detail: "The database takes no writes at present; what is there can be read. Try again later."}}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return Errors{{Code: Unavailable, Detail: "The request was given up before it was done; try again."}}
 	}
@@ -169,9 +175,13 @@ func HasCode(err error, code Code) bool {
 
 // What keeps the database from being asked: AsErrors makes UNAVAILABLE of each.
 var (
-	ErrClosed = errors.New("the store is closed")
-	ErrAway   = errors.New("the database is away")
-	ErrLeft   = errors.New("the database's file was moved away or replaced") // its name is another file's
+	ErrClosed   = errors.New("the store is closed")
+	ErrAway     = errors.New("the database is away")
+	ErrSlow     = errors.New("the database took too long")
+	ErrHeld     = errors.New("another transaction holds the rows")
+	ErrReadOnly = errors.New("the database takes no writes")
+	ErrNoSpace  = errors.New("the database has no room left")
+	ErrLeft     = errors.New("the database's file was moved away or replaced") // its name is another file's
 )
 
 // Invalidf is INVALID of the member at a path, which the detail goes on from.

@@ -35,7 +35,9 @@ func Health() http.Handler {
 
 // Ready answers ReadyPath: 200 while requests should be sent here, 503 while
 // ping fails, or takes longer than 2 s, and from the start of the shutdown on.
-func Ready(ping func(context.Context) error) http.Handler {
+// Where the database is readOnly, which a standby is, it is 200 and says so: who
+// only reads may well ask here.
+func Ready(ping func(context.Context) error, readOnly func() bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isClosed(Draining(r.Context())) {
 			writeHealth(w, http.StatusServiceUnavailable, health{"unavailable", "The server is shutting down."})
@@ -45,6 +47,10 @@ func Ready(ping func(context.Context) error) http.Handler {
 		defer cancel()
 		if err := ping(ctx); err != nil {
 			writeHealth(w, http.StatusServiceUnavailable, health{"unavailable", whyNot(err)})
+			return
+		}
+		if readOnly() {
+			writeHealth(w, http.StatusOK, health{"ok", "The database takes no writes at present; what is there can be read."})
 			return
 		}
 		writeHealth(w, http.StatusOK, health{Status: "ok"})

@@ -18,6 +18,7 @@ func TestHealth(t *testing.T) {
 	t.Parallel()
 	away := func(context.Context) error { return errors.New("dial tcp 10.0.0.7: secret") }
 	here := func(context.Context) error { return nil }
+	writable, standby := func() bool { return false }, func() bool { return true }
 	for _, test := range []struct {
 		name    string
 		handler http.Handler
@@ -25,8 +26,9 @@ func TestHealth(t *testing.T) {
 		body    string
 	}{
 		{"up", web.Health(), 200, `{"status":"ok"}`},
-		{"ready", web.Ready(here), 200, `{"status":"ok"}`},
-		{"the database is away", web.Ready(away), 503, `{"status":"unavailable","detail":"The database does not answer."}`},
+		{"ready", web.Ready(here, writable), 200, `{"status":"ok"}`},
+		{"a standby", web.Ready(here, standby), 200, `{"status":"ok","detail":"The database takes no writes at present; what is there can be read."}`},
+		{"the database is away", web.Ready(away, standby), 503, `{"status":"unavailable","detail":"The database does not answer."}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := httptest.NewRecorder()
@@ -43,7 +45,7 @@ func TestReadyFollowsTheStore(t *testing.T) {
 	t.Parallel()
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + filepath.Join(t.TempDir(), "x.db"), Synchronous: "OFF"})
 	require.NoError(t, err)
-	ready := web.Ready(s.Ping)
+	ready := web.Ready(s.Ping, s.ReadOnly)
 	ask := func() int {
 		w := httptest.NewRecorder()
 		ready.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))

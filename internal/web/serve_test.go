@@ -73,7 +73,7 @@ func TestReadinessTurnsAtShutdown(t *testing.T) {
 	t.Parallel()
 	entered := make(chan struct{})
 	mux := http.NewServeMux()
-	mux.Handle("/readyz", web.Ready(func(context.Context) error { return nil }))
+	mux.Handle("/readyz", web.Ready(func(context.Context) error { return nil }, func() bool { return false }))
 	mux.HandleFunc("/hold", func(_ http.ResponseWriter, r *http.Request) {
 		close(entered)
 		<-web.Draining(r.Context())

@@ -3,9 +3,12 @@ package db
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"portico/store"
 )
 
 // Topic is something other processes may change under a running server.
@@ -68,10 +71,11 @@ func (s *DB) poll() {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		if err := s.refresh(ctx); err != nil {
+		if err := errors.Join(s.refresh(ctx), s.lookReadOnly(ctx)); err != nil && store.AsErrors(err)[0].Code != store.Unavailable { // which is told already
 			s.Log.Warn("could not look for changes by other processes", "error", err)
 		}
 		cancel()
+		s.troubles.tellRest()
 	}
 }
 

@@ -26,6 +26,7 @@ type Config struct {
 	NoCache      bool             // keep nothing from one operation to the next
 	KeptKeys     int              // idempotency keys of a client; 0 means 100,000
 	KeptKeyBytes int64            // of what they answer; 0 means 256 MiB
+	Patience     store.Patience   // how long to wait for the database
 	Clock        func() time.Time // nil means time.Now
 	Log          *slog.Logger     // nil discards
 }
@@ -39,8 +40,11 @@ type DB struct {
 	clock   func() time.Time
 
 	pools
-	Reader Session // queries outside a write
-	Cache  *Cache  // nil for none
+	Reader   Session // queries outside a write
+	patience store.Patience
+	troubles troubles
+	readOnly atomic.Bool // as far as is known
+	Cache    *Cache      // nil for none
 
 	queue           chan *queuedWrite
 	closing         chan struct{}
@@ -70,7 +74,7 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	s := &DB{
 		opened: config, dialect: engine, Log: config.Log, clock: config.Clock, Cache: newCache(config), keys: newKeyRoom(config),
 		queue: make(chan *queuedWrite, updateGroup), closing: make(chan struct{}),
-		written: make(chan struct{}), polled: make(chan struct{}),
+		written: make(chan struct{}), polled: make(chan struct{}), patience: config.Patience.OrDefault(),
 	}
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
@@ -78,14 +82,16 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	if s.clock == nil {
 		s.clock = time.Now
 	}
+	s.troubles = troubles{log: s.Log, seen: map[error]*trouble{}}
 	if s.pools, err = engine.open(ctx, config); err != nil {
 		return nil, err
 	}
-	s.Reader = Session{on: s.read, explain: s.explainRead}
+	s.Reader = Session{on: s.read, explain: s.explainRead, patience: s.patience.Read}
 	if engine.oneWriter() {
 		s.Reader.prepared = newStatements()
 	}
-	if err := s.migrate(ctx); err != nil {
+	s.readOnly.Store(true) // until it is known
+	if err := errors.Join(s.lookReadOnly(ctx), s.migrate(ctx)); err != nil {
 		s.closer.Close()
 		return nil, err
 	}
@@ -151,9 +157,13 @@ func (s *DB) Analyze(ctx context.Context, tables []string) error {
 	if statement == "" {
 		return nil
 	}
-	_, err := s.write.ExecContext(ctx, statement)
+	_, err := s.upkeep.ExecContext(ctx, statement)
 	return err
 }
+
+// ClockSQL is the database's own clock in SQL, in microseconds: one for all
+// servers.
+func (s *DB) ClockSQL() string { return s.dialect.clock() }
 
 // Plan is what the engine means to do for a query, a step a line.
 func (s *DB) Plan(ctx context.Context, query string, args ...any) ([]string, error) {
@@ -180,8 +190,39 @@ func (s *DB) explainRead(err error) error {
 	if s.home.isLeft() {
 		return fmt.Errorf("%w: %w", store.ErrLeft, err)
 	}
-	if s.dialect.classify(err) == faultAway {
-		return fmt.Errorf("%w: %w", store.ErrAway, err)
+	return s.explainTrouble(err)
+}
+
+// explainTrouble tells what keeps the database from answering, and has the log
+// tell it.
+func (s *DB) explainTrouble(err error) error {
+	kind := troubleOf(s.dialect.classify(err))
+	if errors.Is(err, store.ErrSlow) {
+		kind = store.ErrSlow
+	}
+	if kind == nil {
+		return err
+	}
+	s.troubles.note(kind, err)
+	if kind == store.ErrReadOnly {
+		s.readOnly.Store(true)
+	}
+	return fmt.Errorf("%w: %w", kind, err)
+}
+
+// ReadOnly tells whether the database takes no writes, as a standby does. It is
+// found out at the start, by a write that is refused, and then again with each
+// poll.
+func (s *DB) ReadOnly() bool { return s.readOnly.Load() }
+
+// lookReadOnly finds out whether a database that took no writes takes them now.
+func (s *DB) lookReadOnly(ctx context.Context) error {
+	if !s.readOnly.Load() {
+		return nil
+	}
+	readOnly, _, err := One(ctx, s.Reader, Scalar[int], s.dialect.readOnly())
+	if err == nil && readOnly == 0 {
+		s.readOnly.Store(false)
 	}
 	return err
 }
@@ -203,7 +244,7 @@ func (s *DB) Describe() string { return s.dialect.describe(s.opened) }
 
 // Snapshot runs fn so that all its reads see one state of the database.
 func (s *DB) Snapshot(ctx context.Context, fn func(Session) error) error {
-	transaction, err := s.read.BeginTx(ctx, s.dialect.snapshot())
+	transaction, err := s.long.BeginTx(ctx, s.dialect.snapshot())
 	if err != nil {
 		return s.explainRead(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -71,6 +72,12 @@ type dialect interface {
 	// writes many rows; empty where none is needed.
 	bulk() string
 
+	// clock is an expression of the database's own time, in microseconds.
+	clock() string
+
+	// readOnly is a query that tells 1 where the database takes no writes, else 0.
+	readOnly() string
+
 	// backup writes a copy of the whole database, as it is at one moment, to a
 	// new file.
 	backup(ctx context.Context, config Config, path string) error
@@ -79,11 +86,16 @@ type dialect interface {
 	describe(config Config) string
 }
 
-// pools are what a store is connected by.
+// pools are what a store is connected by. Who waits in one of them waits for
+// nobody in another: queries are answered while writes wait for each other, and
+// both while a publication reads.
 type pools struct {
-	read, write *sql.DB // for queries, and for the single writer of SQLite; one pool on PostgreSQL
-	closer      io.Closer
-	home        *home // nil on PostgreSQL
+	read   *sql.DB // queries
+	write  *sql.DB // writes; on SQLite a single connection
+	long   *sql.DB // snapshots, of whose queries each may take its time
+	upkeep *sql.DB // migrations and what else writes for long
+	closer io.Closer
+	home   *home // nil on PostgreSQL
 }
 
 // fault is what an engine's error means.
@@ -94,7 +106,11 @@ const (
 	faultDuplicate       // a unique constraint
 	faultCheck           // a check constraint
 	faultRetry           // lost to another transaction; run it again
+	faultHeld            // another transaction held what it is about for too long
 	faultAway            // no connection, or a lost one
+	faultSlow            // it took longer than it may
+	faultReadOnly        // a database that takes no writes
+	faultFull            // no room on its disk
 )
 
 // dialectOf picks the engine by the form of the address.
@@ -177,7 +193,7 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	}
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	return pools{read, write, closers{read, write}, where}, nil
+	return pools{read: read, write: write, long: read, upkeep: write, closer: closers{read, write}, home: where}, nil
 }
 
 // openAt is a pool of connections to one file.
@@ -231,8 +247,14 @@ func (sqliteDialect) classify(err error) fault {
 	switch failure.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return faultRetry
-	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL:
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR:
 		return faultAway
+	case sqlite3.SQLITE_FULL:
+		return faultFull
+	case sqlite3.SQLITE_READONLY:
+		return faultReadOnly
+	case sqlite3.SQLITE_INTERRUPT: // the end of a context
+		return faultSlow
 	}
 	return faultOther
 }
@@ -242,6 +264,8 @@ func (sqliteDialect) snapshot() *sql.TxOptions    { return nil }
 func (sqliteDialect) analyze([]string) string     { return "" }
 func (sqliteDialect) forUpdate(string) string     { return "" } // it has the whole database
 func (sqliteDialect) bulk() string                { return "" }
+func (sqliteDialect) readOnly() string            { return "SELECT 0" }
+func (sqliteDialect) clock() string               { return "CAST(unixepoch('subsec') * 1000000 AS INTEGER)" }
 func (sqliteDialect) explain(query string) string { return "EXPLAIN QUERY PLAN " + query }
 
 // backup needs a connection that may write: on one that may not, VACUUM INTO
@@ -293,26 +317,69 @@ func (sqliteDialect) describe(config Config) string { return "SQLite " + config.
 
 type postgresDialect struct{}
 
+// open makes three pools of the size that the address or config names; the
+// third is only as large as what it is for.
 func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
-	poolConfig, err := pgxpool.ParseConfig(config.URL)
+	base, err := pgxpool.ParseConfig(config.URL)
 	if err != nil {
 		return pools{}, errors.New("the database URL is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
 	}
 	if config.Readers > 0 {
-		poolConfig.MaxConns = int32(max(3, config.Readers)) // publishing reads a snapshot while it writes
+		base.MaxConns = int32(config.Readers)
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
-	if err != nil {
-		return pools{}, err
+	patience := config.Patience.OrDefault()
+	base.PingTimeout = patience.Connection
+	if base.ConnConfig.ConnectTimeout == 0 || base.ConnConfig.ConnectTimeout > patience.Connection {
+		base.ConnConfig.ConnectTimeout = patience.Connection
 	}
-	db := stdlib.OpenDBFromPool(pool)
-	if err := db.PingContext(ctx); err != nil {
-		db.Close()
-		pool.Close()
-		return pools{}, fmt.Errorf("connect to PostgreSQL at %s: %w", poolConfig.ConnConfig.Host, err)
+	base.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: connectionAlive}).DialContext
+	var p pools
+	var all closers
+	for _, pool := range []struct {
+		db       **sql.DB
+		most     int32
+		wait     time.Duration
+		settings map[string]time.Duration
+	}{
+		{&p.read, base.MaxConns, patience.Connection, map[string]time.Duration{"statement_timeout": patience.Read}},
+		{&p.write, base.MaxConns, patience.Connection, map[string]time.Duration{
+			"statement_timeout": patience.Write, "lock_timeout": patience.Lock, "idle_in_transaction_session_timeout": patience.Idle,
+		}},
+		{&p.long, min(base.MaxConns, longReaders), 0, nil},
+	} {
+		own := base.Copy()
+		own.MaxConns = pool.most
+		own.MinConns = min(own.MinConns, pool.most)
+		for name, bound := range pool.settings {
+			if _, given := own.ConnConfig.RuntimeParams[name]; !given { // the address has the last word
+				own.ConnConfig.RuntimeParams[name] = milliseconds(bound)
+			}
+		}
+		opened, err := pgxpool.NewWithConfig(ctx, own)
+		if err != nil {
+			return pools{}, errors.Join(err, all.Close())
+		}
+		connector := stdlib.GetPoolConnector(opened)
+		if pool.wait > 0 {
+			connector = patientConnector{connector, pool.wait}
+		}
+		*pool.db = sql.OpenDB(connector)
+		(*pool.db).SetMaxIdleConns(0) // the pool beneath keeps them
+		all = append(all, *pool.db, closerFunc(opened.Close))
 	}
-	return pools{read: db, write: db, closer: closers{db, closerFunc(pool.Close)}}, nil
+	if err := p.read.PingContext(ctx); err != nil {
+		return pools{}, errors.Join(fmt.Errorf("connect to PostgreSQL at %s: %w", base.ConnConfig.Host, err), all.Close())
+	}
+	p.upkeep, p.closer = p.long, all
+	return p, nil
 }
+
+// longReaders is how many snapshots are read at once at most: by the jobs of a
+// server, by an export, and for the live stock.
+const longReaders = 4
+
+// connectionAlive finds out that the other side is gone, when nothing says so.
+var connectionAlive = net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 3 * time.Second, Count: 3}
 
 func (postgresDialect) ddl(text string) string { return text }
 
@@ -338,7 +405,9 @@ func (postgresDialect) classify(err error) fault {
 	}
 	var failure *pgconn.PgError
 	if !errors.As(err, &failure) {
-		if errors.Is(err, pgx.ErrTxClosed) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
+		var network net.Error
+		if errors.Is(err, errNoConnection) || errors.Is(err, pgx.ErrTxClosed) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
+			errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
 			return faultAway
 		}
 		return faultOther
@@ -348,9 +417,20 @@ func (postgresDialect) classify(err error) fault {
 		return faultDuplicate
 	case "23514":
 		return faultCheck
-	case "40001", "40P01", "55P03":
+	case "40001", "40P01", "25P03", "25P04": // the last two: the database ended it, and rolled it back
 		return faultRetry
-	case "57P01", "57P02", "57P03", "53300":
+	case "55P03":
+		return faultHeld
+	case "57014":
+		return faultSlow
+	case "25006":
+		return faultReadOnly
+	case "53100":
+		return faultFull
+	case "57P01", "57P02", "57P03", "57P04", "57P05", "53000", "53200", "53300", "53400", "58000", "58030":
+		return faultAway
+	}
+	if strings.HasPrefix(failure.Code, "08") { // the connection
 		return faultAway
 	}
 	return faultOther
@@ -370,6 +450,12 @@ func (postgresDialect) forUpdate(table string) string { return " FOR UPDATE OF "
 func (postgresDialect) bulk() string { return "SET LOCAL enable_seqscan = off" }
 
 func (postgresDialect) explain(query string) string { return "EXPLAIN " + query }
+func (postgresDialect) clock() string {
+	return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
+}
+func (postgresDialect) readOnly() string {
+	return `SELECT CASE WHEN current_setting('transaction_read_only') = 'on' THEN 1 ELSE 0 END`
+}
 func (postgresDialect) backup(context.Context, Config, string) error {
 	return store.Unprocessablef(nil, "PostgreSQL has tools of its own for this: pg_dump --format=custom, and pg_restore")
 }

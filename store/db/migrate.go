@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -30,6 +31,9 @@ func (s *DB) migrate(ctx context.Context) error {
 	if applied, err := s.refuseNewer(ctx, len(files)); err != nil || applied >= len(files) {
 		return err
 	}
+	if s.ReadOnly() {
+		return errors.New("the database takes no writes, and its schema is older than this binary's: run portico migrate where it can be written first")
+	}
 	unlock, err := s.dialect.lockMigrations(s.opened)
 	if err != nil {
 		return fmt.Errorf("lock the database for its migration: %w", err)
@@ -51,7 +55,7 @@ func (s *DB) migrate(ctx context.Context) error {
 		return err
 	}
 	options = append(options, goose.WithGoMigrations(list...), goose.WithDisableGlobalRegistry(true))
-	provider, err := goose.NewProvider(engine, s.write, nil, options...)
+	provider, err := goose.NewProvider(engine, s.upkeep, nil, options...)
 	if err != nil {
 		return err
 	}

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"portico/store"
 )
@@ -22,6 +24,7 @@ type Session struct {
 	}
 	prepared *statements       // nil where the driver keeps statements itself
 	explain  func(error) error // says what an engine's error means; nil leaves it
+	patience time.Duration     // bounds a query; 0 leaves it to the caller's context
 }
 
 // statements are the prepared ones of a session that lasts. All texts come
@@ -110,6 +113,11 @@ func (s Session) bulk(ctx context.Context, engine dialect) error {
 
 // Collect reads every row of a query.
 func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
+	if s.patience > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, s.patience, store.ErrSlow)
+		defer cancel()
+	}
 	rows, err := s.query(ctx, query, args...)
 	if err != nil {
 		return nil, s.failed(ctx, query, err)
@@ -131,9 +139,14 @@ func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, err
 
 // failed names the statement that an error came from.
 func (s Session) failed(ctx context.Context, query string, err error) error {
-	if given := ctx.Err(); given != nil { // which each engine says in its own way
+	given, slow := ctx.Err(), errors.Is(context.Cause(ctx), store.ErrSlow)
+	switch { // what ended it each engine says in its own way
+	case slow:
+		err = fmt.Errorf("%w: %w", store.ErrSlow, err)
+	case given != nil:
 		err = fmt.Errorf("%w: %w", given, err)
-	} else if s.explain != nil {
+	}
+	if (given == nil || slow) && s.explain != nil {
 		err = s.explain(err)
 	}
 	return fmt.Errorf("%s: %w", firstLine(query), err)

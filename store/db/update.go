@@ -41,9 +41,8 @@ func (t *Tx) bump(ctx context.Context, topic Topic) error {
 }
 
 const (
-	updateDeadline = time.Minute // bounds one write, which the caller's context does not end
-	updateGroup    = 256         // writes committed together at most
-	updateRetries  = 8
+	updateGroup   = 256 // writes committed together at most
+	updateRetries = 8
 )
 
 // Update runs fn in a transaction and returns once it is durable, or rolled
@@ -85,24 +84,27 @@ func (s *DB) Update(ctx context.Context, actor store.Actor, fn func(context.Cont
 
 // updateAlone gives the write a transaction of its own, and another try when
 // it lost to a concurrent one.
-func (s *DB) updateAlone(ctx context.Context, actor store.Actor, fn func(context.Context, *Tx) error) error {
+func (s *DB) updateAlone(caller context.Context, actor store.Actor, fn func(context.Context, *Tx) error) error {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(caller), s.patience.Write, store.ErrSlow)
+	defer cancel()
 	for attempt := 0; ; attempt++ {
-		err := s.tryAlone(ctx, actor, fn)
-		if err == nil || attempt == updateRetries || !s.lost(err) {
+		err := s.tryAlone(ctx, caller, actor, fn)
+		if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("%w: %w", store.ErrSlow, err)
+		}
+		if err == nil || attempt == updateRetries || ctx.Err() != nil || !s.lost(err) {
 			return s.explainWrite(err)
 		}
 		pause := time.Duration(1+rand.IntN(1<<min(attempt, 5))) * 5 * time.Millisecond
 		select {
 		case <-time.After(pause):
-		case <-ctx.Done():
-			return ctx.Err()
+		case <-caller.Done():
+			return caller.Err()
 		}
 	}
 }
 
-func (s *DB) tryAlone(caller context.Context, actor store.Actor, fn func(context.Context, *Tx) error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(caller), updateDeadline)
-	defer cancel()
+func (s *DB) tryAlone(ctx, caller context.Context, actor store.Actor, fn func(context.Context, *Tx) error) error {
 	transaction, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -140,10 +142,8 @@ func (s *DB) explainWrite(err error) error {
 		return err
 	case s.lost(err):
 		return &store.Error{Code: store.Conflict, Detail: "Other writes kept changing the same rows; nothing was written, try again."}
-	case s.dialect.classify(err) == faultAway:
-		return fmt.Errorf("%w: %w", store.ErrAway, err)
 	}
-	return err
+	return s.explainTrouble(err)
 }
 
 func isClosed(c <-chan struct{}) bool {

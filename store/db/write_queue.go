@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"portico/store"
 )
 
@@ -175,20 +176,39 @@ func (q *WriteQueue[In, Out]) makeTogether(ctx context.Context, s *DB) {
 	if errors.Is(err, ErrUnchanged) {
 		err = nil
 	}
+	var apart errgroup.Group
+	apart.SetLimit(heldAtOnce)
+	defer apart.Wait()
 	for _, r := range group {
 		switch {
 		case err == nil && !errors.Is(r.Err, ErrAlone):
-		case len(group) > 1 && !s.IsClosing(), errors.Is(r.Err, ErrAlone):
+		case errors.Is(err, store.ErrHeld) && len(group) > 1: // one of them waits for somebody, the others need not
+			apart.Go(func() error {
+				q.makeAlone(s, r)
+				r.answer()
+				return nil
+			})
+			continue
+		case errors.Is(r.Err, ErrAlone), len(group) > 1 && !isTrouble(err):
 			q.makeAlone(s, r)
 		default:
 			r.Err = err
 		}
-		if r.Err != nil {
-			var none Out
-			r.Out = none
-		}
-		close(r.done)
+		r.answer()
 	}
+}
+
+// heldAtOnce is how many requests wait for rows that somebody holds, each in a
+// transaction of its own, after they failed together.
+const heldAtOnce = 4
+
+// answer ends the wait for a request.
+func (r *QueuedRequest[In, Out]) answer() {
+	if r.Err != nil {
+		var none Out
+		r.Out = none
+	}
+	close(r.done)
 }
 
 // makeAlone makes one request in a write of its own.

@@ -231,7 +231,7 @@ func (w *connection) savepoint(j *queuedWrite) error {
 
 // try runs one write in the transaction that is open.
 func (w *connection) try(j *queuedWrite) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), updateDeadline)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(j.ctx), w.store.patience.Write, store.ErrSlow)
 	defer cancel()
 	j.tx = &Tx{Session: w.Session, engine: w.store.dialect, Now: w.store.Now(), Actor: j.actor}
 	if j.err = Guard(func() error { return j.fn(ctx, j.tx) }); j.err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -100,7 +101,7 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 	if err != nil {
 		return nil, err
 	}
-	p, likely := db.NewPace(), true
+	p, likely, begun := db.NewPace(), true, time.Now()
 	for progress(state.Made, input.Count); state.Made < input.Count; progress(state.Made, input.Count) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -117,16 +118,23 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 			return nil, err
 		}
 		state, likely = next, likely || next.Misses == 0
+		if state.Made < input.Count {
+			if err := s.turnOver(ctx, begun); err != nil {
+				return nil, err
+			}
+		}
 		db.GiveWay(ctx)
 	}
 	return state, nil
 }
 
-// generateCodes makes a batch. It is made only if nobody has gone on from the
-// same state. Where it is likely that nobody has any of the codes, it looks no
+// generateCodes makes a batch, as long as the job is this worker's. Where it is likely that nobody has any of the codes, it looks no
 // closer and may be errTaken.
 func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInput, pattern codePattern, from generateState, p *db.Pace, likely bool) (to generateState, err error) {
 	err = s.db.Update(ctx, job.Actor, func(ctx context.Context, t *db.Tx) error {
+		if err := holds(t, ctx, job); err != nil {
+			return err
+		}
 		promotion, err := generating(t, ctx, input)
 		if err != nil {
 			return err
@@ -148,11 +156,7 @@ func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInpu
 		}); err != nil {
 			return err
 		}
-		n, err := t.Exec(ctx, `UPDATE job SET result = $3 WHERE id = $1 AND result = $2 AND state = $4 AND NOT canceled`,
-			job.ID, string(job.Result), string(store.Encode(to)), string(JobRunning))
-		if err == nil && n == 0 {
-			err = errCanceled
-		}
+		_, err = t.Exec(ctx, `UPDATE job SET result = $2 WHERE id = $1`, job.ID, string(store.Encode(to)))
 		return err
 	})
 	if err == nil {

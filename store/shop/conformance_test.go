@@ -25,6 +25,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"statements", storetest.Statements},
 		{"text", storetest.Text},
 		{"writes", storetest.Writes},
+		{"patience", storetest.Patience},
 		{"writes together", storetest.WritesTogether},
 		{"idempotency", storetest.Idempotency},
 		{"code use", storetest.CodeUse},

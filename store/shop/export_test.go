@@ -129,6 +129,11 @@ func (s *Store) SetWork(kind JobKind, work func(ctx context.Context, job *Job, p
 	s.works[kind] = work
 }
 
+// SetTurn is how long a job has its worker while others wait.
+func (s *Store) SetTurn(turn time.Duration) { s.turn = turn }
+
+func (s *Store) TurnOver(ctx context.Context, since time.Time) error { return s.turnOver(ctx, since) }
+
 // ReadBody reads a product's body by the way it was written, and by
 // encoding/json; ok tells whether the first could.
 func ReadBody(p *Product) (fast, slow any, ok bool) {

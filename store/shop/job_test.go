@@ -63,6 +63,8 @@ func TestJobs(t *testing.T) {
 		t.Run("a job goes on with the next worker", jobHandedOn(e))
 		t.Run("a job whose worker is gone is taken over", jobTakenOver(e))
 		t.Run("many workers do each job once", jobsShared(e))
+		t.Run("clients take turns, and a long job lets others have its worker", jobsInTurn(e))
+		t.Run("who has fewer jobs that run comes before who has more", jobsFair(e))
 		t.Run("a catalog is published anew where there is something new", jobPublishes(e))
 		t.Run("finished jobs are forgotten after 30 days", jobsForgotten(e))
 	})
@@ -196,11 +198,11 @@ func jobHandedOn(e storetest.Engine) func(*testing.T) {
 }
 
 // A worker that does not show that it lives loses its job, and does not get
-// it back: what it says of its end does not count.
+// it back: what it says of its end does not count. A clock that is ahead takes
+// nothing from anybody.
 func jobTakenOver(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		clock := storetest.NewClock(noon)
-		gone := e.Open(t, func(c *shop.Config) { c.Clock = clock.Now })
+		gone := e.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(noon).Now })
 		started, goOn := make(chan struct{}), make(chan struct{})
 		gone.SetWork("long", func(context.Context, *shop.Job, func(done, total int)) (any, error) {
 			close(started)
@@ -210,15 +212,29 @@ func jobTakenOver(e storetest.Engine) func(*testing.T) {
 		job := enqueue(t, gone, "long", 1)
 		stop := work(t, gone)
 		<-started
-		later := storetest.NewClock(noon.Add(time.Hour))
-		next := e.Open(t, func(c *shop.Config) { c.Clock = later.Now })
+		next := e.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(time.Now().Add(time.Hour)).Now })
 		next.SetWork("long", func(context.Context, *shop.Job, func(done, total int)) (any, error) { return nil, nil })
 		work(t, next)
-		reaches(t, next, job.ID, shop.JobSucceeded)
+		other := enqueue(t, next, "long", 2)
+		reaches(t, next, other.ID, shop.JobSucceeded)
+		reaches(t, next, job.ID, shop.JobRunning)
+		for reaches := job; reaches.State != shop.JobSucceeded; time.Sleep(10 * time.Millisecond) { // against its worker, which renews it
+			leave(t, e, job.ID)
+			var err error
+			reaches, err = next.Job(t.Context(), job.ID)
+			require.NoError(t, err)
+		}
 		close(goOn)
 		stop()
 		require.Equal(t, shop.JobSucceeded, reaches(t, next, job.ID, shop.JobSucceeded).State)
 	}
+}
+
+// leave has a job's lease end, as that of a worker that stands still.
+func leave(t *testing.T, e storetest.Engine, id string) {
+	t.Helper()
+	_, err := e.SQL(t).ExecContext(t.Context(), `UPDATE job SET beat_at = 1 WHERE id = $1`, id)
+	require.NoError(t, err)
 }
 
 func jobsShared(e storetest.Engine) func(*testing.T) {
@@ -247,6 +263,77 @@ func jobsShared(e storetest.Engine) func(*testing.T) {
 		require.Len(t, ran, len(ids))
 		for id, times := range ran {
 			require.Equal(t, 1, times, id)
+		}
+	}
+}
+
+// jobsInTurn has one worker do jobs of two clients, of which one asked for many,
+// and for one that is long.
+func jobsInTurn(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		s.SetTurn(20 * time.Millisecond)
+		var mu sync.Mutex
+		var done []string
+		s.SetWork("short", func(_ context.Context, job *shop.Job, _ func(done, total int)) (any, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			done = append(done, string(job.Actor)+string(job.Input))
+			return nil, nil
+		})
+		left := 3
+		s.SetWork("long", func(ctx context.Context, job *shop.Job, _ func(done, total int)) (any, error) {
+			for begun := time.Now(); left > 0; left-- {
+				time.Sleep(40 * time.Millisecond)
+				if err := s.TurnOver(ctx, begun); err != nil {
+					return nil, err
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done = append(done, "long")
+			return nil, nil
+		})
+		ask := func(by store.Actor, kind shop.JobKind, input any) *shop.Job {
+			job, err := s.Enqueue(t.Context(), by, kind, input)
+			require.NoError(t, err)
+			return job
+		}
+		jobs := []*shop.Job{ask("a", "long", 0), ask("a", "short", 1), ask("a", "short", 2), ask("b", "short", 3)}
+		work(t, s)
+		for _, job := range jobs {
+			reaches(t, s, job.ID, shop.JobSucceeded)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		require.Equal(t, "long", done[len(done)-1], "the others came between: %v", done)
+		require.Len(t, done, 4)
+	}
+}
+
+// jobsFair has two workers, and a client whose jobs are there first.
+func jobsFair(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		started, goOn := make(chan store.Actor), make(chan struct{})
+		s.SetWork("held", func(_ context.Context, job *shop.Job, _ func(done, total int)) (any, error) {
+			started <- job.Actor
+			<-goOn
+			return nil, nil
+		})
+		for n := range 4 {
+			_, err := s.Enqueue(t.Context(), "many", "held", n)
+			require.NoError(t, err)
+		}
+		work(t, s)
+		require.EqualValues(t, "many", <-started)
+		_, err := s.Enqueue(t.Context(), "one", "held", 0)
+		require.NoError(t, err)
+		work(t, s)
+		require.EqualValues(t, "one", <-started, "who has none that runs comes first")
+		close(goOn)
+		for range 3 {
+			require.EqualValues(t, "many", <-started)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"time"
 
+	"portico/store"
 	"portico/store/db"
 	"portico/store/seal"
 )
@@ -28,6 +29,7 @@ type Config struct {
 	WholeReleases bool             // publish every release whole, none as a delta, for tests that compare
 	KeptKeys      int              // idempotency keys of a client; 0 means 100,000
 	KeptKeyBytes  int64            // of what they answer; 0 means 256 MiB
+	Patience      store.Patience   // how long to wait for the database
 	Sealer        *seal.Sealer     // seals the gateways' secrets; nil for a process that has no use for them
 	Clock         func() time.Time // nil means time.Now
 	Log           *slog.Logger     // nil discards
@@ -40,6 +42,7 @@ type Store struct {
 
 	jobs         chan struct{} // wakes the worker of this process
 	works        map[JobKind]jobWork
+	turn         time.Duration // how long a job has its worker while others wait
 	routing      db.Watched[*routing]
 	revoked      db.Watched[map[string]bool] // API clients, by id
 	live         *liveStock                  // nil for none
@@ -55,11 +58,11 @@ type Store struct {
 // Open connects, migrates the schema and starts the writer. Close ends it.
 func Open(ctx context.Context, config Config) (*Store, error) {
 	d, err := db.Open(ctx, db.Config{URL: config.URL, Readers: config.Readers, Synchronous: config.Synchronous, CacheBytes: config.CacheBytes,
-		NoCache: config.NoCache, KeptKeys: config.KeptKeys, KeptKeyBytes: config.KeptKeyBytes, Clock: config.Clock, Log: config.Log})
+		NoCache: config.NoCache, KeptKeys: config.KeptKeys, KeptKeyBytes: config.KeptKeyBytes, Patience: config.Patience, Clock: config.Clock, Log: config.Log})
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{config: config, db: d, jobs: make(chan struct{}, 1)}
+	s := &Store{turn: jobTurn, config: config, db: d, jobs: make(chan struct{}, 1)}
 	s.works, s.lane = s.jobWorks(), newStockLane()
 	s.live = newLiveStock(config, s.lane)
 	s.stockWatch, s.jobWatch = newStockWatch(), newJobWatch()
@@ -92,6 +95,11 @@ func (s *Store) Close() error {
 // Ping tells whether the database answers, and is still the one that was
 // opened.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
+
+// ReadOnly tells whether the database takes no writes, as a standby does. It is
+// found out at the start, by a write that is refused, and then again with each
+// poll.
+func (s *Store) ReadOnly() bool { return s.db.ReadOnly() }
 
 // Describe names the engine and the database, without credentials.
 func (s *Store) Describe() string { return s.db.Describe() }

@@ -24,6 +24,7 @@ func CodeGeneration(t *testing.T, e Engine) {
 	t.Run("what waits is bounded, for a client and for all", generateBounded(e))
 	t.Run("codes of others are passed over", generateAround(e))
 	t.Run("a job goes on where the last worker was", generateResumed(e))
+	t.Run("workers who take a job from each other make it once, and nobody cancels it", generateContended(e))
 	t.Run("the codes of a job that is canceled stay", generateCanceled(e))
 	t.Run("a job ends with its promotion", generateEnded(e))
 	t.Run("codes are exported in order", codesExported(e))
@@ -232,6 +233,28 @@ func generateResumed(e Engine) func(*testing.T) {
 		require.Equal(t, shop.JobSucceeded, job.State, job.Error)
 		require.Equal(t, []int{count, count}, []int{job.Done, job.Total})
 		require.Equal(t, count, made())
+		require.Len(t, exportedCodes(t, s, "p"), count)
+	}
+}
+
+// generateContended ends the lease of a job again and again while three workers
+// are at it, as where servers stand still for some time.
+func generateContended(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		count := Pick(12_000, 60_000)
+		s, _ := promoted(t, e, promotion("p", ``))
+		job := generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: count})
+		for _, s := range []*shop.Store{s, e.Open(t), e.Open(t)} {
+			working(t, s)
+		}
+		Soon(t, true, func() bool {
+			_, err := e.SQL(t).ExecContext(t.Context(), `UPDATE job SET beat_at = 1 WHERE finished_at = 0`)
+			require.NoError(t, err)
+			job, err = s.Job(t.Context(), job.ID)
+			require.NoError(t, err)
+			return !job.FinishedAt.IsZero()
+		})
+		require.Equal(t, shop.JobSucceeded, job.State, job.Error)
 		require.Len(t, exportedCodes(t, s, "p"), count)
 	}
 }

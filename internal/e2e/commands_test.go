@@ -1,0 +1,308 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/shop"
+)
+
+const demoShop = "internal/demo/shop.ndjson"
+
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	flags, path := database(t)
+	missing := filepath.Join(filepath.Dir(path), "missing")
+	for _, test := range []struct {
+		line   string
+		code   int
+		stderr string // what it says
+	}{
+		{"version", 0, ""},
+		{"schema", 0, ""},
+		{"--help", 0, ""},
+		{"import --help", 0, ""},
+		{"", 2, "expected one of"},
+		{"fly", 2, "unexpected argument fly"},
+		{"version --loud", 2, "unknown flag --loud"},
+		{"import", 2, "name a file to import"},
+		{"import - -", 2, "- can be named once"},
+		{"import x --generate 5", 2, "in the place of files"},
+		{"import --generate -1", 2, "--generate"},
+		{"import x --database-url portico.db", 2, "--database-url must start with file: or postgres://"},
+		{"import x --synchronous sometimes", 2, "--synchronous must be one of"},
+		{"import x --log-level loud", 2, "--log-level must be one of"},
+		{"export", 2, "<file>"},
+		{"client", 2, "expected"},
+		{"client create", 2, "--name"},
+		{"client create --name x --scope everything", 2, "--scope must be one of"},
+		{"client rotate", 2, "<id>"},
+		{"client revoke", 2, "<id>"},
+		{"client rotate x --grace=-1s", 2, "--grace must be between 0s and 720h0m0s, not -1s"},
+		{"client rotate x --grace 721h", 2, "--grace must be between"},
+		{"client rotate x --grace soon", 2, "--grace"},
+		{"client list --database-url file:" + missing, 1, "open the database"},
+		{"client rotate x --database-url file:" + missing, 1, "open the database"},
+		{"client revoke x --database-url file:" + missing, 1, "open the database"},
+		{"keys rotate --delay 25h", 2, "--delay must be between 0s and 24h0m0s, not 25h0m0s"},
+		{"keys rotate --database-url file:" + missing, 1, "open the database"},
+		{"keys list --database-url file:" + missing, 1, "open the database"},
+		{"serve --trusted-proxy proxy.example", 2, "--trusted-proxy must be a network such as 10.0.0.0/8"},
+		{"serve --code-rate-client -1", 2, "--code-rate-client"},
+		{"serve --oidc-audience shop", 2, "--oidc-audience needs --oidc-issuer"},
+		{"serve --oidc-issuer https://id.example", 2, "the audience that its tokens are meant for must be named"},
+		{"serve --oidc-issuer http://id.example --oidc-audience shop", 2, "must be asked by https"},
+		{"serve --oidc-issuer https://id.example --oidc-audience shop --token-issuer https://id.example", 2, "must not be named as our own"},
+		{"serve --addr nowhere", 2, "--addr must be HOST:PORT"},
+		{"serve --cors-origin shop.example", 2, "an origin looks like https://shop.example"},
+		{"serve --demo --addr 0.0.0.0:0", 2, "the demo listens on this machine only"},
+		{"serve --demo --addr :0", 2, "the demo listens on this machine only"},
+		{"serve --addr 127.0.0.1:0 --database-url postgres://localhost:1/x", 2, "openssl rand -base64 32"},
+		{"serve --addr 127.0.0.1:0 --seal-key dG9vIHNob3J0", 2, "--seal-key must hold 32 bytes in base64"},
+		{"import " + missing, 1, "no such file"},
+		{"import .", 1, "is a directory"},
+		{"export - --database-url file:" + missing, 1, "open the database"},
+		{"publish --database-url file:" + missing, 1, "open the database"},
+		{"migrate --database-url postgres://localhost:1/x", 1, "localhost"},
+	} {
+		t.Run(test.line, func(t *testing.T) {
+			args := strings.Fields(test.line)
+			if len(args) > 0 && args[0] != "version" && args[0] != "schema" && !strings.Contains(test.line, "--database-url") && test.code == 1 {
+				args = append(args, flags...)
+			}
+			code, stdout, stderr := portico(t, args...)
+			require.Equal(t, test.code, code, stderr)
+			require.Contains(t, stderr, test.stderr)
+			if code == 0 {
+				require.NotEmpty(t, stdout)
+				require.Empty(t, stderr)
+				return
+			}
+			require.Empty(t, stdout)
+			require.Contains(t, stderr, "portico: ")
+			require.Equal(t, code == 2, strings.Contains(stderr, "See: portico"), "a hint at the help for wrong usage only")
+			require.NotContains(t, stderr, "dG9vIHNob3J0", "a key is not repeated")
+		})
+	}
+	require.NoFileExists(t, missing)
+}
+
+func TestSchemaAndVersion(t *testing.T) {
+	t.Parallel()
+	schema, err := os.ReadFile("schema.graphqls")
+	require.NoError(t, err)
+	require.Equal(t, string(schema), good(t, "schema"))
+	require.Regexp(t, `^portico \S.* go1\.\S+ \S+/\S+\n$`, good(t, "version"))
+}
+
+func TestFlagsFromTheEnvironment(t *testing.T) {
+	_, path := database(t)
+	t.Setenv("PORTICO_DATABASE_URL", "file:"+path)
+	t.Setenv("PORTICO_SYNCHRONOUS", "OFF")
+	require.Contains(t, good(t, "migrate"), path)
+	require.FileExists(t, path)
+	t.Setenv("PORTICO_SYNCHRONOUS", "sometimes")
+	code, _, stderr := portico(t, "migrate")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "--synchronous")
+}
+
+func TestImportPublishesAndExports(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	with := func(args ...string) []string { return append(args, flags...) }
+
+	shop, err := os.ReadFile(demoShop)
+	require.NoError(t, err)
+	resources := count(string(shop))
+
+	answer := good(t, with("import", demoShop)...)
+	require.Contains(t, answer, "imported "+resources+" resources, ")
+	require.Contains(t, answer, "1 catalog, 1 catalog_rule, 17 file, 1 hierarchy, 6 node, 1 pricebook, 25 product, ")
+	require.Contains(t, answer, "published catalog-coffee: release 1, 24 products\n")
+
+	again := good(t, with("import", "--no-publish", demoShop)...)
+	require.Contains(t, again, "imported "+resources+" resources, 0 changes")
+	require.NotContains(t, again, "published")
+
+	require.Equal(t, "published catalog-coffee: release 1, 24 products\n", good(t, with("publish")...))
+	require.Equal(t, "published catalog-coffee: release 1, 24 products\n", good(t, with("publish", "catalog-coffee")...))
+	code, _, stderr := portico(t, with("publish", "catalog-coffee", "catalog-tea")...)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, `there is no catalog "catalog-tea" among the 1 catalog of this store: catalog-coffee`)
+	require.Equal(t, "published catalog-coffee: release 1, 24 products\n", good(t, with("publish")...), "nothing is published when one is unknown")
+
+	first := good(t, with("export", "-")...)
+	second, _ := database(t)
+	file := filepath.Join(t.TempDir(), "shop.ndjson")
+	require.NoError(t, os.WriteFile(file, []byte("what was there before"), 0o644))
+	require.Equal(t, "exported "+count(first)+" resources to "+file+"\n", good(t, with("export", file)...))
+	good(t, append([]string{"import", file}, second...)...)
+	require.Equal(t, first, good(t, append([]string{"export", "-"}, second...)...), "export, import, export is the same again")
+	entries, err := os.ReadDir(filepath.Dir(file))
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "no temporary file is left")
+}
+
+func count(lines string) string { return strconv.Itoa(strings.Count(lines, "\n")) }
+
+func TestImportSeveralFilesTogether(t *testing.T) {
+	t.Parallel()
+	shop, err := os.ReadFile(demoShop)
+	require.NoError(t, err)
+	// The first part refers to resources of the second, and does not end its
+	// last line.
+	lines := bytes.SplitAfter(shop, []byte("\n"))
+	half := len(lines) / 2
+	directory := t.TempDir()
+	first, second := filepath.Join(directory, "1.ndjson"), filepath.Join(directory, "2.ndjson")
+	require.NoError(t, os.WriteFile(second, bytes.Join(lines[:half], nil), 0o644))
+	require.NoError(t, os.WriteFile(first, append([]byte("\ufeff"), bytes.TrimSpace(bytes.Join(lines[half:], nil))...), 0o644))
+
+	whole, _ := database(t)
+	good(t, append([]string{"import", demoShop}, whole...)...)
+	parts, _ := database(t)
+	good(t, append([]string{"import", first, second}, parts...)...)
+	for _, kind := range []string{`"type":"product"`, `"type":"node"`, `"type":"stock"`} {
+		export := func(flags []string) (of []string) {
+			for line := range strings.Lines(good(t, append([]string{"export", "-"}, flags...)...)) {
+				if strings.HasPrefix(line, "{"+kind) {
+					of = append(of, line)
+				}
+			}
+			return of
+		}
+		require.Equal(t, export(whole), export(parts))
+	}
+}
+
+func TestImportOfAFaultyFileWritesNothing(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	good(t, append([]string{"migrate"}, flags...)...)
+	before := good(t, append([]string{"export", "-"}, flags...)...)
+
+	directory := t.TempDir()
+	sound, faulty := filepath.Join(directory, "sound.ndjson"), filepath.Join(directory, "faulty.ndjson")
+	require.NoError(t, os.WriteFile(sound, []byte(
+		`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`+"\n\n"+
+			`{"type":"pricebook","id":"p","attributes":{"name":"P"}}`), 0o644))
+	require.NoError(t, os.WriteFile(faulty, []byte(
+		`{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`+"\n"+
+			`{"type":"pricebook","id":"q","attributes":{"name":""}}`+"\n"+
+			`{"type":"catalog","id":"c","attributes":{"name":"C","hierarchies":["other"]}}`+"\n"+
+			"nonsense\n"), 0o644))
+	code, stdout, stderr := portico(t, append([]string{"import", sound, faulty}, flags...)...)
+	require.Equal(t, 1, code)
+	require.Empty(t, stdout)
+	for _, line := range []string{
+		faulty + ":2: pricebook: attributes.name is required",
+		faulty + `:3: catalog: attributes.hierarchies.0 refers to the hierarchy "other"`,
+		faulty + ":4: The line is not JSON",
+		"portico: 3 faults, and nothing was imported",
+	} {
+		require.Contains(t, stderr, line)
+	}
+	require.NotContains(t, stderr, faulty+":1:")
+	require.Equal(t, before, good(t, append([]string{"export", "-"}, flags...)...))
+}
+
+func TestImportLenient(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	file := filepath.Join(t.TempDir(), "x.ndjson")
+	require.NoError(t, os.WriteFile(file, []byte(`{"type":"hierarchy","id":"h","attributes":{"name":"H","color":"red"}}`+"\n"+`{"type":"comet"}`), 0o644))
+	code, _, stderr := portico(t, append([]string{"import", file}, flags...)...)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, file+":1: hierarchy: attributes.color ")
+	code, out, stderr := portico(t, append([]string{"import", "--lenient", file}, flags...)...)
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, out, "imported 1 resource, 1 change: 1 hierarchy")
+	require.Contains(t, stderr, file+":1: hierarchy: attributes.color is not a known member. It was passed over.\n")
+	require.Contains(t, stderr, file+":2: comet: type is not a known one: \"comet\". It was passed over.\n")
+	require.Contains(t, stderr, "passed over 2 unknown: 1 comet, 1 hierarchy attributes.color\n")
+}
+
+func TestImportStopsWhenAsked(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	importing := command(append([]string{"import", "-"}, flags...)...)
+	shop, err := importing.StdinPipe() // which never ends
+	require.NoError(t, err)
+	defer shop.Close()
+	var stderr bytes.Buffer
+	importing.Stderr = &stderr
+	require.NoError(t, importing.Start())
+	_, err = io.WriteString(shop, strings.Repeat("\n", 1<<20)) // more than a pipe holds, so that it is being read
+	require.NoError(t, err)
+	require.NoError(t, importing.Process.Signal(os.Interrupt))
+	_ = importing.Wait() // it tells of the exit code
+	require.Equal(t, 1, importing.ProcessState.ExitCode())
+	require.Contains(t, stderr.String(), "interrupted")
+}
+
+func TestImportFromStandardInput(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	shop, err := os.ReadFile(demoShop)
+	require.NoError(t, err)
+	code, out, stderr := porticoReading(t, bytes.NewReader(shop), append([]string{"import", "-"}, flags...)...)
+	require.Zero(t, code, stderr)
+	require.Contains(t, out, "imported "+count(string(shop))+" resources")
+
+	code, _, stderr = porticoReading(t, strings.NewReader("\n{}"), append([]string{"import", "-"}, flags...)...)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "-:2: type must be one of")
+}
+
+func TestClientCreate(t *testing.T) {
+	t.Parallel()
+	flags, path := database(t)
+	var created struct {
+		ID     string `json:"client_id"`
+		Secret string `json:"client_secret"`
+	}
+	answer := good(t, append([]string{"client", "create", "--json", "--name", "Front end", "--scope", "inventory:read", "--scope", "catalog:read"}, flags...)...)
+	decoder := json.NewDecoder(strings.NewReader(answer))
+	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(&created))
+
+	text := good(t, append([]string{"client", "create", "--name", "All"}, flags...)...)
+	require.Contains(t, text, strings.Join(shop.Scopes(), " "))
+
+	require.NotContains(t, good(t, append([]string{"export", "-"}, flags...)...), "api_client")
+	exported := good(t, append([]string{"export", "-", "--with-clients"}, flags...)...)
+	require.Contains(t, exported, created.ID)
+	require.NotContains(t, exported, created.Secret)
+
+	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + path})
+	require.NoError(t, err)
+	defer s.Close()
+	client, err := s.AuthenticateClient(t.Context(), created.ID, created.Secret)
+	require.NoError(t, err)
+	require.Equal(t, "Front end", client.Name)
+	require.Equal(t, []string{"catalog:read", "inventory:read"}, client.Scopes)
+
+	code, _, stderr := portico(t, append([]string{"client", "create", "--name", strings.Repeat("x", 256)}, flags...)...)
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "--name must be between 1 and 255 bytes long")
+}
+
+func TestExportWithClientsIsItsOwners(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	good(t, append([]string{"client", "create", "--name", "x"}, flags...)...)
+	file := filepath.Join(t.TempDir(), "shop.ndjson")
+	good(t, append([]string{"export", "--with-clients", file}, flags...)...)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}

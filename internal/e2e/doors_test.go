@@ -1,0 +1,186 @@
+package e2e
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+// dial opens a connection to a server, and says the beginning of something.
+func (s *served) dial(t *testing.T, begin string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	_, err = io.WriteString(conn, begin)
+	require.NoError(t, err)
+	return conn
+}
+
+// answerOn is the answer on a connection, after which it must be closed.
+func answerOn(t *testing.T, conn net.Conn) (*http.Response, string) {
+	t.Helper()
+	from := bufio.NewReader(conn)
+	response, err := http.ReadResponse(from, nil)
+	require.NoError(t, err)
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	_, err = from.ReadByte()
+	require.Error(t, err, "the connection is closed")
+	return response, string(body)
+}
+
+// doors are a request to each surface, as far as its body, and how an error of
+// the surface begins.
+func doors() map[string]string {
+	head := func(method, path, kind string) string {
+		return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: 100\r\n", method, path, kind)
+	}
+	return map[string]string{
+		head("POST", "/graphql", "application/json"):                                `{"errors":[{"message":`,
+		head("PUT", "/v2/settings", "application/json"):                             `{"errors":[{"status":%d,`,
+		head("POST", "/v2/promotions/x/codes", "application/json"):                  `{"errors":[{"status":%d,`,
+		head("POST", "/oauth/access_token", "application/x-www-form-urlencoded"):    `{"errors":[{"status":%d,`,
+		head("POST", "/v2/inventories/multiple", "application/vnd.example.v1+json"): `{"errors":[{"status":%d,`,
+	}
+}
+
+func begins(t *testing.T, envelope string, status int, response *http.Response, body string) {
+	t.Helper()
+	require.Equal(t, status, response.StatusCode, body)
+	require.Equal(t, "application/json", response.Header.Get("Content-Type"))
+	if strings.Contains(envelope, "%d") {
+		envelope = fmt.Sprintf(envelope, status)
+	}
+	require.True(t, strings.HasPrefix(body, envelope), "got %s\nwant %s", body, envelope)
+}
+
+func TestSlowHeadersAreGivenUp(t *testing.T) {
+	flags, _ := database(t)
+	s := serving(t, append(flags, "--header-time", "50ms")...)
+	var all []net.Conn
+	for head := range doors() {
+		all = append(all, s.dial(t, head+"X-Slow: "))
+	}
+	for _, conn := range append(all, s.dial(t, "")) {
+		_, err := bufio.NewReader(conn).ReadByte()
+		require.Error(t, err, "it is closed")
+	}
+}
+
+// A byte of a body, and then nothing, holds nothing for long.
+func TestSlowBodiesAreGivenUp(t *testing.T) {
+	flags, _ := database(t)
+	id, secret := newClient(t, flags)
+	s := serving(t, append(flags, "--body-time", "50ms")...)
+	_, token := s.login(t, id, secret)
+	for head, envelope := range doors() {
+		response, body := answerOn(t, s.dial(t, head+"Authorization: Bearer "+token+"\r\n\r\n{"))
+		begins(t, envelope, http.StatusRequestTimeout, response, body)
+		require.Contains(t, body, "did not come in time")
+	}
+	// One that nobody reads is not waited for either.
+	for _, path := range []string{"/v2/settings", "/v2/nowhere", "/healthz"} {
+		conn := s.dial(t, "GET "+path+" HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+		_, _ = answerOn(t, conn)
+	}
+	// And what comes in time does not hear of it.
+	response, body := s.graphql(t, token, `{ settings { pageLength } }`)
+	require.Equal(t, 200, response.StatusCode, body)
+}
+
+// Connections that are held take nothing from health, and are told apart from
+// those that come after.
+func TestHealthIsAnsweredWhateverIsHeld(t *testing.T) {
+	flags, _ := database(t)
+	s := serving(t, append(flags, "--connections", "20", "--connections-address", "20", "--admin-addr", "127.0.0.1:0")...)
+	var held []net.Conn
+	for range 20 {
+		for head := range doors() {
+			if len(held) < 20 {
+				held = append(held, s.dial(t, head+"\r\n{"))
+			}
+		}
+	}
+	probe := func(path string) (*http.Response, string) {
+		return answerOn(t, s.dial(t, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"))
+	}
+	for range 3 {
+		for _, path := range []string{"/healthz", "/readyz"} {
+			response, body := probe(path)
+			require.Equal(t, 200, response.StatusCode)
+			require.Equal(t, "{\"status\":\"ok\"}\n", body)
+		}
+	}
+	for path, envelope := range map[string]string{
+		"/graphql?query={__typename}": `{"errors":[{"message":`, "/v2/settings": `{"errors":[{"status":%d,`,
+		"/catalog/nodes": `{"errors":[{"status":"503",`, "/docs": `{"errors":[{"status":%d,`,
+	} {
+		response, body := probe(path)
+		begins(t, envelope, http.StatusServiceUnavailable, response, body)
+		require.Equal(t, "1", response.Header.Get("Retry-After"))
+		require.Contains(t, body, "too many connections")
+	}
+	for range 100 { // far more than there is room for
+		s.dial(t, "GET /v2/settings HTTP/1.1\r\n")
+	}
+	response, _ := probe("/healthz")
+	require.Equal(t, 200, response.StatusCode)
+	answer, err := http.Get(s.admin + "/metrics")
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, 200, answer.StatusCode, "the other listener has its own")
+	for _, conn := range held {
+		conn.Close()
+	}
+	storetest.Soon(t, true, func() bool {
+		response, _ := s.send(t, "GET", "/v2/settings", "")
+		return response.StatusCode == http.StatusUnauthorized
+	}, "there is room again")
+}
+
+// Connections that wait for a request make room for one that brings one.
+func TestIdleConnectionsMakeRoom(t *testing.T) {
+	flags, _ := database(t)
+	s := serving(t, append(flags, "--connections", "20", "--connections-address", "5")...)
+	for range 30 {
+		conn := s.dial(t, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, response.Body)
+		require.NoError(t, err)
+		require.False(t, response.Close, "it is not a spare one")
+	}
+}
+
+func TestAnAddressHasItsShareOfConnections(t *testing.T) {
+	flags, _ := database(t)
+	ask := func(s *served) int {
+		for range 5 {
+			s.dial(t, "GET /v2/settings HTTP/1.1\r\n")
+		}
+		response, _ := answerOn(t, s.dial(t, "GET /v2/settings HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
+		return response.StatusCode
+	}
+	s := serving(t, append(flags, "--connections", "100", "--connections-address", "5")...)
+	require.Equal(t, 503, ask(s))
+	s.stop()
+	s = serving(t, append(flags, "--connections", "100", "--connections-address", "5", "--trusted-proxy", "127.0.0.0/8")...)
+	require.Equal(t, 401, ask(s), "a proxy comes for many")
+}
+
+func TestBoundsThatNoneCanBe(t *testing.T) {
+	for _, flag := range []string{"--body-time=-1s", "--connections=-1", "--answer-memory=-1"} {
+		code, _, stderr := portico(t, "serve", flag)
+		require.Equal(t, 2, code)
+		require.Contains(t, stderr, "must be 0 or more")
+	}
+}

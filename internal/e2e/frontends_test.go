@@ -1,0 +1,80 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+// frontEnds are the tests of the GraphQL clients that front ends use, each by
+// a package that it needs.
+var frontEnds = map[string]string{
+	"apollo.test.js":  "@apollo/client",
+	"urql.test.js":    "@urql/exchange-graphcache",
+	"relay.test.js":   "relay-runtime",
+	"request.test.js": "graphql-request",
+	"typed.test.js":   "@graphql-codegen/client-preset",
+}
+
+// The clients of front ends show what the server said, and nothing else. What
+// they ask, and how they are set up, is in graph/clients.
+func TestFrontEnds(t *testing.T) {
+	t.Parallel()
+	const folder = "graph/clients"
+	if _, err := exec.LookPath("node"); err != nil {
+		storetest.Require(t, "node", "Node 20.10 or newer runs the front ends' clients")
+	}
+	for _, name := range frontEnds {
+		if _, err := os.Stat(filepath.Join(folder, "node_modules", name)); err != nil {
+			storetest.Require(t, "node", "the front ends' clients are not installed; run: npm ci --ignore-scripts --prefix "+folder)
+		}
+	}
+	for file := range frontEnds {
+		if file == "typed.test.js" && !storetest.Long() {
+			continue // it takes the TypeScript compiler ten seconds
+		}
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			server := serving(t, "--demo") // of its own: the tests change its stock
+			runNode(t, folder, file, "PORTICO_TEST_URL="+server.url, "PORTICO_TEST_TOKEN="+demoToken(t, server))
+		})
+	}
+}
+
+// What the README shows of a client's set-up is what the tests run.
+func TestReadmeSetups(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	for _, name := range []string{"apollo", "urql", "relay"} {
+		setup, err := os.ReadFile("graph/clients/setup/" + name + ".js")
+		require.NoError(t, err)
+		require.Contains(t, string(readme), "```js\n"+strings.Replace(string(setup), "'../cache.json'", "'./cache.json'", 1)+"```\n", name)
+	}
+}
+
+// genqlient's client, whose module is its own, does so too.
+func TestGenqlient(t *testing.T) {
+	t.Parallel()
+	const folder = "graph/clients/genqlient"
+	command := func(args ...string) *exec.Cmd {
+		tool := exec.CommandContext(t.Context(), "go", args...)
+		tool.Dir = folder
+		tool.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=")
+		return tool
+	}
+	if out, err := command("list", "-deps", "-test", "./...").CombinedOutput(); err != nil {
+		storetest.Require(t, "genqlient", "its module is not there; run: go mod download -C "+folder+"\n"+string(out))
+	}
+	server := serving(t, "--demo")
+	test := command("test", "-count=1", "./...")
+	test.Env = append(test.Env, "PORTICO_TEST_URL="+server.url, "PORTICO_TEST_TOKEN="+demoToken(t, server))
+	out, err := test.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}

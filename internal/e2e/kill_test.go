@@ -1,0 +1,249 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/madeup"
+	"portico/store"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// The shop before, and the one that takes its place: the first products of
+// both are the same.
+const (
+	fewProducts  = 200
+	manyProducts = 1200
+)
+
+// stage is when a process is killed: as soon as a count is larger than it was
+// at the start, or at once without a count. What is asserted holds wherever
+// the kill falls.
+type stage struct{ name, count string }
+
+// publishing are the stages of writing a release.
+var publishing = []stage{
+	{"as it starts", ""},
+	{"with a release begun", `SELECT COUNT(*) FROM release`},
+	{"with some of its documents", `SELECT COUNT(*) FROM document`},
+	{"with some of its products", `SELECT COUNT(*) FROM release_product`},
+	{"with its lists", `SELECT COUNT(*) FROM release_list`},
+	{"when it is published", `SELECT COUNT(*) FROM release WHERE state = 'published'`},
+}
+
+// importing are the stages of an import, before it publishes.
+var importing = []stage{
+	{"as it starts", ""},
+	{"with some files", `SELECT COUNT(*) FROM file`},
+	{"with some products", `SELECT COUNT(*) FROM product`},
+	{"with some prices", `SELECT COUNT(*) FROM price`},
+	{"with some stock", `SELECT COUNT(*) FROM stock`},
+}
+
+// shopOf is a generated shop of so many products.
+func shopOf(products int) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) {
+		var shop bytes.Buffer
+		err := madeup.Shop(&shop, products, 1)
+		return io.NopCloser(&shop), err
+	}
+}
+
+// serveFew opens a store that serves the small shop.
+func serveFew(t *testing.T, e storetest.Engine) *shop.Store {
+	t.Helper()
+	s := e.Open(t)
+	fill(t, s, fewProducts)
+	publishAll(t, s)
+	return s
+}
+
+// publishAll publishes the shop, and tells how many products are found then.
+func publishAll(t *testing.T, s *shop.Store) int {
+	t.Helper()
+	ids, err := s.CatalogIDs(t.Context())
+	require.NoError(t, err)
+	for _, id := range ids {
+		_, err = s.Publish(t.Context(), "test", id, nil)
+		require.NoError(t, err)
+	}
+	total, err := listed(t.Context(), s)
+	require.NoError(t, err)
+	return total
+}
+
+func fill(t *testing.T, s *shop.Store, products int) {
+	t.Helper()
+	_, err := s.Import(t.Context(), "test", shopOf(products), shop.ImportOptions{})
+	require.NoError(t, err)
+}
+
+// listed is how many products a shopper finds, and reads a page of them.
+func listed(ctx context.Context, s *shop.Store) (int, error) {
+	view, err := s.View(ctx, shop.ShopperContext{})
+	if err != nil {
+		return 0, err
+	}
+	first := 100
+	page, err := view.Products(ctx, shop.ProductQuery{Page: store.Page{First: &first}})
+	if err != nil {
+		return 0, err
+	}
+	if len(page.Items) != first {
+		return 0, fmt.Errorf("a page of %d products, not %d", len(page.Items), first)
+	}
+	return page.Total(ctx)
+}
+
+// runs runs portico until its end, or kills it once that is time. What
+// shoppers find meanwhile must be one of the totals.
+func runs(t *testing.T, s *shop.Store, isTime func() bool, totals []int, args ...string) (killed bool) {
+	t.Helper()
+	var stderr bytes.Buffer
+	process := command(args...)
+	process.Stderr = &stderr
+	require.NoError(t, process.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- process.Wait() }()
+	for {
+		if isTime() {
+			killed = true
+			_ = process.Process.Kill() // SIGKILL; it may have ended
+			<-ended
+		}
+		total, err := listed(t.Context(), s)
+		require.NoError(t, err)
+		require.Contains(t, totals, total, "products found while portico %s runs", args[0])
+		if killed {
+			return true
+		}
+		select {
+		case err := <-ended:
+			require.NoError(t, err, stderr.String())
+			return false
+		case <-time.After(time.Millisecond): // leaves the processor to it
+		}
+	}
+}
+
+// never is when a process is left alone.
+func never() bool { return false }
+
+// authored is what a store holds, but for what names the moment of an import:
+// the ledger's lines, which are counted, and the times of stock.
+func authored(t *testing.T, s *shop.Store) string {
+	t.Helper()
+	var out, kept bytes.Buffer
+	_, err := s.Export(t.Context(), &out, shop.ExportOptions{})
+	require.NoError(t, err)
+	ledger := 0
+	for line := range strings.Lines(out.String()) {
+		switch {
+		case strings.HasPrefix(line, `{"type":"stock_transaction"`):
+			ledger++
+			continue
+		case strings.HasPrefix(line, `{"type":"stock"`):
+			line, _, _ = strings.Cut(line, `,"created_at"`)
+			line += "\n"
+		}
+		kept.WriteString(line)
+	}
+	fmt.Fprintf(&kept, "lines in the ledger: %d\n", ledger)
+	return kept.String()
+}
+
+// undisturbed is a store into which both shops came without a fault: what it
+// holds, and the totals that shoppers found before and after.
+func undisturbed(t *testing.T, e storetest.Engine) (holds string, few, many int) {
+	t.Helper()
+	s := e.Open(t)
+	fill(t, s, fewProducts)
+	few = publishAll(t, s)
+	fill(t, s, manyProducts)
+	many = publishAll(t, s)
+	require.Greater(t, many, few)
+	return authored(t, s), few, many
+}
+
+// requireWhole opens a store anew, and holds it against an undisturbed one.
+func requireWhole(t *testing.T, e storetest.Engine, holds string, many int) {
+	t.Helper()
+	later := storetest.NewClock(time.Now().Add(time.Hour / 2)) // by when a build that does not move is given up
+	s := e.Open(t, func(config *shop.Config) { config.Clock = later.Now })
+	total, err := listed(t.Context(), s)
+	require.NoError(t, err)
+	require.Equal(t, many, total)
+	require.Equal(t, holds, authored(t, s))
+
+	require.NoError(t, s.Sweep(t.Context(), "test"))
+	var leftovers int
+	require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM release WHERE state <> 'published'`).Scan(&leftovers))
+	require.Zero(t, leftovers, "releases that were never finished")
+}
+
+// kill kills a command at each of some stages, and runs it again, to its end:
+// that must make the store whole.
+func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testing.T) *shop.Store, line ...string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a process for each stage")
+	}
+	var holds string
+	var totals []int
+	t.Run("undisturbed", func(t *testing.T) {
+		var few, many int
+		holds, few, many = undisturbed(t, e)
+		totals = []int{few, many}
+	})
+	if e.Name != "sqlite" && !storetest.Long() {
+		stages = stages[2:3] // in the midst of it; SQLite goes through them all
+	}
+	for _, stage := range stages {
+		t.Run(stage.name, func(t *testing.T) {
+			s, db := prepare(t), e.SQL(t)
+			count := func() (n int) {
+				if stage.count != "" {
+					require.NoError(t, db.QueryRow(stage.count).Scan(&n))
+				}
+				return n
+			}
+			before := count()
+			isTime := func() bool { return stage.count == "" || count() > before }
+			args := slices.Concat(line, []string{"--database-url", e.URL(t), "--synchronous", "OFF"})
+			if killed := runs(t, s, isTime, totals, args...); !killed {
+				t.Log("it was done before it was killed")
+			}
+			runs(t, s, never, totals, args...)
+			requireWhole(t, e, holds, totals[1])
+		})
+	}
+}
+
+func TestImportSurvivesAKill(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		kill(t, e, importing, func(t *testing.T) *shop.Store { return serveFew(t, e) },
+			"import", "--generate", strconv.Itoa(manyProducts))
+	})
+}
+
+func TestPublishSurvivesAKill(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		kill(t, e, publishing, func(t *testing.T) *shop.Store {
+			s := serveFew(t, e)
+			fill(t, s, manyProducts)
+			return s
+		}, "publish")
+	})
+}

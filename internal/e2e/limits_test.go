@@ -1,0 +1,156 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTokenRequestsAreLimited(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	id, secret := newClient(t, flags)
+	other, otherSecret := newClient(t, flags)
+	s := serving(t, append(flags, "--token-rate-client", "3", "--token-rate-address", "8", "--trusted-proxy", "10.0.0.0/8")...)
+	for range 2 {
+		status, _ := s.login(t, id, "wrong")
+		require.Equal(t, 401, status)
+	}
+	status, _ := s.login(t, id, secret)
+	require.Equal(t, 200, status)
+	response, body := s.send(t, "POST", "/oauth/access_token", "grant_type=client_credentials&client_id="+strings.ToUpper(id)+"&client_secret="+secret)
+	require.Equal(t, 429, response.StatusCode)
+	after, err := strconv.Atoi(response.Header.Get("Retry-After"))
+	require.NoError(t, err)
+	require.True(t, 1 <= after && after <= 20, "three a minute come back one each 20 seconds, not after %d", after)
+	require.JSONEq(t, fmt.Sprintf(`{"errors":[{"status":429,"title":"Too Many Requests","detail":"There is too much asking for tokens from this client: at most 3 a minute; try again in %d seconds."}]}`, after), body)
+
+	for range 3 {
+		status, _ = s.login(t, other, otherSecret, "X-Forwarded-For", "203.0.113.1")
+		require.Equal(t, 200, status, "another client is not held up by it")
+	}
+	status, _ = s.login(t, "nobody", "x", "X-Forwarded-For", "203.0.113.2")
+	require.Equal(t, 401, status)
+	response, body = s.send(t, "POST", "/oauth/access_token", "grant_type=implicit&client_id="+other, "X-Forwarded-For", "203.0.113.3")
+	require.Equal(t, 429, response.StatusCode, "the header of whoever is no trusted proxy is not believed")
+	require.Contains(t, body, "from this address")
+}
+
+func TestAddressesBehindAProxy(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	id, _ := newClient(t, flags)
+	s := serving(t, append(flags, "--token-rate-address", "2", "--trusted-proxy", "127.0.0.0/8")...)
+	ask := func(from string) int {
+		response, _ := s.send(t, "POST", "/oauth/access_token", "grant_type=implicit&client_id="+id, "X-Forwarded-For", from)
+		return response.StatusCode
+	}
+	require.Equal(t, []int{200, 200, 429, 200}, []int{ask("203.0.113.1"), ask("203.0.113.1"), ask("9.9.9.9, 203.0.113.1"), ask("203.0.113.2")})
+}
+
+func TestTriesAtCodesAreLimitedByTheServer(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	id, secret := newClient(t, flags)
+	s := serving(t, append(flags, "--code-rate-client", "2")...)
+	_, token := s.login(t, id, secret)
+	var aliases strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&aliases, `c%d: promotionCodeCheck(code: "GUESS-%d") { valid } `, i, i)
+	}
+	response, body := s.graphql(t, token, "{ "+aliases.String()+" }")
+	require.Equal(t, 200, response.StatusCode, "what was tried within the limit is answered")
+	require.NotEmpty(t, response.Header.Get("Retry-After"))
+	require.Contains(t, body, `"code":"RATE_LIMITED"`)
+	require.Equal(t, 2, strings.Count(body, `"valid"`))
+	require.Equal(t, 498, strings.Count(body, `":null`))
+	require.Contains(t, body, "There is too much trying promotion codes from this client: at most 2 a minute")
+	response, _ = s.graphql(t, token, `mutation { promotionCodeRedeem(input: {code: "A", reference: "r"}) { unitsApplied } }`)
+	require.Equal(t, 429, response.StatusCode, "the document used it up")
+	response, body = s.graphql(t, token, `{ settings { pageLength } }`)
+	require.Equal(t, 200, response.StatusCode, body)
+	require.Empty(t, response.Header.Get("Retry-After"))
+}
+
+func TestTheDemoHasNoLimitsUnlessAsked(t *testing.T) {
+	t.Parallel()
+	s := serving(t, "--demo")
+	for range 130 {
+		status, _ := s.login(t, "nobody", "x")
+		require.Equal(t, 401, status)
+	}
+	s = serving(t, "--demo", "--token-rate-address", "1")
+	s.login(t, "nobody", "x")
+	status, _ := s.login(t, "nobody", "x")
+	require.Equal(t, 429, status)
+}
+
+// A page of another origin reads every answer, errors included.
+func TestOtherOriginsReadBothSurfaces(t *testing.T) {
+	t.Parallel()
+	const shop = "https://shop.example"
+	flags, _ := database(t)
+	s := serving(t, append(flags, "--cors-origin", shop, "--token-rate-address", "1")...)
+	s.login(t, "nobody", "x")
+	for _, test := range []struct {
+		method, path, body, kind string
+		status                   int
+	}{
+		{"GET", "/v2/inventories", "", "", 401},
+		{"GET", "/catalog/nodes/x/relationships/products", "", "", 401},
+		{"GET", "/v2/nowhere", "", "", 404},
+		{"DELETE", "/v2/inventories", "", "", 405},
+		{"POST", "/oauth/access_token", "grant_type=implicit", "", 429},
+		{"PUT", "/graphql", "{}", "application/json", 405},
+		{"POST", "/graphql", "query={__typename}", "application/x-www-form-urlencoded", 415},
+		{"POST", "/graphql", `{"query":"{ __typename }"}`, "text/plain", 415},
+		{"GET", "/graphql?query=mutation%7B__typename%7D", "", "", 405},
+		{"POST", "/graphql", `{"query":"{ __typename }"}`, "application/json", 200},
+	} {
+		response, body := s.send(t, test.method, test.path, test.body, "Origin", shop, "Content-Type", test.kind)
+		require.Equal(t, test.status, response.StatusCode, "%s %s: %s", test.method, test.path, body)
+		require.Equal(t, shop, response.Header.Get("Access-Control-Allow-Origin"), test.path)
+		require.Contains(t, body, map[bool]string{true: `"data"`, false: `"errors"`}[test.status == 200])
+		exposed := strings.ToLower(response.Header.Get("Access-Control-Expose-Headers"))
+		for name, must := range map[string]bool{"X-Request-Id": true, "WWW-Authenticate": test.status == 401, "Allow": test.status == 405, "Retry-After": test.status == 429} {
+			require.Contains(t, exposed, strings.ToLower(name))
+			require.Equal(t, must, response.Header.Get(name) != "", "%s of %s %s", name, test.method, test.path)
+		}
+	}
+	for _, path := range []string{"/graphql", "/v2/promotions/x", "/catalog/nodes/x/relationships/products", "/oauth/access_token", "/v2/shopper-tokens"} {
+		ask := func(s *served, origin string) *http.Response {
+			response, _ := s.send(t, "OPTIONS", path, "", "Origin", origin, "Access-Control-Request-Method", "POST",
+				"Access-Control-Request-Headers", "authorization,content-type,ep-channel,idempotency-key,x-moltin-sdk-version")
+			return response
+		}
+		response := ask(s, shop)
+		require.Equal(t, 204, response.StatusCode, path)
+		require.Equal(t, shop, response.Header.Get("Access-Control-Allow-Origin"))
+		require.Equal(t, "POST", response.Header.Get("Access-Control-Allow-Methods"))
+		require.Equal(t, "authorization,content-type,ep-channel,idempotency-key,x-moltin-sdk-version", response.Header.Get("Access-Control-Allow-Headers"))
+		require.Empty(t, ask(s, "https://evil.example").Header.Get("Access-Control-Allow-Origin"))
+	}
+}
+
+func TestOriginsByDefault(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	allowed := func(s *served, origin string) http.Header {
+		response, _ := s.send(t, "GET", "/healthz", "", "Origin", origin)
+		return response.Header
+	}
+	s := serving(t, flags...)
+	require.Empty(t, allowed(s, "http://localhost:3000").Get("Access-Control-Allow-Origin"), "none")
+	s = serving(t, "--demo")
+	header := allowed(s, "http://localhost:3000")
+	require.Equal(t, "http://localhost:3000", header.Get("Access-Control-Allow-Origin"), "the demo allows this machine's pages")
+	require.Empty(t, header.Get("Access-Control-Allow-Credentials"))
+	require.Empty(t, allowed(s, "https://shop.example").Get("Access-Control-Allow-Origin"))
+	s = serving(t, "--demo", "--cors-origin", "https://shop.example")
+	require.Equal(t, "https://shop.example", allowed(s, "https://shop.example").Get("Access-Control-Allow-Origin"))
+	require.Empty(t, allowed(s, "http://localhost:3000").Get("Access-Control-Allow-Origin"))
+}

@@ -1,0 +1,33 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+// The published clients of subscriptions run as they are. What each hands its
+// user is asserted in graph/clients/live.
+func TestLiveClients(t *testing.T) {
+	t.Parallel()
+	const folder = "graph/clients/live"
+	if _, err := exec.LookPath("node"); err != nil {
+		storetest.Require(t, "node", "Node 20 or newer runs the published clients of subscriptions")
+	}
+	for _, name := range []string{"graphql-sse", "graphql-ws"} {
+		if _, err := os.Stat(filepath.Join(folder, "node_modules", name)); err != nil {
+			storetest.Require(t, "node", "the published clients of subscriptions are not installed; run: npm ci --prefix "+folder)
+		}
+	}
+	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "live.db"))
+	_, token := o.issue(t)
+	gone, revoked := o.issue(t)
+	_, err := o.RevokeClient(t.Context(), "test", gone)
+	require.NoError(t, err)
+	runNode(t, folder, "live.test.js", "PORTICO_TEST_URL="+o.serve(t).url, "PORTICO_TEST_TOKEN="+token, "PORTICO_TEST_REVOKED="+revoked)
+}

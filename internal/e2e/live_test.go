@@ -1,0 +1,266 @@
+package e2e
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/demo"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+const espressos = `subscription { stockChanged(productIds: ["prod-americano", "prod-nothing"]) { uuid available product { sku } } }`
+
+func americanos(available string) string {
+	return `{"stockChanged":{"uuid":"prod-americano","available":` + available + `,"product":{"sku":"COF-AME"}}}`
+}
+
+// What is sold at one server is told by the other, over both transports, and
+// for longer than any answer may take; whether stock is in memory or not.
+func TestStockIsToldByEveryServer(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		o := openDemo(t, e.URL(t))
+		_, token := o.issue(t, "inventory:read", "catalog:read")
+		till := o.serve(t)
+		shop := o.serve(t, "--request-time", "300ms", "--answer-time", "300ms")
+		asks := o.serve(t, "--stock-cache-bytes", "0")
+		streams := []*eventsOf{till.events(t, token, espressos), shop.events(t, token, espressos), asks.events(t, token, espressos)}
+		socket := shop.open(t, bearing(token))
+		subscribe(t, socket, "1", espressos)
+		for _, stream := range streams {
+			require.Equal(t, "text/event-stream", stream.Header.Get("Content-Type"))
+			stream.want(t, americanos("400"))
+		}
+		require.JSONEq(t, `{"data":`+americanos("400")+`}`, string(hear(t, socket).Payload))
+		time.Sleep(400 * time.Millisecond) // beyond what bounds an answer
+		o.sell(t, "prod-americano")
+		for _, stream := range streams {
+			stream.want(t, americanos("399"))
+		}
+		require.JSONEq(t, `{"data":`+americanos("399")+`}`, string(hear(t, socket).Payload))
+		for range 50 {
+			o.sell(t, "prod-americano")
+		}
+		for _, stream := range streams { // in less than fifty steps
+			stream.want(t, americanos("349"))
+		}
+		say(t, socket, message{Type: "complete", ID: "1"})
+		for hear(t, socket).Type != "complete" {
+		}
+		subscribe(t, socket, "1", `query { __typename }`) // the id is free, and a query is answered
+		require.JSONEq(t, `{"data":{"__typename":"Query"}}`, string(hear(t, socket).Payload))
+	})
+}
+
+// A client that is revoked on one server loses its streams on the other.
+func TestStreamsEndWithTheirToken(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		here := openDemo(t, e.URL(t))
+		client, token := here.issue(t, "inventory:read", "catalog:read")
+		there := here.serve(t)
+		events, socket := there.events(t, token, espressos), there.open(t, bearing(token))
+		subscribe(t, socket, "1", espressos)
+		hear(t, socket)
+		byHeader := there.open(t, map[string]any{}, "Authorization", "Bearer "+token)
+		events.want(t, americanos("400"))
+		_, err := here.RevokeClient(t.Context(), "test", client)
+		require.NoError(t, err)
+		event, data := events.next()
+		require.Equal(t, "next", event)
+		require.Contains(t, data, `"code":"UNAUTHENTICATED"`)
+		require.Contains(t, data, "was revoked")
+		event, _ = events.next()
+		require.Equal(t, "complete", event)
+		require.Equal(t, 4401, closes(t, socket))
+		require.Equal(t, 4401, closes(t, byHeader))
+
+		again := there.open(t, nil)
+		say(t, again, message{Type: "connection_init", Payload: bearing(token)})
+		require.Equal(t, 4403, closes(t, again))
+		_, data = there.events(t, token, espressos).next()
+		require.Contains(t, data, "was revoked")
+	})
+}
+
+// A publication is told to those who see its catalog, and its progress to who
+// asked for it.
+func TestPublicationsAndJobsAreTold(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		here := openDemo(t, e.URL(t))
+		_, token := here.issue(t, "catalog:read", "catalog:write")
+		_, reader := here.issue(t, "catalog:read")
+		there := here.serve(t)
+		working, stop := context.WithCancel(t.Context())
+		worked := make(chan struct{})
+		go func() { defer close(worked); here.Work(working) }()
+		defer func() { stop(); <-worked }()
+
+		const published = `subscription { catalogPublished { catalogId uuid served } }`
+		seen := func() string {
+			v, err := here.View(t.Context(), shop.ShopperContext{})
+			require.NoError(t, err)
+			return `{"catalogPublished":{"catalogId":"` + v.Release.CatalogID + `","uuid":"` + v.Release.UUID() + `","served":true}}`
+		}
+		stream := there.events(t, reader, published)
+		first := seen()
+		stream.want(t, first)
+		socket := there.open(t, map[string]any{"Authorization": "Bearer " + token, "store-channel": "web"})
+		subscribe(t, socket, "a", `subscription { catalogPublished { uuid } }`)
+		require.Equal(t, "next", hear(t, socket).Type)
+
+		_, err := here.Import(t.Context(), "test", func() (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(strings.ReplaceAll(demo.Shop(), "Flat White", "Flatter White"))), nil
+		}, shop.ImportOptions{})
+		require.NoError(t, err)
+		v, err := here.View(t.Context(), shop.ShopperContext{})
+		require.NoError(t, err)
+		job, err := here.PublishLater(t.Context(), "test", v.Release.CatalogID, true)
+		require.NoError(t, err)
+		progress := there.events(t, token, `subscription { jobProgress(id: "`+job.ID+`") { state } }`)
+		progress.want(t, `{"jobProgress":{"state":"SUCCEEDED"}}`)
+		event, _ := progress.next()
+		require.Equal(t, "complete", event)
+		require.NotEqual(t, first, seen())
+		stream.want(t, seen())
+
+		unknown := there.events(t, token, `subscription { jobProgress(id: "none") { state } }`)
+		unknown.want(t, `{"jobProgress":null}`)
+		event, _ = unknown.next()
+		require.Equal(t, "complete", event)
+		_, data := there.events(t, reader, `subscription { jobProgress(id: "`+job.ID+`") { state } }`).next()
+		require.Contains(t, data, `"code":"FORBIDDEN"`)
+	})
+}
+
+// A rule that leads a shopper to another catalog is told at once, and to
+// nobody else.
+func TestARuleThatLeadsElsewhereIsTold(t *testing.T) {
+	t.Parallel()
+	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "live.db"))
+	_, token := o.issue(t, "catalog:read")
+	o.take(t, `{"type":"catalog","id":"catalog-web","attributes":{"name":"Web","hierarchies":["hierarchy-shop"],"pricebook_ids":[{"id":"pricebook-shop","priority":1}]}}`)
+	_, err := o.Publish(t.Context(), "test", "catalog-web", nil)
+	require.NoError(t, err)
+	s := o.serve(t)
+	const published = `subscription { catalogPublished { catalogId } }`
+	of := func(catalog string) string { return `{"catalogPublished":{"catalogId":"` + catalog + `"}}` }
+	web := s.open(t, map[string]any{"authorization": "Bearer " + token, "store-channel": "web"})
+	subscribe(t, web, "1", published)
+	require.JSONEq(t, `{"data":`+of("catalog-coffee")+`}`, string(hear(t, web).Payload))
+	others := s.events(t, token, published)
+	others.want(t, of("catalog-coffee"))
+
+	o.take(t, `{"type":"catalog_rule","id":"rule-web","attributes":{"name":"web","catalog_id":"catalog-web","channels":["web"]}}`)
+	require.JSONEq(t, `{"data":`+of("catalog-web")+`}`, string(hear(t, web).Payload))
+	require.NoError(t, o.DeleteCatalogRule(t.Context(), "test", "rule-web"))
+	require.JSONEq(t, `{"data":`+of("catalog-coffee")+`}`, string(hear(t, web).Payload))
+	require.Zero(t, s.stop())
+	event, _ := others.next()
+	require.Equal(t, "end", event, "others were told nothing more")
+}
+
+// What the protocol forbids, and what is too much, ends with its code.
+func TestStreamsAreBounded(t *testing.T) {
+	t.Parallel()
+	o := openDemo(t, "file:"+t.TempDir()+"/live.db")
+	l := o.serve(t, "--subscriptions-connection", "2", "--subscriptions-client", "3", "--document-depth", "4", "--cors-origin", "https://shop.example")
+	_, token := o.issue(t, "inventory:read", "catalog:read")
+
+	for code, messages := range map[int][]message{
+		4400: {{Type: "connection_init"}, {Type: "subscribe", Payload: map[string]string{"query": espressos}}},
+		4401: {{Type: "subscribe", ID: "1", Payload: map[string]string{"query": espressos}}},
+		4429: {{Type: "connection_init"}, {Type: "connection_init"}},
+		4409: {{Type: "connection_init", Payload: bearing(token)}, {Type: "subscribe", ID: "1", Payload: map[string]string{"query": espressos}}, {Type: "subscribe", ID: "1", Payload: map[string]string{"query": espressos}}},
+		4403: {{Type: "connection_init", Payload: bearing("no." + token)}},
+	} {
+		conn := l.open(t, nil)
+		for _, m := range messages {
+			say(t, conn, m)
+		}
+		require.Equal(t, code, closes(t, conn))
+	}
+
+	socket := l.open(t, bearing(token))
+	for _, id := range []string{"1", "2"} {
+		subscribe(t, socket, id, espressos)
+		require.Equal(t, id, hear(t, socket).ID)
+	}
+	subscribe(t, socket, "3", espressos)
+	refused := hear(t, socket)
+	require.Equal(t, "error", refused.Type)
+	require.Contains(t, string(refused.Payload), "--subscriptions-connection")
+	one := l.events(t, token, espressos)
+	one.want(t, americanos("400"))
+	require.Equal(t, http.StatusTooManyRequests, l.events(t, token, espressos).StatusCode)
+	say(t, socket, message{Type: "complete", ID: "2"})
+	require.Equal(t, "complete", hear(t, socket).Type)
+	storetest.Soon(t, true, func() bool {
+		_, data := l.events(t, token, espressos).next()
+		return strings.Contains(data, "400")
+	}, "there is room again")
+
+	_, data := l.events(t, token, `subscription { stockChanged(productIds: ["a"]) { product { nodes { parent { name } } } } }`).next()
+	require.Contains(t, data, "nests fields 5 deep")
+	_, data = l.events(t, "", `query { __schema { queryType { name } } }`).next()
+	require.Contains(t, data, "Introspection needs a token")
+	_, data = l.events(t, token, `subscription { stockChanged(productIds: []) { total } catalogPublished { uuid } }`).next()
+	require.Contains(t, data, "errors")
+
+	for origin, status := range map[string]int{"https://evil.example": 403, "https://shop.example": 101, l.url: 101} {
+		_, response, _ := websocket.Dial(t.Context(), l.url+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: http.Header{"Origin": {origin}}})
+		require.Equal(t, status, response.StatusCode, origin)
+	}
+	_, response, _ := websocket.Dial(t.Context(), l.url+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-ws"}})
+	require.Equal(t, 400, response.StatusCode, "another protocol")
+	response, err := http.Post(l.url+"/graphql", "application/json", strings.NewReader(`{"query":"subscription { catalogPublished { uuid } }"}`))
+	require.NoError(t, err)
+	defer response.Body.Close()
+	require.Equal(t, 406, response.StatusCode, "who takes one answer")
+}
+
+// A server that shuts down sends its streams away, to come again; and nothing
+// is left of those that went without a word.
+func TestNothingOfAStreamIsLeft(t *testing.T) {
+	t.Parallel()
+	o := openDemo(t, "file:"+t.TempDir()+"/live.db")
+	_, token := o.issue(t, "inventory:read", "catalog:read")
+	s := o.serve(t, "--admin-addr", "127.0.0.1:0")
+	once := func() {
+		stream := s.events(t, token, espressos)
+		stream.want(t, americanos("400"))
+		stream.Body.Close()
+		socket := s.open(t, bearing(token))
+		subscribe(t, socket, "1", espressos)
+		hear(t, socket)
+		socket.CloseNow()
+	}
+	once() // what is there for all of them
+	storetest.Soon(t, 0, func() float64 { return s.metric(t, "portico_graphql_subscriptions") })
+	before := s.metric(t, "go_goroutines")
+	for range 10 {
+		once()
+	}
+	storetest.Soon(t, true, func() bool { return s.metric(t, "go_goroutines") <= before }, "no goroutine is left")
+
+	stream, socket := s.events(t, token, espressos), s.open(t, bearing(token))
+	stream.want(t, americanos("400"))
+	subscribe(t, socket, "1", `subscription { catalogPublished { uuid } }`)
+	hear(t, socket)
+	closed := make(chan int, 1)
+	go func() { closed <- closes(t, socket) }()
+	require.Zero(t, s.stop())
+	require.Equal(t, 1001, <-closed)
+	event, _ := stream.next()
+	require.Equal(t, "end", event, "cut off, and not complete")
+}

@@ -1,0 +1,128 @@
+// Package e2e tests the program as its users have it: as a process, by its
+// command line, over HTTP, and in a browser. It may import whatever it likes,
+// and nothing imports it. Its paths begin at the root of the repository.
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+// program is the file of portico, made by TestMain from what is here.
+var program string
+
+func TestMain(m *testing.M) {
+	folder, err := build()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		os.Exit(1)
+	}
+	defer os.RemoveAll(folder)
+	storetest.Main(m)
+}
+
+// build makes the program, in a folder of its own, with the race detector if
+// the tests have it.
+func build() (folder string, err error) {
+	if err := os.Chdir(filepath.Join("..", "..")); err != nil {
+		return "", err
+	}
+	if err := dependOnSources(); err != nil {
+		return "", fmt.Errorf("list what the program is made of: %w", err)
+	}
+	if folder, err = os.MkdirTemp("", "portico-e2e-*"); err != nil {
+		return "", err
+	}
+	program = filepath.Join(folder, "portico")
+	args := []string{"build", "-buildvcs=false", "-o", program}
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		args = append(args, "-race")
+	}
+	if out, err := exec.Command("go", append(args, ".")...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return folder, nil
+}
+
+// dependOnSources looks at every file that the program is made of: what a test
+// looks at decides whether go test takes its result from the cache, and the
+// program is not imported here.
+func dependOnSources() error {
+	list, err := exec.Command("go", "list", "-deps", "-json=Dir,Module,GoFiles,EmbedFiles", ".").Output()
+	if err != nil {
+		return err
+	}
+	for decoder := json.NewDecoder(bytes.NewReader(list)); ; {
+		var p struct {
+			Dir                 string
+			Module              *struct{ Main bool }
+			GoFiles, EmbedFiles []string
+		}
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if p.Module == nil || !p.Module.Main {
+			continue
+		}
+		for _, file := range slices.Concat(p.GoFiles, p.EmbedFiles) {
+			if _, err := os.Stat(filepath.Join(p.Dir, file)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// command is a process of portico that is not started yet.
+func command(args ...string) *exec.Cmd {
+	c := exec.Command(program, args...)
+	storetest.EndWithTests(c)
+	return c
+}
+
+// portico runs a command line to its end.
+func portico(t testing.TB, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	return porticoReading(t, nil, args...)
+}
+
+// porticoReading runs a command line with a standard input.
+func porticoReading(t testing.TB, stdin io.Reader, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, complaints bytes.Buffer
+	c := command(args...)
+	c.Stdin, c.Stdout, c.Stderr = stdin, &out, &complaints
+	if err := c.Run(); err != nil {
+		require.ErrorAs(t, err, new(*exec.ExitError), "%s", args)
+	}
+	return c.ProcessState.ExitCode(), out.String(), complaints.String()
+}
+
+// good runs a command line that must succeed, and returns its answer.
+func good(t testing.TB, args ...string) string {
+	t.Helper()
+	code, stdout, stderr := portico(t, args...)
+	require.Zero(t, code, "%s: %s", args, stderr)
+	return stdout
+}
+
+// database is the flags for a new SQLite database, in a directory of its own.
+func database(t testing.TB) (flags []string, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "portico.db")
+	return []string{"--database-url", "file:" + path, "--synchronous", "OFF"}, path
+}

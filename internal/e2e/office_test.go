@@ -1,0 +1,79 @@
+package e2e
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/auth"
+	"portico/internal/demo"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// office works on the database of running servers: it writes what they are to
+// tell, and issues tokens.
+type office struct {
+	*shop.Store
+	tokens *auth.Service
+	flags  []string // of a server beside it
+}
+
+// openOffice opens an office on a database, until the test ends.
+func openOffice(t testing.TB, url string) *office {
+	t.Helper()
+	sealer := storetest.Sealer(t, 'k')
+	s, err := shop.Open(t.Context(), shop.Config{URL: url, Synchronous: "OFF", Sealer: sealer})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	tokens, err := auth.New(t.Context(), s, sealer, auth.Options{Issuer: "portico"})
+	require.NoError(t, err)
+	return &office{s, tokens, []string{"--database-url", url, "--synchronous", "OFF", "--seal-key", keyOf('k')}}
+}
+
+// openDemo opens an office with the demo's shop.
+func openDemo(t testing.TB, url string) *office {
+	t.Helper()
+	o := openOffice(t, url)
+	require.NoError(t, demo.Fill(t.Context(), o.Store))
+	return o
+}
+
+// serve starts a server beside the office.
+func (o *office) serve(t testing.TB, flags ...string) *served {
+	t.Helper()
+	return serving(t, append(o.flags, flags...)...)
+}
+
+// issue makes a client, and a token for it.
+func (o *office) issue(t testing.TB, scopes ...string) (client, token string) {
+	t.Helper()
+	made, _, err := o.CreateClient(t.Context(), "test", "test", scopes)
+	require.NoError(t, err)
+	return made.ID, o.tokenFor(t, made.ID, made.Scopes, time.Hour)
+}
+
+// tokenFor is a token of a client's for a while.
+func (o *office) tokenFor(t testing.TB, client string, scopes []string, lifetime time.Duration) string {
+	t.Helper()
+	issued, err := o.tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client, Scopes: scopes, Lifetime: lifetime})
+	require.NoError(t, err)
+	return issued.AccessToken
+}
+
+// sell takes one of a product.
+func (o *office) sell(t testing.TB, product string) {
+	t.Helper()
+	_, err := o.TransactStock(t.Context(), "test", []shop.StockChange{{ProductID: product, Action: shop.StockDecrement, Quantity: 1}})
+	require.NoError(t, err)
+}
+
+// take imports lines.
+func (o *office) take(t testing.TB, lines string) {
+	t.Helper()
+	_, err := o.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }, shop.ImportOptions{})
+	require.NoError(t, err)
+}

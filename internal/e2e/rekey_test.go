@@ -1,0 +1,225 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+// keyOf is a sealing key, all of one byte, as it is given.
+func keyOf(fill byte) string {
+	return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(string(rune(fill)), 32)))
+}
+
+// client makes a client and gets a token that may do all.
+func (s *served) client(t *testing.T, flags ...string) (id, token string) {
+	t.Helper()
+	var client struct {
+		ID     string `json:"client_id"`
+		Secret string `json:"client_secret"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(good(t, append([]string{"client", "create", "--name", "all", "--json"}, flags...)...)), &client))
+	var granted struct {
+		AccessToken string `json:"access_token"`
+	}
+	_, answer := s.send(t, "POST", "/oauth/access_token", "grant_type=client_credentials&client_id="+client.ID+"&client_secret="+client.Secret)
+	require.NoError(t, json.Unmarshal([]byte(answer), &granted), answer)
+	return client.ID, granted.AccessToken
+}
+
+// unlimited is for those who ask for more tokens than anybody would.
+var unlimited = []string{"--token-rate-client", "0", "--token-rate-address", "0"}
+
+// underLoad asks for everything that opens or seals a secret, all the time
+// that change takes and a while longer; every answer must be good.
+func (s *served) underLoad(t *testing.T, client, token string, change func()) {
+	t.Helper()
+	requests := []struct{ method, path, body string }{
+		{"GET", "/v2/gateways", ""},
+		{"PUT", "/v2/gateways/card_processor", `{"data":{"password":"again %d"}}`},
+		{"GET", "/v2/gateways/card_processor", ""},
+		{"POST", "/oauth/access_token", "grant_type=implicit&client_id=" + client},
+		{"GET", "/v2/inventories", ""},
+	}
+	var done, good atomic.Int64
+	var group sync.WaitGroup
+	stop := make(chan struct{})
+	for worker := range 4 {
+		group.Go(func() {
+			for i := worker; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				r := requests[i%len(requests)]
+				body := r.body
+				if strings.Contains(body, "%d") {
+					body = fmt.Sprintf(body, i)
+				}
+				request, err := http.NewRequestWithContext(t.Context(), r.method, s.url+r.path, strings.NewReader(body))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				request.Header.Set("Authorization", "Bearer "+token)
+				response, err := http.DefaultClient.Do(request)
+				done.Add(1)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				response.Body.Close()
+				if response.StatusCode == http.StatusOK {
+					good.Add(1)
+				} else {
+					t.Errorf("%s %s answers %s", r.method, r.path, response.Status)
+				}
+			}
+		})
+	}
+	wait := func(n int64) {
+		for until := done.Load() + n; done.Load() < until && !t.Failed(); {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	wait(20)
+	change()
+	wait(60)
+	close(stop)
+	group.Wait()
+	require.Equal(t, done.Load(), good.Load())
+}
+
+func TestRekeyBesideSQLiteLosesNoRequest(t *testing.T) {
+	t.Parallel()
+	flags, path := database(t)
+	keyFile := strings.TrimSuffix(path, ".db") + ".key"
+	read := func(file string) string {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		return string(text)
+	}
+	s := serving(t, slices.Concat(flags, unlimited)...)
+	client, token := s.client(t, flags...)
+	response, answer := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"first"}}`, "Authorization", "Bearer "+token)
+	require.Equal(t, 200, response.StatusCode, answer)
+	first := read(keyFile)
+	s.underLoad(t, client, token, func() {
+		for range 3 {
+			before := read(keyFile)
+			require.Contains(t, good(t, append([]string{"rekey"}, flags...)...), "sealed 1 signing key and 1 password with key ")
+			require.NotEqual(t, before, read(keyFile))
+			require.Equal(t, before, read(keyFile+".former"))
+			info, err := os.Stat(keyFile)
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+		}
+	})
+	require.Zero(t, s.stop())
+
+	again := serving(t, flags...)
+	response, _ = again.send(t, "GET", "/v2/gateways/card_processor", "", "Authorization", "Bearer "+token)
+	require.Equal(t, 200, response.StatusCode, "the token is good, since the signing key is the same")
+	require.Zero(t, again.stop())
+	old := filepath.Join(t.TempDir(), "old.key")
+	require.NoError(t, os.WriteFile(old, []byte(first), 0o600))
+	code, _, stderr := portico(t, append([]string{"serve", "--addr", "127.0.0.1:0", "--key-file", old}, flags...)...)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "give the key that this database was used with before")
+}
+
+// Whoever rekeys before the first start gets the key that it would make, and
+// never one beside secrets that it does not open.
+func TestRekeyBeforeTheFirstServe(t *testing.T) {
+	t.Parallel()
+	flags, path := database(t)
+	keyFile := strings.TrimSuffix(path, ".db") + ".key"
+	rekey := append([]string{"rekey"}, flags...)
+	good(t, append([]string{"import", demoShop}, flags...)...)
+	require.NoFileExists(t, keyFile)
+	require.Equal(t, "nothing was sealed yet; the key for it is in "+keyFile+"\n", good(t, rekey...))
+	first, err := os.ReadFile(keyFile)
+	require.NoError(t, err)
+	s := serving(t, flags...)
+	_, token := s.client(t, flags...)
+	require.Equal(t, 200, s.reads(t, token))
+	require.Contains(t, good(t, rekey...), "sealed 1 signing key and 0 passwords")
+	require.Equal(t, 200, s.reads(t, token))
+	require.Zero(t, s.stop())
+	former, err := os.ReadFile(keyFile + ".former")
+	require.NoError(t, err)
+	require.Equal(t, string(first), string(former))
+
+	require.NoError(t, os.Remove(keyFile))
+	code, _, stderr := portico(t, rekey...)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, keyFile+" is not there, and the database holds secrets that its key opens; nothing was changed")
+	require.NoFileExists(t, keyFile)
+}
+
+// An interruption leaves both keys in the file.
+func TestRekeyGoesOnAfterAnInterruption(t *testing.T) {
+	t.Parallel()
+	flags, path := database(t)
+	keyFile := strings.TrimSuffix(path, ".db") + ".key"
+	s := serving(t, flags...)
+	_, token := s.client(t, flags...)
+	present, err := os.ReadFile(keyFile)
+	require.NoError(t, err)
+	for _, content := range []string{keyOf('n') + "\n" + string(present), keyOf('n') + "\n" + string(present)} {
+		require.NoError(t, os.WriteFile(keyFile, []byte(content), 0o600))
+		good(t, append([]string{"rekey"}, flags...)...)
+		now, err := os.ReadFile(keyFile)
+		require.NoError(t, err)
+		require.Equal(t, keyOf('n')+"\n", string(now))
+		response, _ := s.send(t, "GET", "/v2/gateways", "", "Authorization", "Bearer "+token)
+		require.Equal(t, 200, response.StatusCode)
+	}
+}
+
+func TestRekeyWithKeysOfOnesOwn(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		flags := []string{"--database-url", e.URL(t)}
+		with := func(keys ...string) []string { return append(flags, "--seal-key", strings.Join(keys, ",")) }
+		before, after := keyOf('b'), keyOf('a')
+		serving(t, with(before)...).stop()
+		s := serving(t, slices.Concat(with(after, before), unlimited)...) // which the database does not seal with yet
+		client, token := s.client(t, flags...)
+		response, answer := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"first"}}`, "Authorization", "Bearer "+token)
+		require.Equal(t, 200, response.StatusCode, answer)
+
+		code, _, stderr := portico(t, append([]string{"rekey"}, with(after)...)...)
+		require.Equal(t, 2, code)
+		require.Contains(t, stderr, "give two keys, the new one first and the present one after it")
+		code, _, stderr = portico(t, append([]string{"rekey"}, with(after, keyOf('x'))...)...)
+		require.Equal(t, 1, code)
+		require.Contains(t, stderr, "nothing was changed")
+		require.NotContains(t, stderr, after)
+
+		old := serving(t, with(before)...) // as if nothing had happened
+		require.Zero(t, old.stop())
+		s.underLoad(t, client, token, func() {
+			require.Contains(t, good(t, append([]string{"rekey"}, with(after, before)...)...), "sealed 1 signing key and 1 password")
+			require.Contains(t, good(t, append([]string{"rekey"}, with(after, before)...)...), "sealed 0 signing keys and 0 passwords")
+		})
+		require.Zero(t, s.stop())
+		code, _, stderr = portico(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, with(before)...)...)
+		require.Equal(t, 1, code, stderr)
+		require.Zero(t, serving(t, with(after)...).stop())
+	})
+}

@@ -1,0 +1,44 @@
+package e2e
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+// TestARevokedTokenIsAnsweredNothingThatIsKept: soon, by every server, however
+// often it has answered.
+func TestARevokedTokenIsAnsweredNothingThatIsKept(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		o := openDemo(t, e.URL(t))
+		client, token := o.issue(t, "catalog:read")
+		surfaces := []string{"/catalog/nodes/node-coffee/relationships/products", "/graphql?query=%7Bproducts%7BtotalCount%7D%7D"}
+		answer := func(s *served, headers ...string) (codes [2]int) {
+			for i, path := range surfaces {
+				response, body := s.send(t, "GET", path, "", append(headers, "Authorization", "Bearer "+token)...)
+				if codes[i] = response.StatusCode; strings.Contains(body, `"data":{"products":null}`) && strings.Contains(body, `"UNAUTHENTICATED"`) {
+					codes[i] = http.StatusUnauthorized // as GraphQL says it
+				}
+			}
+			return codes
+		}
+		servers := []*served{o.serve(t), o.serve(t)}
+		for range 3 {
+			for _, s := range servers {
+				require.Equal(t, [2]int{200, 200}, answer(s))
+				require.Equal(t, [2]int{304, 304}, answer(s, "If-None-Match", "*"))
+			}
+		}
+		_, err := o.RevokeClient(t.Context(), "test", client)
+		require.NoError(t, err)
+		for _, s := range servers {
+			storetest.Soon(t, [2]int{401, 401}, func() [2]int { return answer(s) })
+			require.Equal(t, [2]int{401, 401}, answer(s, "If-None-Match", "*"))
+		}
+	})
+}

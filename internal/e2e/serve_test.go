@@ -1,0 +1,174 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestServe(t *testing.T) {
+	t.Parallel()
+	flags, path := database(t)
+	s := serving(t, append(flags, "--cors-origin", "https://shop.example")...)
+
+	for _, test := range []struct {
+		name, method, path, body string
+		headers                  []string
+		status                   int
+		holds                    string
+		answers                  map[string]string // headers
+	}{
+		{"alive", "GET", "/healthz", "", nil, 200, `{"status":"ok"}`, nil},
+		{"ready, though empty", "GET", "/readyz", "", nil, 200, `{"status":"ok"}`, nil},
+		{"the schema", "GET", "/schema.graphql", "", nil, 200, "type Query {", map[string]string{"Content-Type": "text/plain; charset=utf-8"}},
+		{"the document of REST", "GET", "/openapi.yaml", "", nil, 200, "openapi: 3.1.0", map[string]string{"Content-Type": "application/yaml"}},
+		{"its page", "GET", "/docs", "", nil, 200, "/docs/swagger-ui-bundle.js", nil},
+		{"its page, with a slash", "GET", "/docs/", "", nil, 200, "/docs/swagger-ui-bundle.js", nil},
+		{"a part of its page", "GET", "/docs/swagger-ui-bundle.js", "", nil, 200, "SwaggerUIBundle", nil},
+		{"the public keys", "GET", "/.well-known/jwks.json", "", nil, 200, `"kty":"OKP"`, nil},
+		{"no such client", "POST", "/oauth/access_token", "grant_type=implicit&client_id=nobody", nil, 401, `"status":401`, map[string]string{"Www-Authenticate": "Bearer"}},
+		{"a method that is not allowed", "GET", "/oauth/access_token", "", nil, 405, `"errors"`, map[string]string{"Allow": "POST, OPTIONS"}},
+		{"a request id", "GET", "/healthz", "", []string{"X-Request-Id", "r-1"}, 200, "", map[string]string{"X-Request-Id": "r-1"}},
+		{"another origin's page", "GET", "/healthz", "", []string{"Origin", "https://shop.example"}, 200, "", map[string]string{"Access-Control-Allow-Origin": "https://shop.example"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			response, body := s.send(t, test.method, test.path, test.body, test.headers...)
+			require.Equal(t, test.status, response.StatusCode, body)
+			require.Contains(t, body, test.holds)
+			require.NotEmpty(t, response.Header.Get("X-Request-Id"))
+			for name, value := range test.answers {
+				require.Equal(t, value, response.Header.Get(name), name)
+			}
+		})
+	}
+
+	t.Run("the key file is its owner's", func(t *testing.T) {
+		info, err := os.Stat(strings.TrimSuffix(path, ".db") + ".key")
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	})
+	require.Zero(t, s.stop(), "a server that was asked to end has not failed")
+	require.Empty(t, s.printed(t), "the log goes to standard error")
+	var ready int
+	for _, line := range s.log {
+		if line["msg"] == "ready" {
+			ready++
+		}
+	}
+	require.Equal(t, 1, ready, "one line says that it is ready")
+}
+
+func TestServeKeepsItsKeys(t *testing.T) {
+	flags, _ := database(t)
+	first := serving(t, flags...)
+	_, before := first.send(t, "GET", "/.well-known/jwks.json", "")
+	require.Zero(t, first.stop())
+
+	second := serving(t, flags...)
+	_, after := second.send(t, "GET", "/.well-known/jwks.json", "")
+	require.Zero(t, second.stop())
+	require.Equal(t, before, after)
+
+	t.Setenv("PORTICO_SEAL_KEY", base64.StdEncoding.EncodeToString(make([]byte, 32)))
+	code, _, stderr := portico(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, flags...)...)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "give the key that this database was used with before")
+}
+
+func TestServeAddressInUse(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	s := serving(t, flags...)
+	at, err := url.Parse(s.url)
+	require.NoError(t, err)
+	code, _, stderr := portico(t, append([]string{"serve", "--addr", at.Host}, flags...)...)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, at.Host)
+}
+
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	s := serving(t, "--demo")
+	welcome := s.printed(t)
+	printed := regexp.MustCompile(`client_id +(\S+)\n +client_secret +(\S+)\n`).FindStringSubmatch(welcome)
+	require.NotNil(t, printed, welcome)
+	id, secret := printed[1], printed[2]
+	response, body := s.send(t, "POST", "/oauth/access_token",
+		url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret}}.Encode())
+	require.Equal(t, http.StatusOK, response.StatusCode, body)
+	for _, word := range []string{s.url + "/graphql\n", s.url + "/\n", s.url + "/schema.graphql\n", s.url + "/docs\n"} {
+		require.Contains(t, welcome, word)
+	}
+
+	token := demoToken(t, s)
+	require.Equal(t, 1, strings.Count(welcome, token), "it is told once")
+	lines := regexp.MustCompile(`(?m)^  (TOKEN=|curl ).*$`).FindAllString(welcome, -1)
+	require.Len(t, lines, 3)
+	if _, err := exec.LookPath("curl"); err == nil { // what is there to copy works as it is
+		for _, line := range lines[1:] {
+			require.Less(t, len(line), 160)
+			out, err := exec.CommandContext(t.Context(), "sh", "-c", lines[0]+"\n"+line).Output()
+			require.NoError(t, err, line)
+			require.Contains(t, string(out), `"Flat White"`, line)
+		}
+	}
+
+	_, _ = s.send(t, "GET", "/healthz?x=1", "", "Authorization", "Bearer "+token)
+	require.Zero(t, s.stop())
+	var directory string
+	for _, line := range s.log {
+		if line["msg"] == "ready" {
+			directory = filepath.Dir(strings.TrimPrefix(line["database"].(string), "SQLite "))
+		}
+		text, err := json.Marshal(line)
+		require.NoError(t, err)
+		require.NotContains(t, string(text), token)
+		require.NotContains(t, string(text), secret)
+	}
+	require.Contains(t, directory, "portico-demo-")
+	require.NoDirExists(t, directory, "the temporary store is gone")
+}
+
+func TestDemoInANamedDatabase(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	for range 2 { // and again
+		s := serving(t, append(flags, "--demo")...)
+		require.Zero(t, s.stop())
+	}
+	require.Contains(t, good(t, append([]string{"export", "-"}, flags...)...), `"id":"prod-espresso"`)
+
+	other, _ := database(t)
+	good(t, append([]string{"import", "--generate", "10"}, other...)...)
+	code, _, stderr := portico(t, append([]string{"serve", "--demo", "--addr", "127.0.0.1:0"}, other...)...)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "holds another shop")
+}
+
+func TestASignalEndsTheServerWell(t *testing.T) {
+	t.Parallel()
+	process := command("serve", "--demo", "--addr", "127.0.0.1:0")
+	stderr, err := process.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, process.Start())
+	var logged strings.Builder
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		logged.WriteString(lines.Text() + "\n")
+		if strings.Contains(lines.Text(), `"msg":"ready"`) {
+			require.NoError(t, process.Process.Signal(syscall.SIGTERM))
+		}
+	}
+	require.NoError(t, process.Wait(), logged.String())
+	require.Contains(t, logged.String(), `"msg":"shutting down"`)
+}

@@ -1,0 +1,233 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/shop"
+)
+
+// Patience is the promise that whoever shares the database holds nobody for
+// long: what cannot be done in time is answered UNAVAILABLE, and whatever does
+// not need it goes on.
+func Patience(t *testing.T, e Engine) {
+	t.Run("rows that somebody holds keep no reader, and a writer for its time", rowsHeld(e))
+	t.Run("a write that stands still loses its rows to those who wait, and is made once it goes on", writeStandsStill(e))
+	t.Run("one connection is enough for everything", oneConnection(e))
+	t.Run("a query that takes too long is given up", querySlow(e))
+	t.Run("a network that swallows everything is given up, and found again", networkSwallows(e))
+	t.Run("a database that takes no writes is read", databaseReadOnly(e))
+	t.Run("a trouble is logged once, however many meet it", troubleLogged(e))
+}
+
+// hasty is a store that waits for nothing that takes its time.
+func hasty(change func(*store.Patience)) func(*shop.Config) {
+	return func(config *shop.Config) {
+		config.Patience = store.Patience{Lock: 50 * time.Millisecond, Idle: 100 * time.Millisecond}
+		if change != nil {
+			change(&config.Patience)
+		}
+	}
+}
+
+func rowsHeld(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		onlyPostgres(t, e)
+		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon}, shop.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon})
+		s := e.Open(t, hasty(nil))
+		release := hold(t, e, "a")
+		var writers sync.WaitGroup
+		for range 20 { // more than there are connections
+			writers.Go(func() {
+				err := increment(t.Context(), s, "a")
+				if !store.HasCode(err, store.Unavailable) {
+					t.Errorf("answers %v", err)
+				}
+			})
+		}
+		for range 100 {
+			require.Equal(t, 0, available(t, s, "a"))
+		}
+		writers.Wait()
+		err := increment(t.Context(), s, "a")
+		requireFault(t, err, store.Unavailable, "", "Another write holds", "nothing was written", "try again")
+		require.NoError(t, increment(t.Context(), s, "b"))
+		release()
+		require.NoError(t, increment(t.Context(), s, "a"))
+		require.Equal(t, 1, available(t, s, "a"))
+	}
+}
+
+// writeStandsStill has one server stop in the middle of a write, as one that
+// is stopped, or whose machine is moved.
+func writeStandsStill(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		onlyPostgres(t, e)
+		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		network, address := Between(t, e)
+		still := e.Open(t, hasty(nil), func(config *shop.Config) { config.URL = address })
+		other := e.Open(t, hasty(func(p *store.Patience) { p.Lock = time.Minute }))
+		reached, goOn := network.StopAt("commit")
+		done := make(chan error)
+		go func() { done <- increment(t.Context(), still, "a") }()
+		<-reached
+		require.NoError(t, increment(t.Context(), other, "a"), "the database has ended what stood still")
+		require.Equal(t, 1, available(t, other, "a"))
+		close(goOn)
+		require.NoError(t, <-done, "it was made again")
+		require.Equal(t, 2, available(t, other, "a"))
+		requireLedger(t, e.SQL(t))
+	}
+}
+
+func oneConnection(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t, func(config *shop.Config) { config.Readers = 1 })
+		imported(t, s, strings.Join(Shop(), "\n"))
+		working(t, s)
+		job, err := s.PublishLater(t.Context(), actor, "main", true)
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		var requests sync.WaitGroup
+		for range 4 {
+			requests.Go(func() {
+				for ctx.Err() == nil {
+					if _, err := s.Stocks(t.Context(), store.ListQuery{}); err != nil {
+						t.Errorf("reading: %v", err)
+					}
+					if err := increment(t.Context(), s, "anvil"); err != nil {
+						t.Errorf("writing: %v", err)
+					}
+				}
+			})
+		}
+		job = ended(t, s, job.ID)
+		cancel()
+		requests.Wait()
+		require.Equal(t, shop.JobSucceeded, job.State, job.Error)
+	}
+}
+
+func querySlow(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		onlyPostgres(t, e)
+		s := e.Open(t, hasty(func(p *store.Patience) { p.Read = 100 * time.Millisecond }))
+		lock, err := e.SQL(t).Begin()
+		require.NoError(t, err)
+		_, err = lock.Exec(`LOCK TABLE promotion`)
+		require.NoError(t, err)
+		_, err = s.Promotions(t.Context(), shop.PromotionFilter{}, store.ListQuery{})
+		requireFault(t, err, store.Unavailable, "", "took too long", "try again")
+		require.NoError(t, lock.Rollback())
+		_, err = s.Promotions(t.Context(), shop.PromotionFilter{}, store.ListQuery{})
+		require.NoError(t, err)
+	}
+}
+
+func networkSwallows(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		onlyPostgres(t, e)
+		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		network, address := Between(t, e)
+		s := e.Open(t, hasty(func(p *store.Patience) {
+			p.Connection, p.Read, p.Write = 200*time.Millisecond, 200*time.Millisecond, 400*time.Millisecond
+		}), func(config *shop.Config) { config.URL = address })
+		require.NoError(t, increment(t.Context(), s, "a"))
+		for range 2 {
+			network.Swallow(true)
+			var asked sync.WaitGroup
+			for range 10 {
+				asked.Go(func() {
+					_, err := s.Stocks(t.Context(), store.ListQuery{})
+					if !store.HasCode(err, store.Unavailable) {
+						t.Errorf("reading answers %v", err)
+					}
+					if err := increment(t.Context(), s, "a"); !store.HasCode(err, store.Unavailable) {
+						t.Errorf("writing answers %v", err)
+					}
+				})
+			}
+			asked.Wait()
+			network.Swallow(false)
+			Soon(t, true, func() bool { return increment(t.Context(), s, "a") == nil })
+			Soon(t, true, func() bool { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err == nil })
+			network.Cut()
+			Soon(t, true, func() bool { return increment(t.Context(), s, "a") == nil })
+		}
+		requireLedger(t, e.SQL(t))
+	}
+}
+
+// databaseReadOnly has the database refuse writes, as a standby does.
+func databaseReadOnly(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		onlyPostgres(t, e)
+		s, name := stocked(t, e, 3, "a"), nameOf(t, e)
+		standBy := func(on string) {
+			t.Helper()
+			_, err := shared.admin.Exec(`ALTER DATABASE ` + name + ` SET default_transaction_read_only = ` + on)
+			require.NoError(t, err)
+			endSessions(t, name)
+		}
+		t.Cleanup(func() { standBy("off") })
+		require.False(t, s.ReadOnly())
+		standBy("on")
+		Soon(t, true, func() bool { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err == nil })
+		Soon(t, true, func() bool { _ = increment(t.Context(), s, "a"); return s.ReadOnly() })
+		requireFault(t, increment(t.Context(), s, "a"), store.Unavailable, "", "takes no writes at present", "can be read")
+		require.Equal(t, 3, available(t, s, "a"))
+		next := e.Open(t, func(config *shop.Config) { config.Patience.Connection = time.Second })
+		require.True(t, next.ReadOnly(), "one that starts then knows it")
+		require.Equal(t, 3, available(t, next, "a"))
+		require.NoError(t, next.Ping(t.Context()))
+		working(t, next)
+		standBy("off")
+		for _, s := range []*shop.Store{s, next} {
+			Soon(t, false, s.ReadOnly)
+			Soon(t, true, func() bool { return increment(t.Context(), s, "a") == nil })
+		}
+		Soon(t, true, func() bool { stock, err := s.Stock(t.Context(), "a"); return err == nil && stock.Available == 5 })
+	}
+}
+
+func troubleLogged(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		onlyPostgres(t, e)
+		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		var log lines
+		s := e.Open(t, hasty(func(p *store.Patience) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		release := hold(t, e, "a")
+		for range 5 {
+			require.Error(t, increment(t.Context(), s, "a"))
+		}
+		release()
+		require.Equal(t, 1, strings.Count(log.String(), "another transaction holds the rows"), log.String())
+		require.Contains(t, log.String(), "lock timeout", "the cause")
+	}
+}
+
+// lines is a log that may be written and read at once.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}

@@ -1,0 +1,146 @@
+package storetest
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Proxy is a network between a server and its database that can fail.
+type Proxy struct {
+	target    func() (net.Conn, error)
+	listener  net.Listener
+	swallowed atomic.Bool // what is sent arrives nowhere, and nobody is told
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+	stop  *stop // nil for none
+}
+
+// stop is where traffic stands still once.
+type stop struct {
+	words         []byte
+	reached, goOn chan struct{}
+}
+
+// Between puts a proxy between the test's database and whoever opens the
+// address that it returns. PostgreSQL alone is reached over a network.
+func Between(t *testing.T, e Engine) (proxy *Proxy, address string) {
+	t.Helper()
+	onlyPostgres(t, e)
+	behind, err := url.Parse(e.URL(t))
+	require.NoError(t, err)
+	network, host := "tcp", behind.Host
+	if directory := behind.Query().Get("host"); directory != "" {
+		network, host = "unix", directory+"/.s.PGSQL."+port(behind)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	proxy = &Proxy{target: func() (net.Conn, error) { return net.Dial(network, host) }, listener: listener, conns: map[net.Conn]bool{}}
+	go proxy.accept()
+	t.Cleanup(func() { listener.Close(); proxy.Cut() })
+	query := behind.Query()
+	query.Del("host")
+	query.Del("port")
+	query.Set("sslmode", "disable")
+	behind.Host, behind.RawQuery = listener.Addr().String(), query.Encode()
+	return proxy, behind.String()
+}
+
+func port(address *url.URL) string {
+	for _, port := range []string{address.Query().Get("port"), address.Port()} {
+		if port != "" {
+			return port
+		}
+	}
+	return "5432"
+}
+
+// Swallow has everything that is sent vanish from now on, or no more. What was
+// swallowed does not come again, and its connections are never ended.
+func (p *Proxy) Swallow(on bool) { p.swallowed.Store(on) }
+
+// StopAt has the first connection whose client sends these words stand still
+// before they arrive, until goOn is closed.
+func (p *Proxy) StopAt(words string) (reached <-chan struct{}, goOn chan<- struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stop = &stop{[]byte(words), make(chan struct{}), make(chan struct{})}
+	return p.stop.reached, p.stop.goOn
+}
+
+// standStill waits if what is sent has the words of a stop.
+func (p *Proxy) standStill(sent []byte) {
+	p.mu.Lock()
+	stop := p.stop
+	if stop == nil || !bytes.Contains(sent, stop.words) {
+		p.mu.Unlock()
+		return
+	}
+	p.stop = nil
+	p.mu.Unlock()
+	close(stop.reached)
+	<-stop.goOn
+}
+
+// Cut ends every connection.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for conn := range p.conns {
+		conn.Close()
+	}
+	clear(p.conns)
+}
+
+func (p *Proxy) keep(conn net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.conns[conn] = true
+}
+
+func (p *Proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		p.keep(client)
+		if p.swallowed.Load() {
+			continue // taken, and never answered
+		}
+		server, err := p.target()
+		if err != nil {
+			client.Close()
+			continue
+		}
+		p.keep(server)
+		go p.carry(server, client, p.standStill)
+		go p.carry(client, server, func([]byte) {})
+	}
+}
+
+// carry brings what comes from one side to the other, until either ends.
+func (p *Proxy) carry(to, from net.Conn, before func([]byte)) {
+	spoilt := false
+	_, _ = io.Copy(writerFunc(func(b []byte) (int, error) {
+		before(b)
+		if spoilt = spoilt || p.swallowed.Load(); spoilt {
+			return len(b), nil
+		}
+		return to.Write(b)
+	}), from)
+	if !spoilt {
+		to.Close()
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
