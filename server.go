@@ -83,7 +83,7 @@ type commands struct {
 func main() {
 	cli.FitMemory()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once, but serve has it hurry
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -127,14 +127,14 @@ type serve struct {
 
 	web.Bounds
 
-	Linger time.Duration `placeholder:"DURATION" default:"0s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first; such as 5s. Default: ${default}."`
+	Linger time.Duration `placeholder:"DURATION" default:"5s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first, and connections in use end. With --demo none, unless given. Default: ${default}."`
 	cli.Sealing
 	cli.Common
 }
 
 // Help is the long description.
 func (*serve) Help() string {
-	return "Ready is told by one line of the log, with the address, and by /readyz. SIGINT and SIGTERM let requests under way end; a second one does not."
+	return "Ready is told by one line of the log, with the address, and by /readyz. SIGINT and SIGTERM let requests under way end, and lose none; a second one hurries, a third one ends at once. SIGHUP has certificate files read again."
 }
 
 // Validate checks what kong cannot.
@@ -191,6 +191,9 @@ func (c *serve) relax(command *kong.Context) {
 	if len(c.CORSOrigins) == 0 {
 		c.CORSOrigins = web.LocalOrigins()
 	}
+	if !cli.Given(command, "linger") {
+		c.Linger = 0
+	}
 }
 
 // Run serves until ctx ends.
@@ -233,8 +236,11 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		if err != nil {
 			return err
 		}
-		address, a.tls = "https://"+listener.Addr().String(), certificate.Config()
+		address, a.tls, a.certificate = "https://"+listener.Addr().String(), certificate.Config(), certificate
 	}
+	hurry, ignore := cli.Signals(a.reload)
+	defer ignore()
+	a.hurry = hurry
 	if c.Demo {
 		if a.visitor, err = demo.Open(ctx, a.store, a.tokens); err != nil {
 			return err
@@ -272,13 +278,13 @@ func (c *serve) logs(streams cli.Streams) (*slog.Logger, *web.Lines) {
 // listener there is one.
 func (a *app) answer(ctx context.Context, listener, admin net.Listener) error {
 	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
-	main := []web.ServeOption{web.Linger(a.Linger), web.Within(a.Bounds, proxies...), web.Secured(a.tls)}
+	main := []web.ServeOption{web.Linger(a.Linger), web.Hurry(a.hurry), web.Within(a.Bounds, proxies...), web.Secured(a.tls)}
 	if admin == nil {
 		return web.Serve(ctx, listener, a.handler(), a.log, main...)
 	}
 	both, ctx := errgroup.WithContext(ctx)
 	both.Go(func() error {
-		return web.Serve(ctx, admin, a.adminHandler(), a.log, web.Linger(a.Linger), web.Within(a.Bounds.Inner()))
+		return web.Serve(ctx, admin, a.adminHandler(), a.log, web.Linger(a.Linger), web.Hurry(a.hurry), web.Within(a.Bounds.Inner()))
 	})
 	both.Go(func() error { return web.Serve(ctx, listener, a.handler(), a.log, main...) })
 	return both.Wait()
@@ -350,6 +356,20 @@ type app struct {
 	lines   *web.Lines    // of the log; nil where it is written another way
 	tls     *tls.Config   // nil for HTTP
 	visitor *demo.Visitor // nil but in the demo
+
+	certificate *web.Certificate // nil for HTTP
+	hurry       <-chan struct{}  // closed when the shutdown must be soon
+}
+
+// reload is what SIGHUP asks for. The key that seals secrets and tokens' keys
+// are read again when they change, without being asked.
+func (a *app) reload() {
+	if a.certificate == nil {
+		a.log.Info("SIGHUP: there is nothing to read again; the other files and flags count from the next start")
+		return
+	}
+	a.certificate.Reload()
+	a.log.Info("SIGHUP: the certificate is read again with the next connection; the other files and flags count from the next start")
 }
 
 // handler is every route, behind what all of them share.
@@ -409,10 +429,10 @@ func (a *app) announce(next http.Handler) http.Handler {
 
 // streams is what subscriptions are given.
 func (a *app) streams() graph.Live {
-	return graph.Live{
-		Connection: a.SubscriptionsConnection, Client: a.SubscriptionsClient, Within: a.AnswerTime,
-		Origin: web.Allowed(a.CORSOrigins), Draining: web.Draining, Count: a.metrics.Subscriptions,
-	}
+	live := graph.DefaultLive()
+	live.Connection, live.Client, live.Within = a.SubscriptionsConnection, a.SubscriptionsClient, a.AnswerTime
+	live.Origin, live.Draining, live.Count = web.Allowed(a.CORSOrigins), web.Draining, a.metrics.Subscriptions
+	return live
 }
 
 // documentBounds are those of GraphQL documents and their variables.

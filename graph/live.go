@@ -22,6 +22,8 @@ type Live struct {
 	Connection int           // subscriptions at once on one connection; 0 is any number
 	Client     int           // those of one client, over all connections; 0 is any number
 	Within     time.Duration // how long an event may take to be read; 0 is any time
+	Begin      time.Duration // how long a WebSocket may take to begin
+	Ping       time.Duration // how often a client is asked whether it is still there; silent for two of it, it is not
 
 	Origin   func(*http.Request) bool              // whether a page may open a WebSocket; nil is this server's own only
 	Draining func(context.Context) <-chan struct{} // closed when the server of a request shuts down; nil is never
@@ -29,19 +31,16 @@ type Live struct {
 }
 
 // DefaultLive is what streams are given unless something else is said.
-func DefaultLive() Live { return Live{Connection: 50, Client: 5000, Within: 30 * time.Second} }
+func DefaultLive() Live {
+	return Live{Connection: 50, Client: 5000, Within: 30 * time.Second, Begin: 10 * time.Second, Ping: 15 * time.Second}
+}
 
 // WithLive gives streams this, in place of DefaultLive.
 func WithLive(live Live) HandlerOption { return func(h *handling) { h.live = live } }
 
-const (
-	// lookEvery is how often connections are looked at: whether their tokens
-	// are still good, and whether the server shuts down.
-	lookEvery = 500 * time.Millisecond
-
-	// pingEvery is how often a client is asked whether it is still there.
-	pingEvery = 15 * time.Second
-)
+// lookEvery is how often connections are looked at: whether their tokens are
+// still good, and whether the server shuts down.
+const lookEvery = 500 * time.Millisecond
 
 // live runs what comes over streams. It implements graphql.GraphExecutor, by
 // the executor: documents are measured as everywhere, and each event is an
@@ -60,9 +59,10 @@ type live struct {
 
 // line is a connection that stays open.
 type line struct {
-	live *live
-	ctx  context.Context
-	end  context.CancelCauseFunc
+	live  *live
+	ctx   context.Context
+	end   context.CancelCauseFunc
+	reads bool // it came by GET, and writes nothing
 
 	// Under live's mu.
 	client string
@@ -195,7 +195,12 @@ func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawPa
 		operation, faults = l.exec.CreateOperationContext(graphql.StartOperationTrace(ctx), params)
 	}
 	if line, _ := ctx.Value(lineKey{}).(*line); faults == nil {
-		faults = listed(l.reserve(line))
+		if line.reads && operation.Operation.Operation == ast.Mutation {
+			by := mustPost()
+			faults = listed(&gqlerror.Error{Message: by.message, Extensions: map[string]any{"code": by.code}})
+		} else {
+			faults = listed(l.reserve(line))
+		}
 	}
 	if faults != nil {
 		response := l.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)

@@ -2,14 +2,18 @@ package graph
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/handler/transport"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/internal/auth"
 	"portico/internal/incoming"
 	"portico/store"
 )
@@ -32,19 +36,51 @@ func (l *live) events(w http.ResponseWriter, r *http.Request, sent *request) {
 	encodeInto(&body, sent)
 	line := l.begin(r.Context())
 	defer line.close()
+	line.reads = r.Method != http.MethodPost
+	var held *auth.Held
 	if l.resolver.tokens != nil {
-		line.hold(r.Context(), l.resolver.tokens.Hold(r))
+		held = l.resolver.tokens.Hold(r)
 	}
+	line.hold(r.Context(), held)
 	if known := incoming.From(r.Context()); known != nil {
 		known.Lasting = true
 	}
 	out := &eventWriter{ResponseWriter: w, control: http.NewResponseController(w), within: l.Within, line: line}
 	defer out.finish()
-	out.extend()
+	out.limit(0)
 	w.Header().Set("X-Accel-Buffering", "no") // which proxies heed
 	r = r.WithContext(line.ctx)
 	r.Body = io.NopCloser(&body)
-	transport.SSE{KeepAlivePingInterval: pingEvery}.Do(out, r, l)
+	transport.SSE{KeepAlivePingInterval: l.Ping}.Do(out, r, eventsExecutor{l, out})
+}
+
+// eventsExecutor is live for one stream of events. What is no fault of a
+// document is refused by its status, before the stream begins.
+type eventsExecutor struct {
+	*live
+	out *eventWriter
+}
+
+// CreateOperationContext implements graphql.GraphExecutor.
+func (e eventsExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
+	operation, faults := e.live.CreateOperationContext(ctx, params)
+	switch {
+	case faults == nil:
+	case faults[0].Message == mustPost().message:
+		e.out.refuse(mustPost())
+	case faults[0].Extensions["code"] == store.RateLimited:
+		e.out.Header().Set("Retry-After", "1")
+		e.out.refuse(&fault{http.StatusTooManyRequests, "", store.RateLimited, faults[0].Message})
+	}
+	return operation, faults
+}
+
+// refuse answers in place of the stream.
+func (w *eventWriter) refuse(f *fault) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+	f.write(w.ResponseWriter)
 }
 
 // eventWriter sends events. The library's transport pings from a goroutine of
@@ -73,7 +109,7 @@ func (w *eventWriter) Write(p []byte) (int, error) {
 	if reason := why(w.line.ctx); reason != nil && reason.fault == nil && bytes.HasPrefix(p, completes) {
 		return len(p), nil // it is cut off in the middle, for its client to come again
 	}
-	w.extend()
+	w.limit(w.within)
 	n, err := w.ResponseWriter.Write(p)
 	if err != nil {
 		w.line.end(err)
@@ -91,14 +127,15 @@ func (w *eventWriter) Flush() {
 	if err := w.control.Flush(); err != nil {
 		w.line.end(err)
 	}
+	w.limit(0) // until the next event; over HTTP/2 a deadline ends the stream whether anything is written or not
 }
 
-// extend sets the deadline of what is written next. The stream itself has
-// none; who serves it is told so by that.
-func (w *eventWriter) extend() {
+// limit sets the deadline of what is written next; 0 is none. The stream itself
+// has none; who serves it is told so by that.
+func (w *eventWriter) limit(within time.Duration) {
 	var deadline time.Time
-	if w.within > 0 {
-		deadline = time.Now().Add(w.within)
+	if within > 0 {
+		deadline = time.Now().Add(within)
 	}
 	_ = w.control.SetWriteDeadline(deadline) // a recorder in tests has none
 }
@@ -107,6 +144,11 @@ func (w *eventWriter) finish() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended = true
+}
+
+// mustPost refuses a mutation that comes by GET.
+func mustPost() *fault {
+	return &fault{http.StatusMethodNotAllowed, http.MethodPost, store.Invalid, "A mutation must be sent by POST; GET only reads."}
 }
 
 // noStream refuses a subscription that comes where there is one answer.

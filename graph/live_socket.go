@@ -15,8 +15,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/handler/transport"
 	"github.com/coder/websocket"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/internal/auth"
 	"portico/internal/incoming"
@@ -28,8 +30,7 @@ const (
 	socketProtocol = "graphql-transport-ws"
 	socketMessage  = 1 << 20 // bytes of a message that is read
 	socketID       = 128     // bytes of an operation's id
-	socketInit     = 10 * time.Second
-	socketReason   = 123 // bytes of why a socket is closed
+	socketReason   = 123     // bytes of why a socket is closed
 )
 
 // opensSocket tells whether a request asks for a WebSocket.
@@ -62,8 +63,27 @@ func (l *live) socket(w http.ResponseWriter, r *http.Request) {
 			ctx, err := line.greet(ctx, r, sent)
 			return ctx, nil, err
 		},
-		InitTimeout: socketInit, PingPongInterval: pingEvery,
-	}.Do(w, r.WithContext(line.ctx), l)
+		InitTimeout: l.Begin, PingPongInterval: l.Ping,
+	}.Do(w, r.WithContext(line.ctx), socketExecutor{l, s})
+}
+
+// socketExecutor is live for one WebSocket, which it tells of the operations
+// that never begin.
+type socketExecutor struct {
+	*live
+	socket *socket
+}
+
+// CreateOperationContext implements graphql.GraphExecutor. The transport calls
+// it for the message that it read last.
+func (e socketExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
+	operation, faults := e.live.CreateOperationContext(ctx, params)
+	if faults != nil {
+		e.socket.mu.Lock()
+		defer e.socket.mu.Unlock()
+		e.socket.refused = e.socket.asked
+	}
+	return operation, faults
 }
 
 // refuseSocket turns away pages that CORS would, and other protocols.
@@ -113,11 +133,13 @@ type socket struct {
 	line *line
 	conn *websocket.Conn
 
-	mu     sync.Mutex
-	begun  bool
-	ids    map[string]struct{} // of operations that run
-	lapse  *time.Timer         // until the client must have answered; nil for none
-	closed chan struct{}       // closed once the closing is over; nil before it begins
+	mu      sync.Mutex
+	begun   bool
+	ids     map[string]struct{} // of operations that run
+	asked   string              // the last of them to be sent
+	refused string              // the one that does not begin, until that is told; empty for none
+	lapse   *time.Timer         // until the client must have answered; nil for none
+	closed  chan struct{}       // closed once the closing is over; nil before it begins
 }
 
 // Accept implements transport.WebsocketImplementation: it is open already.
@@ -170,7 +192,7 @@ func (s *socket) heed(kind websocket.MessageType, text []byte) *ending {
 	case message.Type == "subscribe" && runs:
 		return &ending{code: closeSameID, reason: "Subscriber for " + message.ID + " already exists"}
 	case message.Type == "subscribe":
-		s.ids[message.ID] = struct{}{}
+		s.ids[message.ID], s.asked = struct{}{}, message.ID
 	}
 	return nil
 }
@@ -184,8 +206,8 @@ func (s *socket) WriteJSON(message any) error {
 	if err != nil {
 		return err
 	}
-	if !bytes.HasSuffix(text, goesOn) {
-		s.note(text)
+	if text = s.heard(text); text == nil {
+		return nil
 	}
 	ctx := context.WithoutCancel(s.line.ctx)
 	if within := s.line.live.Within; within > 0 {
@@ -196,14 +218,38 @@ func (s *socket) WriteJSON(message any) error {
 	return s.conn.Write(ctx, websocket.MessageText, text)
 }
 
-// note notes that an operation has ended.
-func (s *socket) note(text []byte) {
-	var message struct{ ID, Type string }
-	if json.Unmarshal(text, &message) == nil && (message.Type == "complete" || message.Type == "error") {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+// heard is a message as the client is to hear it, which an operation may end
+// with; nil for one that it is not to hear. An operation that does not begin
+// has an error, and nothing else, where the transport has a result and an end.
+func (s *socket) heard(text []byte) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refused == "" && bytes.HasSuffix(text, goesOn) {
+		return text
+	}
+	var message struct {
+		ID      string          `json:"id"`
+		Type    string          `json:"type"`
+		Payload json.RawMessage `json:"payload"`
+	}
+	if json.Unmarshal(text, &message) != nil || message.ID == "" {
+		return text
+	}
+	if message.Type == "next" && message.ID == s.refused {
+		var response struct{ Errors json.RawMessage }
+		if json.Unmarshal(message.Payload, &response) != nil {
+			return text
+		}
+		s.refused, message.Type, message.Payload = "", "error", response.Errors
+		text, _ = json.Marshal(message) // of what was JSON
+	}
+	if message.Type == "complete" || message.Type == "error" {
+		if _, runs := s.ids[message.ID]; !runs {
+			return nil // it has ended with an error
+		}
 		delete(s.ids, message.ID)
 	}
+	return text
 }
 
 // WriteClose implements transport.WebsocketConn. It does not wait for the

@@ -10,7 +10,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"portico/internal/auth"
@@ -61,6 +63,21 @@ func NewPlayground(writeError auth.WriteError, options ...PlaygroundOption) http
 		parts[name] = PagePart(content, contentType)
 	}
 	return pageOfParts(greeting, parts, "the playground is at /", writeError)
+}
+
+// exampleLines are what the playground's page takes from its examples before it
+// sends them.
+var exampleLines = regexp.MustCompile(`(?m)^# .*\n`)
+
+// playgroundExamples are the documents of the playground's examples, as its
+// page sends them.
+func playgroundExamples() (documents []string) {
+	text, _ := playgroundFiles.ReadFile("playground/examples.graphql")
+	for _, example := range strings.Split("\n"+string(text), "\n# example: ")[1:] {
+		_, query, _ := strings.Cut(example, "\n")
+		documents = append(documents, strings.TrimSpace(exampleLines.ReplaceAllString(query+"\n", "")))
+	}
+	return documents
 }
 
 // pageOfParts serves a page, and its parts as {part}. What is not there is

@@ -153,6 +153,7 @@ func (q *request) params(r *http.Request) *graphql.RawParams {
 func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 	sent := []byte("?" + r.URL.RawQuery)
 	_, streams := takesEvents(r)
+	streams = streams && r.Method != http.MethodHead // which is answered, and at once
 	if !streams && d.again(w, r, sent) {
 		return
 	}
@@ -266,7 +267,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 		return
 	}
 	if r.Method != http.MethodPost && operation.Operation.Operation != ast.Query {
-		(&fault{http.StatusMethodNotAllowed, "POST", store.Invalid, "A mutation must be sent by POST; GET only reads."}).write(w)
+		mustPost().write(w)
 		return
 	}
 	responses, ctx := d.exec.DispatchOperation(ctx, operation)

@@ -20,7 +20,8 @@ const (
 	TrustEnforce Trust = "enforce"
 )
 
-// Manifest is trusted documents by their ids. A nil one has none.
+// Manifest is trusted documents by their ids, and the playground's examples
+// without. A nil one has none.
 type Manifest struct {
 	mode  Trust
 	byID  map[string]string
@@ -33,7 +34,8 @@ const apolloFormat = "apollo-persisted-query-manifest"
 // ReadManifest reads trusted documents as build tools write them: a JSON
 // object of documents by their ids, as the compiler of Relay and GraphQL Code
 // Generator have it, or a manifest of Apollo's. Each document must be one that
-// would run: a manifest with others is no manifest.
+// would run: a manifest with others is no manifest. The playground's examples
+// are trusted beside them, so that its page works.
 func ReadManifest(text []byte, mode Trust, bounds Bounds) (*Manifest, error) {
 	byID, err := manifestDocuments(text)
 	if err != nil {
@@ -46,6 +48,9 @@ func ReadManifest(text []byte, mode Trust, bounds Bounds) (*Manifest, error) {
 			return nil, fmt.Errorf("the document %q cannot run: %w", id, faults[0])
 		}
 		m.texts[byID[id]] = struct{}{}
+	}
+	for _, example := range playgroundExamples() {
+		m.texts[example] = struct{}{}
 	}
 	return m, nil
 }

@@ -47,7 +47,7 @@ async function text(path) {
 const [sdl, examples] = await Promise.all([text("schema.graphql"), text("playground/examples.graphql")]);
 const example = first(examples), plugins = [explorerPlugin()];
 const begin = stored()?.getItem("graphiql:tabState") ? {} : { // what was left open goes before the example
-  query: example.replace(/^# .*\n/gm, "").trim() + "\n",
+  query: example.replace(/^# .*\n/gm, "").trim(),
   variables: JSON.stringify(JSON.parse(example.match(/^# variables: (.*)$/m)[1]), null, 2),
 };
 createRoot(document.getElementById("graphiql")).render(

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 
@@ -29,6 +30,9 @@ func (*Rekey) Help() string {
 func (c *Rekey) Run(ctx context.Context, streams Streams) error {
 	log := c.Log(streams)
 	keys, path, err := c.keys(log)
+	if path != "" && errors.Is(err, fs.ErrNotExist) {
+		return c.first(ctx, log, streams, path)
+	}
 	if err != nil {
 		return err
 	}
@@ -70,6 +74,34 @@ func (c *Rekey) Run(ctx context.Context, streams Streams) error {
 		return fmt.Errorf("write the key file: %w", err)
 	}
 	fmt.Fprintf(streams.Err, "The former key is in %s. Keep it as long as you keep backups that were made before, then delete it.\n", former)
+	return nil
+}
+
+// first makes the key's file beside a database that has nothing sealed yet, as
+// the first start of a server would. It takes the file away again where
+// something is.
+func (c *Rekey) first(ctx context.Context, log *slog.Logger, streams Streams, path string) error {
+	s, err := c.Open(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	key := newKey()
+	sealer, err := seal.New(key)
+	if err != nil {
+		return err
+	}
+	if err := writeKeys(path, os.Link, key); err != nil { // a server that starts meanwhile has made its own
+		return fmt.Errorf("make the key file: %w", err)
+	}
+	_, err = s.Rekey(ctx, "command:rekey", sealer)
+	if errors.Is(err, seal.ErrKey) {
+		return errors.Join(fmt.Errorf("%s is not there, and the database holds secrets that its key opens; nothing was changed: put it back, or give the key by PORTICO_SEAL_KEY", path), os.Remove(path))
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(streams.Out, "nothing was sealed yet; the key for it is in %s\n", path)
 	return nil
 }
 

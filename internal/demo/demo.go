@@ -78,7 +78,7 @@ func Fill(ctx context.Context, s *shop.Store) error {
 // Welcome tells a visitor where everything is. base is the server's address,
 // such as http://127.0.0.1:8080.
 func Welcome(w io.Writer, base string, v *Visitor) error {
-	_, err := strings.NewReplacer("BASE", base, "CLIENT", v.ClientID, "SECRET", v.Secret, "TOKEN", v.Token).WriteString(w, `
+	_, err := strings.NewReplacer("BASE", base, "CLIENT", v.ClientID, "SECRET", v.Secret, "THETOKEN", v.Token).WriteString(w, `
 Portico Coffee is open, on this machine only.
 
   Playground     BASE/
@@ -88,20 +88,15 @@ Portico Coffee is open, on this machine only.
 
   client_id      CLIENT
   client_secret  SECRET
-  token          TOKEN
-                 (good for a day)
 
-The coffees, by REST:
+A token, good for a day, which the playground has already:
 
-  curl -g 'BASE/catalog/nodes/node-coffee/relationships/products?page[limit]=3&include=main_image' -H 'Authorization: Bearer TOKEN'
+  TOKEN=THETOKEN
 
-The same by GraphQL:
+With that in a shell, a page of the coffees by REST, and the same by GraphQL:
 
-  curl BASE/graphql -H 'Content-Type: application/json' -H 'Authorization: Bearer TOKEN' -d '{"query":"{ catalogNode(id: \"node-coffee\") { name products(first: 3) { nodes { name sku } } } }"}'
-
-The playground has the token already. Other tools want it as a header:
-
-  {"Authorization": "Bearer TOKEN"}
+  curl -g 'BASE/catalog/nodes/node-coffee/relationships/products?page[limit]=3' -H "Authorization: Bearer $TOKEN"
+  curl -g 'BASE/graphql?query={catalogNode(id:"node-coffee"){products(first:3){nodes{name,sku}}}}' -H "Authorization: Bearer $TOKEN"
 
 `)
 	return err

@@ -165,6 +165,10 @@ func TestPagesInABrowser(t *testing.T) {
 	}{{"playground", seePlayground}, {"examples", seeExamples}, {"docs", seeDocs}, {"graphiql", seeGraphiQL}} { // a tab behind another is not painted
 		t.Run(page.name, func(t *testing.T) { page.see(t, openTab(t, within, s.url), s) })
 	}
+	t.Run("trusted", func(t *testing.T) {
+		trusting := serving(t, append(manifest(t, "enforce"), "--demo")...)
+		seeTrusted(t, openTab(t, within, trusting.url), trusting)
+	})
 }
 
 // playgroundReady is there once the playground can be worked with.

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,5 +68,12 @@ func (o *office) tokenFor(t testing.TB, client string, scopes []string, lifetime
 func (o *office) sell(t testing.TB, product string) {
 	t.Helper()
 	_, err := o.TransactStock(t.Context(), "test", []shop.StockChange{{ProductID: product, Action: shop.StockDecrement, Quantity: 1}})
+	require.NoError(t, err)
+}
+
+// take imports lines.
+func (o *office) take(t testing.TB, lines string) {
+	t.Helper()
+	_, err := o.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }, shop.ImportOptions{})
 	require.NoError(t, err)
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/demo"
 	"portico/store/storetest"
 )
 
@@ -44,7 +43,9 @@ func TestReadme(t *testing.T) {
 	}
 	folder := t.TempDir()
 	require.NoError(t, os.Symlink(program, filepath.Join(folder, "portico")))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "shop.ndjson"), []byte(demo.Shop()), 0o600))
+	root, err := os.Getwd()
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(filepath.Join(root, "internal"), filepath.Join(folder, "internal"))) // whose files the README names
 	server := serving(t, "--demo")
 
 	blocks := readmeBlocks(t)

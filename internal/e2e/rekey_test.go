@@ -142,6 +142,35 @@ func TestRekeyBesideSQLiteLosesNoRequest(t *testing.T) {
 	require.Contains(t, stderr, "give the key that this database was used with before")
 }
 
+// Whoever rekeys before the first start gets the key that it would make, and
+// never one beside secrets that it does not open.
+func TestRekeyBeforeTheFirstServe(t *testing.T) {
+	t.Parallel()
+	flags, path := database(t)
+	keyFile := strings.TrimSuffix(path, ".db") + ".key"
+	rekey := append([]string{"rekey"}, flags...)
+	good(t, append([]string{"import", demoShop}, flags...)...)
+	require.NoFileExists(t, keyFile)
+	require.Equal(t, "nothing was sealed yet; the key for it is in "+keyFile+"\n", good(t, rekey...))
+	first, err := os.ReadFile(keyFile)
+	require.NoError(t, err)
+	s := serving(t, flags...)
+	_, token := s.client(t, flags...)
+	require.Equal(t, 200, s.reads(t, token))
+	require.Contains(t, good(t, rekey...), "sealed 1 signing key and 0 passwords")
+	require.Equal(t, 200, s.reads(t, token))
+	require.Zero(t, s.stop())
+	former, err := os.ReadFile(keyFile + ".former")
+	require.NoError(t, err)
+	require.Equal(t, string(first), string(former))
+
+	require.NoError(t, os.Remove(keyFile))
+	code, _, stderr := portico(t, rekey...)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, keyFile+" is not there, and the database holds secrets that its key opens; nothing was changed")
+	require.NoFileExists(t, keyFile)
+}
+
 // An interruption leaves both keys in the file.
 func TestRekeyGoesOnAfterAnInterruption(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -99,19 +100,28 @@ func TestServeAddressInUse(t *testing.T) {
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	s := serving(t, "--demo")
-	printed := regexp.MustCompile(`client_id +(\S+)\n +client_secret +(\S+)\n +token +(\S+)\n`).FindStringSubmatch(s.printed(t))
-	require.NotNil(t, printed, s.printed(t))
-	id, secret, token := printed[1], printed[2], printed[3]
-
+	welcome := s.printed(t)
+	printed := regexp.MustCompile(`client_id +(\S+)\n +client_secret +(\S+)\n`).FindStringSubmatch(welcome)
+	require.NotNil(t, printed, welcome)
+	id, secret := printed[1], printed[2]
 	response, body := s.send(t, "POST", "/oauth/access_token",
 		url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret}}.Encode())
 	require.Equal(t, http.StatusOK, response.StatusCode, body)
-	for _, word := range []string{
-		s.url + "/graphql", s.url + "/\n", s.url + "/schema.graphql",
-		"curl -g '" + s.url + "/catalog/nodes/node-coffee/relationships/products?page[limit]=3&include=main_image' -H 'Authorization: Bearer " + token + "'",
-		`{"Authorization": "Bearer ` + token + `"}`,
-	} {
-		require.Contains(t, s.printed(t), word)
+	for _, word := range []string{s.url + "/graphql\n", s.url + "/\n", s.url + "/schema.graphql\n", s.url + "/docs\n"} {
+		require.Contains(t, welcome, word)
+	}
+
+	token := demoToken(t, s)
+	require.Equal(t, 1, strings.Count(welcome, token), "it is told once")
+	lines := regexp.MustCompile(`(?m)^  (TOKEN=|curl ).*$`).FindAllString(welcome, -1)
+	require.Len(t, lines, 3)
+	if _, err := exec.LookPath("curl"); err == nil { // what is there to copy works as it is
+		for _, line := range lines[1:] {
+			require.Less(t, len(line), 160)
+			out, err := exec.CommandContext(t.Context(), "sh", "-c", lines[0]+"\n"+line).Output()
+			require.NoError(t, err, line)
+			require.Contains(t, string(out), `"Flat White"`, line)
+		}
 	}
 
 	_, _ = s.send(t, "GET", "/healthz?x=1", "", "Authorization", "Bearer "+token)

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,13 +29,16 @@ type served struct {
 	stdout string           // the file that has its standard output
 	log    []map[string]any // complete once it has ended
 	end    func(os.Signal) (code int)
+	signal func(os.Signal)           // and does not wait
+	logs   func(message string) bool // whether it has logged it by now
 }
 
-// serving starts a server on a free port and waits until it is ready.
+// serving starts a server on a free port and waits until it is ready. It does
+// not linger unless args say so.
 func serving(t testing.TB, args ...string) *served {
 	t.Helper()
 	s := &served{stdout: filepath.Join(t.TempDir(), "stdout")}
-	process := command(append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	process := command(append([]string{"serve", "--addr", "127.0.0.1:0", "--linger", "0s"}, args...)...)
 	stdout, err := os.Create(s.stdout) // a file, since what is said there before it is ready is there by then
 	require.NoError(t, err)
 	defer stdout.Close()
@@ -43,6 +47,7 @@ func serving(t testing.TB, args ...string) *served {
 	require.NoError(t, err)
 	require.NoError(t, process.Start())
 	ready, read := make(chan map[string]any, 1), make(chan struct{})
+	var mu sync.Mutex // of the log, until it is complete
 	go func() {
 		defer close(read)
 		defer close(ready)
@@ -55,7 +60,9 @@ func serving(t testing.TB, args ...string) *served {
 			if json.Unmarshal(text, &line) != nil {
 				line["msg"] = string(bytes.TrimSpace(text))
 			}
+			mu.Lock()
 			s.log = append(s.log, line)
+			mu.Unlock()
 			if line["msg"] == "ready" {
 				ready <- line
 			}
@@ -66,9 +73,15 @@ func serving(t testing.TB, args ...string) *served {
 		_ = process.Wait() // it tells of the exit code
 		return process.ProcessState.ExitCode()
 	})
+	s.signal = func(by os.Signal) { _ = process.Process.Signal(by) } // it may have ended
 	s.end = func(by os.Signal) int {
-		_ = process.Process.Signal(by) // it may have ended
+		s.signal(by)
 		return wait()
+	}
+	s.logs = func(message string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.ContainsFunc(s.log, func(line map[string]any) bool { return strings.Contains(line["msg"].(string), message) })
 	}
 	t.Cleanup(func() { s.stop() })
 	line, ok := <-ready

@@ -26,6 +26,11 @@ func (s *served) events(t testing.TB, token, query string) *eventsOf {
 
 func streaming(t testing.TB, url, token string, operation map[string]any) *eventsOf {
 	t.Helper()
+	return streamingBy(t, http.DefaultClient, url, token, operation)
+}
+
+func streamingBy(t testing.TB, client *http.Client, url, token string, operation map[string]any) *eventsOf {
+	t.Helper()
 	body, err := json.Marshal(operation)
 	require.NoError(t, err)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/graphql", strings.NewReader(string(body)))
@@ -33,7 +38,7 @@ func streaming(t testing.TB, url, token string, operation map[string]any) *event
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Authorization", "Bearer "+token)
-	response, err := http.DefaultClient.Do(r)
+	response, err := client.Do(r)
 	require.NoError(t, err)
 	t.Cleanup(func() { response.Body.Close() })
 	return &eventsOf{response, bufio.NewScanner(response.Body)}

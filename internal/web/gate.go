@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"portico/store"
@@ -31,9 +32,13 @@ type gate struct {
 	all, perAddress int
 	trusted         []netip.Prefix // of proxies, who come for many
 
+	closing atomic.Bool
+
 	mu     sync.Mutex
 	count  int
 	counts map[string]int // by address
+	fresh  int            // connections of which nothing has been read yet
+	active int            // those with a request under way
 	idle   *list.List     // of *gated that wait for a request, the longest first
 	spare  *list.List     // of *gated, the oldest first
 }
@@ -53,6 +58,8 @@ type gated struct {
 	// Under the gate's mu.
 	place *list.Element // among the idle or the spare ones
 	busy  bool          // a request is answered
+	state http.ConnState
+	known bool // the server has told a state
 	gone  bool
 }
 
@@ -60,6 +67,10 @@ type gated struct {
 func (g *gate) Accept() (net.Conn, error) {
 	for {
 		conn, err := g.Listener.Accept()
+		if err != nil && g.closing.Load() {
+			_ = g.Listener.Close()
+			return nil, net.ErrClosed
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -71,6 +82,19 @@ func (g *gate) Accept() (net.Conn, error) {
 			return c, nil
 		}
 	}
+}
+
+// lastCall is how long a door that closes takes those in who stand before it:
+// the system has shaken hands with them, and would cut them off.
+const lastCall = 50 * time.Millisecond
+
+// shut has Accept take who waits, and then close the listener.
+func (g *gate) shut() {
+	g.closing.Store(true)
+	if door, ok := g.Listener.(interface{ SetDeadline(time.Time) error }); ok && door.SetDeadline(time.Now().Add(lastCall)) == nil {
+		return
+	}
+	_ = g.Listener.Close()
 }
 
 // admit counts a connection; instead is the one that must go for it, which may
@@ -158,8 +182,48 @@ func (g *gate) state(conn net.Conn, state http.ConnState) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if c.known {
+		g.tally(c.state, -1)
+	}
+	c.state, c.known = state, true
+	g.tally(state, 1)
 	if g.rest(c); state == http.StateIdle && c.ends.IsZero() && !c.gone {
 		c.place = g.idle.PushBack(c)
+	}
+}
+
+func (g *gate) tally(state http.ConnState, change int) {
+	switch state {
+	case http.StateNew:
+		g.fresh += change
+	case http.StateActive:
+		g.active += change
+	}
+}
+
+const (
+	freshTime  = 2 * time.Second      // how long a fresh connection is waited for
+	lookAround = 5 * time.Millisecond // how often
+)
+
+// quiet waits until all have been answered who came through before the door was
+// shut; a connection that asks nothing is not waited for long. From the moment
+// of its Shutdown net/http drops what it reads, even whole requests.
+func (g *gate) quiet(ctx context.Context) {
+	tick := time.NewTicker(lookAround)
+	defer tick.Stop()
+	for began := time.Now(); ; {
+		g.mu.Lock()
+		fresh, active := g.fresh, g.active
+		g.mu.Unlock()
+		if active == 0 && (fresh == 0 || time.Since(began) > freshTime) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
 	}
 }
 

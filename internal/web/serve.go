@@ -28,6 +28,7 @@ type serving struct {
 	bounds        Bounds
 	trusted       []netip.Prefix
 	tls           *tls.Config
+	hurry         <-chan struct{} // nil for never
 }
 
 // Within holds bounds; the addresses of proxies that are trusted have no share
@@ -40,18 +41,27 @@ func Within(b Bounds, trusted ...netip.Prefix) ServeOption {
 func Secured(config *tls.Config) ServeOption { return func(s *serving) { s.tls = config } }
 
 // Linger keeps the server answering for some time after readiness has turned
-// 503, so that a load balancer looks away before the door is shut. The default
-// is 0.
+// 503, so that a load balancer looks away before the door is shut, and every
+// connection in use is told to end. The default is 0.
 func Linger(d time.Duration) ServeOption { return func(s *serving) { s.linger = d } }
 
 // DrainWithin bounds how long requests under way may take to end; the default
 // is 20 s.
 func DrainWithin(d time.Duration) ServeOption { return func(s *serving) { s.drain = d } }
 
-// Serve answers requests until ctx ends. Then readiness turns 503 and, after
-// the time of Linger, the listener closes; requests under way may end, and are
-// cut off when that takes too long. Their contexts outlive ctx, until they are
-// cut off. The error is nil unless serving failed.
+// Hurry ends the time of Linger, and gives the requests under way two seconds,
+// once hurry is closed.
+func Hurry(hurry <-chan struct{}) ServeOption { return func(s *serving) { s.hurry = hurry } }
+
+// hurriedDrain is how long requests under way may take to end in a hurry.
+const hurriedDrain = 2 * time.Second
+
+// Serve answers requests until ctx ends. Then readiness turns 503, and every
+// answer tells its connection to end: whoever asks again does so on a new one,
+// and a load balancer elsewhere. After the time of Linger the listener takes
+// who waits at the door, and closes; requests under way may end, and are cut
+// off when that takes too long. Their contexts outlive ctx, until they are cut
+// off. The error is nil unless serving failed.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, options ...ServeOption) error {
 	chosen := serving{drain: drainLimit}
 	for _, option := range options {
@@ -68,7 +78,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	defer cut()
 	var upgraded sync.WaitGroup
 	server := &http.Server{
-		Handler:           gate.busy(deadlines(chosen.bounds, counted(&upgraded, handler))),
+		Handler:           gate.busy(deadlines(chosen.bounds, parting(draining, counted(&upgraded, handler)))),
 		ReadHeaderTimeout: chosen.bounds.HeaderTime,
 		IdleTimeout:       chosen.bounds.IdleTime,
 		WriteTimeout:      chosen.bounds.writeTime(),
@@ -88,22 +98,55 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	}
 	log.Info("shutting down", "address", listener.Addr().String(), "linger", chosen.linger.String(), "drain", chosen.drain.String())
 	close(draining)
-	time.Sleep(chosen.linger)
+	select {
+	case <-time.After(chosen.linger):
+	case <-chosen.hurry:
+	}
+	gate.shut()
+	<-served // the listener is closed, with nobody before it
 	drain, cancel := context.WithTimeout(base, chosen.drain)
 	defer cancel()
+	go hurryUp(drain, chosen.hurry, cancel)
+	gate.quiet(drain)
 	err := server.Shutdown(drain)
 	if err == nil {
 		err = waitFor(drain, &upgraded)
 	}
 	if err != nil {
-		log.Warn("requests were still under way and are cut off", "after", chosen.drain.String(), "error", err)
+		log.Warn("requests were still under way and are cut off", "error", err)
 		cut()
 		if err := server.Close(); err != nil {
 			return fmt.Errorf("close %s: %w", listener.Addr(), err)
 		}
 	}
-	<-served // http.ErrServerClosed
 	return nil
+}
+
+// hurryUp ends what drains soon after it must hurry.
+func hurryUp(drain context.Context, hurry <-chan struct{}, end func()) {
+	select {
+	case <-drain.Done():
+		return
+	case <-hurry:
+	}
+	select {
+	case <-drain.Done():
+	case <-time.After(hurriedDrain):
+		end()
+	}
+}
+
+// parting has each answer end its connection once the server shuts down: by
+// Connection: close over HTTP/1.1, by GOAWAY over HTTP/2, which net/http makes
+// of it. No request is lost as one could be on an idle connection that closes
+// while the request comes.
+func parting(draining <-chan struct{}, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isClosed(draining) {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // counted counts the requests that ask for another protocol: what comes of

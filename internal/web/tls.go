@@ -50,6 +50,14 @@ func (c *Certificate) read() error {
 	return nil
 }
 
+// Reload has the next connection look at the files, however lately they were.
+func (c *Certificate) Reload() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.looked = time.Time{}
+	c.modified = [2]time.Time{}
+}
+
 func (c *Certificate) times() (modified [2]time.Time, err error) {
 	for i, name := range []string{c.certFile, c.keyFile} {
 		info, err := os.Stat(name)

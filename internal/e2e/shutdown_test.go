@@ -1,0 +1,139 @@
+package e2e
+
+import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+// Clients that look away at no sign at all, and send what may not be sent
+// twice, lose nothing that they have sent: at last they are refused at the door.
+func TestAShutdownLosesNoRequest(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		protocol string
+		secured  bool
+	}{{"HTTP/1.1", false}, {"HTTP/1.1", true}, {"HTTP/2.0", true}} {
+		t.Run(fmt.Sprint(test.protocol, " secured ", test.secured), func(t *testing.T) {
+			t.Parallel()
+			flags, _ := database(t)
+			transport := &http.Transport{MaxIdleConnsPerHost: 64, TLSClientConfig: &tls.Config{}, ForceAttemptHTTP2: test.protocol == "HTTP/2.0"}
+			defer transport.CloseIdleConnections()
+			plain := flags
+			if test.secured {
+				cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+				transport.TLSClientConfig.RootCAs = x509.NewCertPool()
+				transport.TLSClientConfig.RootCAs.AddCert(certify(t, cert, key, 1))
+				flags = append(flags, "--tls-cert", cert, "--tls-key", key)
+			}
+			s := serving(t, slices.Concat(flags, unlimited, []string{"--linger", "1s"})...)
+			client := &http.Client{Transport: transport}
+			var answered, parted atomic.Int64
+			var all sync.WaitGroup
+			for range 24 {
+				all.Go(func() {
+					for {
+						response, err := client.Post(s.url+"/oauth/access_token", "application/x-www-form-urlencoded", strings.NewReader("grant_type=none"))
+						if dial := new(net.OpError); errors.As(err, &dial) && dial.Op == "dial" {
+							return // nothing was sent
+						}
+						if err != nil {
+							t.Error("after ", answered.Load(), " answers: ", err)
+							return
+						}
+						_, err = io.Copy(io.Discard, response.Body)
+						response.Body.Close()
+						if err != nil || response.StatusCode != http.StatusBadRequest || response.Proto != test.protocol {
+							t.Error(response.Proto, response.Status, err)
+						}
+						answered.Add(1)
+						if response.Close {
+							parted.Add(1)
+						}
+					}
+				})
+			}
+			storetest.Soon(t, true, func() bool { return answered.Load() > 200 })
+			require.Zero(t, parted.Load(), "connections live on before the shutdown")
+			require.Zero(t, s.stop())
+			all.Wait()
+			t.Log(answered.Load(), "requests, none lost")
+			if test.protocol == "HTTP/1.1" {
+				require.NotZero(t, parted.Load(), "each connection is told to end")
+			}
+			require.Zero(t, serving(t, plain...).stop(), "the database is well")
+		})
+	}
+}
+
+func TestASecondSignalHurries(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	s := serving(t, append(flags, "--linger", "1h")...)
+	s.signal(syscall.SIGTERM)
+	storetest.Soon(t, true, func() bool { return s.logs("shutting down") })
+	response, _ := s.send(t, "GET", "/readyz", "")
+	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+	require.True(t, response.Close)
+	require.Zero(t, s.stop(), "it has ended well, and within this hour")
+}
+
+// A request whose body never comes holds a server that hurries for a moment.
+func TestAServerInAHurryCutsOff(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	s := serving(t, append(flags, "--linger", "1h", "--body-time", "1h", "--request-time", "1h")...)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = fmt.Fprintf(conn, "POST /oauth/access_token HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n\r\n")
+	require.NoError(t, err)
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, "100", "it waits for the body")
+	s.signal(syscall.SIGTERM)
+	storetest.Soon(t, true, func() bool { return s.logs("shutting down") })
+	require.Zero(t, s.stop())
+	require.True(t, s.logs("cut off"))
+}
+
+func TestAHangupEndsNoServer(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	plain := serving(t, flags...)
+	plain.signal(syscall.SIGHUP)
+	storetest.Soon(t, true, func() bool { return plain.logs("SIGHUP: there is nothing to read again") })
+	response, _ := plain.send(t, "GET", "/readyz", "")
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	require.Zero(t, plain.stop())
+
+	cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	certify(t, cert, key, 1)
+	secured := serving(t, append(flags, "--tls-cert", cert, "--tls-key", key)...)
+	renewed := certify(t, cert, key, 2)
+	secured.signal(syscall.SIGHUP)
+	storetest.Soon(t, true, func() bool { return secured.logs("SIGHUP: the certificate is read again") })
+	roots := x509.NewCertPool()
+	roots.AddCert(renewed)
+	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", strings.TrimPrefix(secured.url, "https://"), &tls.Config{RootCAs: roots})
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	require.Zero(t, secured.stop())
+}
