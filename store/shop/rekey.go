@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"portico/store"
+	"portico/store/db"
 	"portico/store/seal"
 )
 
@@ -25,22 +26,22 @@ type Rekeyed struct {
 // sealed with; nothing is changed then.
 func (s *Store) Rekey(ctx context.Context, actor store.Actor, sealer *seal.Sealer) (*Rekeyed, error) {
 	var done *Rekeyed
-	err := s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+	err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		key := sealer.Preferred()
 		done = &Rekeyed{Key: key.ID.String()}
 		if _, err := currentKey(ctx, t, sealer); err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, `UPDATE store_meta SET value = $1 WHERE name = 'sealing_key'`, key.ID.String()); err != nil {
+		if _, err := t.Exec(ctx, `UPDATE store_meta SET value = $1 WHERE name = 'sealing_key'`, key.ID.String()); err != nil {
 			return err
 		}
 		for i, n := range []*int{&done.SigningKeys, &done.Passwords} {
 			table, err := sealedTables[i], error(nil)
-			if *n, err = t.reseal(ctx, sealer, table.name, table.id, table.field); err != nil {
+			if *n, err = reseal(t, ctx, sealer, table.name, table.id, table.field); err != nil {
 				return err
 			}
 		}
-		return s.changed(ctx, t, topicKeys)
+		return s.db.Changed(ctx, t, db.TopicKeys)
 	})
 	if err != nil {
 		return nil, err
@@ -51,8 +52,8 @@ func (s *Store) Rekey(ctx context.Context, actor store.Actor, sealer *seal.Seale
 // currentKey is the key that the database names for sealing; the sealer's
 // preferred one where it names none yet. Its row stays locked, so that nobody
 // seals with a key that Rekey is doing away with.
-func currentKey(ctx context.Context, t *tx, sealer *seal.Sealer) (*seal.Key, error) {
-	name, _, err := one(ctx, t.session, scalar[string], `
+func currentKey(ctx context.Context, t *db.Tx, sealer *seal.Sealer) (*seal.Key, error) {
+	name, _, err := db.One(ctx, t.Session, db.Scalar[string], `
 		INSERT INTO store_meta (name, value) VALUES ('sealing_key', $1)
 		ON CONFLICT (name) DO UPDATE SET value = store_meta.value
 		RETURNING value`, sealer.Preferred().ID.String())
@@ -77,8 +78,8 @@ func namedKey(sealer *seal.Sealer, name string) (*seal.Key, error) {
 
 // reseal seals a table's secrets with the preferred key, and tells how many
 // were not.
-func (t *tx) reseal(ctx context.Context, sealer *seal.Sealer, table, id string, field func(id string) string) (n int, err error) {
-	rows, err := sealedRows(ctx, t.session, table, id)
+func reseal(t *db.Tx, ctx context.Context, sealer *seal.Sealer, table, id string, field func(id string) string) (n int, err error) {
+	rows, err := sealedRows(ctx, t.Session, table, id)
 	if err != nil {
 		return 0, err
 	}
@@ -94,7 +95,7 @@ func (t *tx) reseal(ctx context.Context, sealer *seal.Sealer, table, id string, 
 		if err != nil {
 			return n, err
 		}
-		if _, err := t.exec(ctx, `UPDATE `+table+` SET sealed = $2 WHERE `+id+` = $1`, r.id, sealer.Seal(field(r.id), plain)); err != nil {
+		if _, err := t.Exec(ctx, `UPDATE `+table+` SET sealed = $2 WHERE `+id+` = $1`, r.id, sealer.Seal(field(r.id), plain)); err != nil {
 			return n, err
 		}
 		n++

@@ -3,11 +3,8 @@ package shop
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 
+	"portico/store/db"
 	"portico/store/seal"
 )
 
@@ -15,31 +12,16 @@ import (
 // URL, without opening a store: who makes a key must know that none is needed
 // for what is there. It is false where there is no file.
 func HasSecrets(ctx context.Context, databaseURL string) (has bool, err error) {
-	path, _ := SQLiteFile(databaseURL)
-	switch info, err := os.Stat(path); {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, err
-	case info.Size() == 0:
-		return false, nil
-	}
-	db, err := openAt(newHome(path), sqliteDSN(Config{URL: databaseURL}, "query_only(1)"))
-	if err != nil {
-		return false, err
-	}
-	defer db.Close()
-	if err := patiently(ctx, db.PingContext); err != nil {
-		return false, fmt.Errorf("open %s: %w", path, err)
-	}
-	read := session{on: db, explain: func(err error) error { return err }}
-	tables, _, err := one(ctx, read, scalar[int], `SELECT count(*) FROM sqlite_master WHERE name IN ('store_meta', 'signing_key')`)
-	if err != nil || tables < 2 {
-		return false, err
-	}
-	_, has, err = one(ctx, read, scalar[int], `
-		SELECT 1 FROM store_meta WHERE name = 'sealing_key'
-		UNION ALL SELECT 1 FROM signing_key LIMIT 1`)
+	err = db.Peek(ctx, databaseURL, func(read db.Session) error {
+		tables, _, err := db.One(ctx, read, db.Scalar[int], `SELECT count(*) FROM sqlite_master WHERE name IN ('store_meta', 'signing_key')`)
+		if err != nil || tables < 2 {
+			return err
+		}
+		_, has, err = db.One(ctx, read, db.Scalar[int], `
+			SELECT 1 FROM store_meta WHERE name = 'sealing_key'
+			UNION ALL SELECT 1 FROM signing_key LIMIT 1`)
+		return err
+	})
 	return has, err
 }
 
@@ -58,8 +40,8 @@ type sealedRow struct {
 	sealed []byte
 }
 
-func sealedRows(ctx context.Context, s session, table, id string) ([]sealedRow, error) {
-	return collect(ctx, s, func(rows *sql.Rows) (r sealedRow, err error) {
+func sealedRows(ctx context.Context, s db.Session, table, id string) ([]sealedRow, error) {
+	return db.Collect(ctx, s, func(rows *sql.Rows) (r sealedRow, err error) {
 		return r, rows.Scan(&r.id, &r.sealed)
 	}, `SELECT `+id+`, sealed FROM `+table+` WHERE sealed IS NOT NULL ORDER BY `+id)
 }
@@ -68,7 +50,7 @@ func sealedRows(ctx context.Context, s session, table, id string) ([]sealedRow, 
 // when the sealer lacks a key that something is sealed with, or that the
 // database names for sealing.
 func (s *Store) CheckKeys(ctx context.Context, sealer *seal.Sealer) error {
-	name, found, err := one(ctx, s.reader, scalar[string], `SELECT value FROM store_meta WHERE name = 'sealing_key'`)
+	name, found, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT value FROM store_meta WHERE name = 'sealing_key'`)
 	if err != nil {
 		return err
 	}
@@ -78,7 +60,7 @@ func (s *Store) CheckKeys(ctx context.Context, sealer *seal.Sealer) error {
 		}
 	}
 	for _, table := range sealedTables {
-		rows, err := sealedRows(ctx, s.reader, table.name, table.id)
+		rows, err := sealedRows(ctx, s.db.Reader, table.name, table.id)
 		if err != nil {
 			return err
 		}
