@@ -261,6 +261,7 @@ func seeShopper(t *testing.T, f *shopfront) {
 	f.eventually(t, said.Breakfast.Name+"\n"+said.Brew.Name, `[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
 	f.eventually(t, said.Breakfast.DisplayPrice.text(), `document.querySelector(".lines .price").textContent`)
 	f.click(t, ".lines li:first-child button")
+	f.eventually(t, said.Brew.Name, `[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
 	f.eventually(t, "2", `document.querySelector(".count").textContent`)
 	f.click(t, ".lines .words a")
 	f.eventually(t, "now "+said.Brew.DisplayPrice.text()+" before "+said.Brew.OriginalDisplayPrice.text(), `document.querySelector(".product .price")?.textContent ?? ""`)
