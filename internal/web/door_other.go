@@ -4,4 +4,5 @@ package web
 
 import "net"
 
-func closeTaking(listener net.Listener) ([]net.Conn, error) { return nil, listener.Close() }
+// somebodyWaits cannot be found out here.
+func somebodyWaits(net.Listener) bool { return false }

@@ -3,46 +3,28 @@
 package web
 
 import (
-	"errors"
 	"net"
-	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
-// closeTaking closes a listener the moment nobody waits before it, and returns
-// those who did: the system has shaken hands with them, and cuts off whoever
-// waits when a listener closes.
-func closeTaking(listener net.Listener) (waited []net.Conn, err error) {
+// somebodyWaits tells whether a connection stands before a listener that nobody
+// has accepted.
+func somebodyWaits(listener net.Listener) bool {
 	door, ok := listener.(syscall.Conn)
 	if !ok {
-		return nil, listener.Close()
+		return false
 	}
 	raw, err := door.SyscallConn()
 	if err != nil {
-		return nil, errors.Join(err, listener.Close())
+		return false
 	}
-	var taken []int
-	err = raw.Control(func(fd uintptr) {
-		for {
-			conn, _, err := syscall.Accept(int(fd))
-			if errors.Is(err, syscall.EINTR) || errors.Is(err, syscall.ECONNABORTED) {
-				continue
-			}
-			if err != nil { // nobody waits
-				break
-			}
-			taken = append(taken, conn)
-		}
-	})
-	err = errors.Join(err, listener.Close())
-	for _, fd := range taken {
-		syscall.CloseOnExec(fd)
-		file := os.NewFile(uintptr(fd), "connection")
-		conn, failed := net.FileConn(file) // a copy
-		_ = file.Close()
-		if failed == nil {
-			waited = append(waited, conn)
-		}
+	ready := 0
+	if err := raw.Control(func(fd uintptr) {
+		ready, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+	}); err != nil {
+		return false
 	}
-	return waited, err
+	return ready > 0
 }

@@ -33,8 +33,7 @@ type gate struct {
 	trusted         []netip.Prefix // of proxies, who come for many
 
 	closing atomic.Bool
-	closed  bool       // Accept's own, as is
-	waited  []net.Conn // before the listener when it closed
+	shutAt  time.Time // set before closing is
 
 	mu     sync.Mutex
 	count  int
@@ -70,7 +69,11 @@ func (g *gate) Accept() (net.Conn, error) {
 	for {
 		conn, err := g.Listener.Accept()
 		if err != nil && g.closing.Load() {
-			conn, err = g.acceptLast()
+			if time.Now().Before(g.shutAt) && somebodyWaits(g.Listener) && g.callAgain() {
+				continue
+			}
+			_ = g.Listener.Close()
+			return nil, net.ErrClosed
 		}
 		if err != nil {
 			return nil, err
@@ -85,30 +88,27 @@ func (g *gate) Accept() (net.Conn, error) {
 	}
 }
 
-// shut has Accept take who waits, and close the listener.
+// lastCall is how long a door that closes takes those in who stand before it:
+// the system has shaken hands with them, and would cut them off.
+// As long as somebody is there it calls again, up to lastCalls.
+const (
+	lastCall  = 50 * time.Millisecond
+	lastCalls = time.Second
+)
+
+// shut has Accept take who waits, and then close the listener.
 func (g *gate) shut() {
+	g.shutAt = time.Now().Add(lastCalls)
 	g.closing.Store(true)
-	if door, ok := g.Listener.(interface{ SetDeadline(time.Time) error }); !ok || door.SetDeadline(time.Now()) != nil {
+	if !g.callAgain() {
 		_ = g.Listener.Close()
 	}
 }
 
-// acceptLast closes the listener, once, and returns those who waited before it,
-// one after the other.
-func (g *gate) acceptLast() (net.Conn, error) {
-	if !g.closed {
-		g.closed = true
-		var err error
-		if g.waited, err = closeTaking(g.Listener); err != nil {
-			return nil, err
-		}
-	}
-	if len(g.waited) == 0 {
-		return nil, net.ErrClosed
-	}
-	conn := g.waited[0]
-	g.waited = g.waited[1:]
-	return conn, nil
+// callAgain has Accept take who comes for some time more.
+func (g *gate) callAgain() bool {
+	door, ok := g.Listener.(interface{ SetDeadline(time.Time) error })
+	return ok && door.SetDeadline(time.Now().Add(lastCall)) == nil
 }
 
 // admit counts a connection; instead is the one that must go for it, which may
