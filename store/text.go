@@ -30,10 +30,11 @@ func ReadTime(text string) (time.Time, error) {
 	}
 	for _, layout := range [...]string{first, second, "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"} {
 		if t, err := time.Parse(layout, text); err == nil {
+			t = t.UTC().Truncate(time.Millisecond)
 			if t.Year() < 1 || t.Year() > 9999 {
 				break
 			}
-			return t.UTC().Truncate(time.Millisecond), nil
+			return t, nil
 		}
 	}
 	return time.Time{}, fmt.Errorf("%q is no time", text)

@@ -44,8 +44,8 @@ func chromium(t *testing.T) context.Context {
 	return first
 }
 
-// browser is a tab of Chromium. asked is every address its pages asked for, and
-// complaints what they logged as errors; mu guards both.
+// browser is a tab of Chromium. asked is every address its pages asked for, of
+// WebSockets too, and complaints what they logged as errors; mu guards both.
 type browser struct {
 	context.Context
 	mu                sync.Mutex
@@ -53,8 +53,8 @@ type browser struct {
 }
 
 // openTab opens a tab, of which the test requires at its end that it complained
-// of nothing, and asked nobody but home.
-func openTab(t *testing.T, within context.Context, home string) *browser {
+// of nothing, and asked nobody but those servers.
+func openTab(t *testing.T, within context.Context, homes ...string) *browser {
 	t.Helper()
 	tab, closeTab := chromedp.NewContext(within)
 	t.Cleanup(closeTab)
@@ -67,8 +67,16 @@ func openTab(t *testing.T, within context.Context, home string) *browser {
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
 			b.asked = append(b.asked, e.Request.URL)
+		case *network.EventWebSocketCreated:
+			b.asked = append(b.asked, e.URL)
 		case *runtime.EventExceptionThrown:
 			b.complaints = append(b.complaints, e.ExceptionDetails.Text)
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+				for _, said := range e.Args {
+					b.complaints = append(b.complaints, said.Description+string(said.Value))
+				}
+			}
 		case *cdplog.EventEntryAdded: // where a broken policy is told
 			if e.Entry.Level == "error" {
 				b.complaints = append(b.complaints, e.Entry.Text)
@@ -87,7 +95,7 @@ func openTab(t *testing.T, within context.Context, home string) *browser {
 			address, err := url.Parse(asked)
 			require.NoError(t, err)
 			if address.Scheme != "data" && address.Scheme != "about" {
-				require.Equal(t, home, "http://"+address.Host, "asked elsewhere: %s", asked)
+				require.Contains(t, homes, "http://"+address.Host, "asked elsewhere: %s", asked)
 			}
 		}
 	})
@@ -107,16 +115,22 @@ func (b *browser) picture(t *testing.T, name string) {
 			if folder == "" {
 				continue
 			}
-			_, err := chromedp.Call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-			})
-			require.NoError(t, err)
+			b.prefer(t, scheme)
 			image, err := chromedp.Run(b, chromedp.CaptureScreenshot())
 			require.NoError(t, err)
 			require.NoError(t, os.MkdirAll(folder, 0o755))
 			require.NoError(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("%s-%d-%s.png", name, size[0], scheme)), image, 0o644))
 		}
 	}
+}
+
+// prefer has the reader's system prefer a scheme of colours: dark or light.
+func (b *browser) prefer(t *testing.T, scheme string) {
+	t.Helper()
+	_, err := chromedp.Call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	require.NoError(t, err)
 }
 
 // do acts on the page, step by step.

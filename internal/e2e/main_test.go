@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,8 +22,12 @@ import (
 	"portico/store/storetest"
 )
 
-// program is the file of portico, made by TestMain from what is here.
-var program string
+// program is the file of portico, made by TestMain from what is here, which is
+// sources.
+var (
+	program string
+	sources []string
+)
 
 func TestMain(m *testing.M) {
 	folder, err := build()
@@ -40,7 +45,7 @@ func build() (folder string, err error) {
 	if err := os.Chdir(filepath.Join("..", "..")); err != nil {
 		return "", err
 	}
-	if err := dependOnSources(); err != nil {
+	if sources, err = listSources(); err != nil {
 		return "", fmt.Errorf("list what the program is made of: %w", err)
 	}
 	if folder, err = os.MkdirTemp("", "portico-e2e-*"); err != nil {
@@ -57,13 +62,11 @@ func build() (folder string, err error) {
 	return folder, nil
 }
 
-// dependOnSources looks at every file that the program is made of: what a test
-// looks at decides whether go test takes its result from the cache, and the
-// program is not imported here.
-func dependOnSources() error {
+// listSources lists every file that the program is made of.
+func listSources() (files []string, err error) {
 	list, err := exec.Command("go", "list", "-deps", "-json=Dir,Module,GoFiles,EmbedFiles", ".").Output()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for decoder := json.NewDecoder(bytes.NewReader(list)); ; {
 		var p struct {
@@ -72,23 +75,40 @@ func dependOnSources() error {
 			GoFiles, EmbedFiles []string
 		}
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
-			return nil
+			return files, nil
 		} else if err != nil {
-			return err
+			return nil, err
 		}
 		if p.Module == nil || !p.Module.Main {
 			continue
 		}
 		for _, file := range slices.Concat(p.GoFiles, p.EmbedFiles) {
-			if _, err := os.Stat(filepath.Join(p.Dir, file)); err != nil {
-				return err
-			}
+			files = append(files, filepath.Join(p.Dir, file))
 		}
 	}
 }
 
+// dependOnSources looks at the sources: what a test looks at decides whether go
+// test takes its result from the cache, and the program is not imported here.
+// It is for tests to call, as what TestMain does is not noted; so it also tells
+// where paths begin.
+var dependOnSources = sync.OnceValue(func() error {
+	if err := os.Chdir("."); err != nil {
+		return err
+	}
+	for _, file := range sources {
+		if _, err := os.Stat(file); err != nil {
+			return err
+		}
+	}
+	return nil
+})
+
 // command is a process of portico that is not started yet.
 func command(args ...string) *exec.Cmd {
+	if err := dependOnSources(); err != nil {
+		panic(err) // somebody takes files away while the tests run
+	}
 	c := exec.Command(program, args...)
 	storetest.EndWithTests(c)
 	return c

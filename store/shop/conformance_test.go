@@ -26,6 +26,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"text", storetest.Text},
 		{"writes", storetest.Writes},
 		{"patience", storetest.Patience},
+		{"linearizable histories", storetest.Linearizable},
 		{"writes together", storetest.WritesTogether},
 		{"idempotency", storetest.Idempotency},
 		{"code use", storetest.CodeUse},

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -168,8 +169,9 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	}
 	where := newHome(path)
 	// A log of 16 MiB takes what is written again and again to the file a quarter
-	// as often as one of 4.
-	write, err := openAt(where, sqliteDSN(config, "cache_size(-65536)", "wal_autocheckpoint(4000)"))
+	// as often as one of 4. A publication reads one state for minutes, and the log
+	// grows meanwhile; the disk has it back once that is over.
+	write, err := openAt(where, sqliteDSN(config, "cache_size(-65536)", "wal_autocheckpoint(4000)", "journal_size_limit("+strconv.Itoa(logKept)+")"))
 	if err != nil {
 		return pools{}, err
 	}
@@ -195,6 +197,9 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	read.SetMaxIdleConns(readers)
 	return pools{read: read, write: write, long: read, upkeep: write, closer: closers{read, write}, home: where}, nil
 }
+
+// logKept is how large a log is left to be written anew, in bytes.
+const logKept = 32 << 20
 
 // openAt is a pool of connections to one file.
 func openAt(where *home, dsn string) (*sql.DB, error) {

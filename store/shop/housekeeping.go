@@ -33,6 +33,9 @@ func (s *Store) sweeps() map[string]func(context.Context) error {
 func (s *Store) keepHouse(ctx context.Context) {
 	for ctx.Err() == nil {
 		for what, sweep := range s.sweeps() {
+			if s.ReadOnly() {
+				break
+			}
 			if err := sweep(ctx); err != nil && ctx.Err() == nil {
 				s.log.Warn("could not sweep "+what, "error", err)
 			}

@@ -2,8 +2,10 @@ package storetest
 
 import (
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -81,4 +83,31 @@ func sizeOf(t *testing.T, path string) int64 {
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	return info.Size()
+}
+
+// logGivenBack has somebody read one state while more is written than a log is
+// to keep.
+func logGivenBack(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		if e.Name != "sqlite" {
+			t.Skip("there is no file")
+		}
+		s := stocked(t, e, 0, "a")
+		path, _ := shop.SQLiteFile(e.URL(t))
+		reader, err := e.SQL(t).Begin()
+		require.NoError(t, err)
+		var n int
+		require.NoError(t, reader.QueryRow(`SELECT COUNT(*) FROM stock`).Scan(&n))
+		var text strings.Builder
+		for i := range 700 {
+			fmt.Fprintf(&text, `{"type":"product","id":"p%[1]d","attributes":{"name":"P","sku":"S%[1]d","slug":"s%[1]d","status":"live","created_at":"2024-01-01T00:00:00Z","updated_at":"2024-01-01T00:00:00Z","description":"%[2]s"}}`+"\n", i, strings.Repeat("x", 60<<10))
+		}
+		imported(t, s, text.String())
+		require.Greater(t, sizeOf(t, path+"-wal"), int64(33<<20), "the log cannot be emptied meanwhile")
+		require.NoError(t, reader.Rollback())
+		Soon(t, true, func() bool {
+			require.NoError(t, increment(t.Context(), s, "a"))
+			return sizeOf(t, path+"-wal") <= 32<<20
+		})
+	}
 }

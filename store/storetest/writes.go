@@ -25,6 +25,7 @@ func Writes(t *testing.T, e Engine) {
 	t.Run("a database that goes away answers UNAVAILABLE, and is found again", databaseAway(e))
 	t.Run("a database that cannot be reached answers UNAVAILABLE", databaseBarred(e))
 	t.Run("a file that is replaced is answered from no more, and nothing acknowledged is lost", fileReplaced(e))
+	t.Run("a log that grew beside a long reader is given back", logGivenBack(e))
 	t.Run("the log of a file that was replaced is left to nobody", fileReplacedAtTheEnd(e))
 }
 

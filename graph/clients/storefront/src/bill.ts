@@ -1,0 +1,33 @@
+// What the cart comes to, as the back end of the checkout says: server/bill.ts.
+import { useEffect, useState } from 'react'
+import type { Bill, Order } from './order'
+import { headersOf, type Shopper } from './shopper'
+import { token } from './token'
+
+async function ask(order: Order, shopper: Shopper, signal: AbortSignal): Promise<Bill> {
+  const answer = await fetch('/checkout', {
+    method: 'POST',
+    headers: { ...headersOf(shopper), Authorization: `Bearer ${await token()}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(order),
+    signal
+  })
+  const said = await answer.json()
+  if (!answer.ok) throw new Error(said.error)
+  return said
+}
+
+/** useBill is the bill of an order. While another is asked for, the last one stands; fetching tells. */
+export function useBill(order: Order, shopper: Shopper) {
+  const [state, setState] = useState<{ bill?: Bill; problem: string; fetching: boolean }>({ problem: '', fetching: true })
+  const asked = JSON.stringify(order)
+  useEffect(() => {
+    const left = new AbortController()
+    setState(last => ({ ...last, problem: '', fetching: true }))
+    ask(JSON.parse(asked), shopper, left.signal).then(
+      bill => setState({ bill, problem: '', fetching: false }),
+      error => { if (!left.signal.aborted) setState({ problem: String(error.message), fetching: false }) }
+    )
+    return () => left.abort()
+  }, [asked, shopper])
+  return state
+}

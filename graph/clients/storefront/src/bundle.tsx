@@ -1,0 +1,73 @@
+// A bundle: the shopper chooses its parts, and the service says what that costs.
+import { useState } from 'react'
+import { useQuery } from 'urql'
+import { graphql, type FragmentOf, readFragment } from './graphql'
+import type { Choice } from './order'
+import { PriceText } from './price'
+import { StockBadge, type Available } from './stock'
+
+export const BundleOf = graphql(`
+  fragment BundleOf on Product {
+    id
+    components { key name min max options { uuid quantity } }
+    componentProducts { id uuid name }
+    bundleConfiguration { selectedOptions }
+  }
+`)
+
+const Configured = graphql(`
+  query Configured($id: ID!, $choice: [BundleChoiceInput!]!) {
+    productConfigured(id: $id, selectedOptions: $choice) {
+      displayPrice { ...PriceText }
+      originalDisplayPrice { ...PriceText }
+    }
+  }
+`, [PriceText])
+
+type Chosen = Readonly<Record<string, string[]>> // options by component
+
+/** useBundle is a bundle as it is being chosen. price is null until it is whole. */
+export function useBundle(of: FragmentOf<typeof BundleOf>) {
+  const bundle = readFragment(BundleOf, of)
+  const [chosen, setChosen] = useState<Chosen>(() => Object.fromEntries(
+    Object.entries(bundle.bundleConfiguration.selectedOptions as Record<string, Record<string, number>>)
+      .map(([component, options]) => [component, Object.keys(options)])
+  ))
+  const whole = bundle.components.every(({ key, min, max }) => {
+    const count = chosen[key]?.length ?? 0
+    return count >= min && count <= max
+  })
+  const choice: Choice[] = bundle.components.map(({ key, options }) => ({
+    component: key,
+    options: options.filter(({ uuid }) => chosen[key]?.includes(uuid)).map(({ uuid: id, quantity }) => ({ id, quantity }))
+  }))
+  const pause = !bundle.components.length || !whole
+  const [{ data, error }] = useQuery({ query: Configured, variables: { id: bundle.id, choice }, pause })
+  return { bundle, chosen, setChosen, whole, choice, price: pause ? null : data?.productConfigured ?? null, error }
+}
+
+const bounds = (min: number, max: number) => min === max ? `choose ${min}` : min === 0 ? `choose up to ${max}` : `choose ${min} to ${max}`
+
+/** Bundle offers the options of each part. */
+export function Bundle({ of: { bundle, chosen, setChosen }, available }: { of: ReturnType<typeof useBundle>; available: Available }) {
+  const names = new Map(bundle.componentProducts.map(({ uuid, name }) => [uuid, name]))
+  return bundle.components.map(({ key, name, min, max, options }) => {
+    const taken = chosen[key] ?? []
+    const one = max === 1
+    const toggle = (id: string) => setChosen({
+      ...chosen,
+      [key]: one ? [id] : taken.includes(id) ? taken.filter(other => other !== id) : [...taken, id]
+    })
+    return <fieldset key={key} className="options">
+      <legend>{name} <span className="muted">{bounds(min, max)}</span></legend>
+      {options.map(({ uuid, quantity }) => {
+        const checked = taken.includes(uuid)
+        return <label key={uuid} className="chip">
+          <input type={one ? 'radio' : 'checkbox'} name={`${bundle.id} ${key}`} value={uuid} checked={checked}
+            disabled={!checked && (available[uuid] === 0 || (!one && taken.length >= max))} onChange={() => toggle(uuid)} />
+          {quantity > 1 && `${quantity} × `}{names.get(uuid)} <StockBadge available={available[uuid]} />
+        </label>
+      })}
+    </fieldset>
+  })
+}

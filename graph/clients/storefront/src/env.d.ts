@@ -1,0 +1,5 @@
+import 'react'
+
+declare module 'react' {
+  interface CSSProperties { [variable: `--${string}`]: string | number }
+}

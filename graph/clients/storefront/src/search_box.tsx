@@ -1,0 +1,78 @@
+// The search of every page, with suggestions as one types: a combobox as the
+// ARIA practices have it. Arrows move, Enter goes there or searches, Escape
+// closes.
+import { useEffect, useId, useState, type KeyboardEvent } from 'react'
+import { useNavigate } from 'react-router'
+import { useQuery } from 'urql'
+import { graphql } from './graphql'
+import { ProductPath, productPath } from './path'
+import { Price, PriceText } from './price'
+
+// includeChildren finds sizes and colours too, and makes it another list for the
+// cache than the search page's.
+const Suggest = graphql(`
+  query Suggest($words: String!) {
+    products(filter: { search: $words }, includeChildren: true, orderBy: { field: RELEVANCE }, first: 6) {
+      nodes { id name language productTypes ...ProductPath displayPrice { ...PriceText } }
+    }
+  }
+`, [ProductPath, PriceText])
+
+// useSettled is a value that has not changed for a while.
+function useSettled<T>(value: T, milliseconds: number) {
+  const [settled, settle] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(settle, milliseconds, value)
+    return () => clearTimeout(timer)
+  }, [value, milliseconds])
+  return settled
+}
+
+export function SearchBox() {
+  const id = useId()
+  const go = useNavigate()
+  const [words, setWords] = useState('')
+  const [open, setOpen] = useState(false)
+  const [at, setAt] = useState(-1)
+  const asked = useSettled(words.trim(), 150)
+  const [{ data, fetching }] = useQuery({ query: Suggest, variables: { words: asked }, pause: asked.length < 2 })
+  const current = asked === words.trim() && asked.length > 1 && !fetching
+  const found = current ? data?.products?.nodes ?? [] : []
+  const shown = open && found.length > 0
+
+  const leave = (path: string, kept = '') => {
+    setWords(kept)
+    setOpen(false)
+    setAt(-1)
+    go(path)
+  }
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') setOpen(false)
+    if (!shown || (event.key !== 'ArrowDown' && event.key !== 'ArrowUp')) return
+    event.preventDefault()
+    const step = event.key === 'ArrowDown' ? 1 : -1
+    setAt((at + 1 + step + found.length + 1) % (found.length + 1) - 1) // -1 is the box itself
+  }
+
+  return <form role="search" className="search" onSubmit={event => {
+    event.preventDefault()
+    const chosen = shown ? found[at] : undefined
+    if (chosen) leave(productPath(chosen))
+    else if (words.trim()) leave(`/search?${new URLSearchParams({ q: words.trim() })}`, words)
+  }}>
+    <input type="search" name="q" placeholder="Search" aria-label="Search the shop" autoComplete="off" value={words}
+      role="combobox" aria-expanded={shown} aria-controls={`${id}list`} aria-autocomplete="list"
+      aria-activedescendant={shown && at >= 0 ? `${id}${at}` : undefined}
+      onChange={({ target }) => { setWords(target.value); setOpen(true); setAt(-1) }}
+      onFocus={() => setOpen(true)} onBlur={() => setOpen(false)} onKeyDown={onKeyDown} />
+    <button type="submit">Search</button>
+    <ul id={`${id}list`} role="listbox" aria-label="Suggestions" hidden={!shown}>
+      {found.map((product, i) => <li key={product.id} id={`${id}${i}`} role="option" aria-selected={i === at} lang={product.language}
+        onMouseDown={event => event.preventDefault()} onClick={() => leave(productPath(product))}>
+        <span>{product.name}</span><Price now={product.displayPrice} from={product.productTypes.includes('parent')} />
+      </li>)}
+    </ul>
+    <p className="hidden" role="status">{open && current && (found.length === 1 ? '1 suggestion' : `${found.length} suggestions`)}</p>
+  </form>
+}

@@ -1,0 +1,40 @@
+// Stock is live, and nothing else is: queries leave it out, so that browsers may
+// keep their answers, and one subscription a page tells it. It begins with how
+// things stand.
+import { useSubscription } from 'urql'
+import { graphql } from './graphql'
+
+const StockChanged = graphql(`
+  subscription StockChanged($ids: [ID!]!) { stockChanged(productIds: $ids) { id uuid available } }
+`)
+
+/** Available is units free to sell, by the products' own ids; none is known of products without a record. */
+export type Available = Readonly<Record<string, number>>
+
+/** useStock follows the stock of up to 100 products, by their own ids. */
+export function useStock(ids: string[]): Available {
+  const asked = [...new Set(ids)].sort().slice(0, 100) // the same products are the same subscription
+  const [{ data }] = useSubscription(
+    { query: StockChanged, variables: { ids: asked }, pause: !asked.length },
+    (known: Available | undefined, { stockChanged }): Available =>
+      stockChanged ? { ...known, [stockChanged.uuid]: stockChanged.available } : known ?? {}
+  )
+  return data ?? {}
+}
+
+const few = 20
+
+const inWords = (available: number) =>
+  available === 0 ? 'Sold out' : available <= few ? `Only ${available} left` : `${available} in stock`
+
+/** StockLine is what a product page says; a change is told to those who listen to the page, too. */
+export function StockLine({ available }: { available: number | undefined }) {
+  const level = available === undefined ? '' : available === 0 ? 'none' : available <= few ? 'few' : 'enough'
+  return <p className="stock" role="status" data-level={level} data-available={available}>
+    {available !== undefined && <span key={available} className="tick">{inWords(available)}</span>}
+  </p>
+}
+
+/** StockBadge is what a card says, where that matters. */
+export const StockBadge = ({ available }: { available: number | undefined }) =>
+  available !== undefined && available <= few ? <span className="badge" data-level={available ? 'few' : 'none'}>{inWords(available)}</span> : null

@@ -1,0 +1,32 @@
+// A page can keep no secret: its token is the implicit one, for a client's id,
+// which reads catalogs and stock and nothing else. For a shopper who has logged
+// in, ask your own back end here for what it got from `shopperTokenCreate`.
+
+export const service: string = import.meta.env.VITE_PORTICO_URL
+
+let kept: Promise<string> | undefined
+let ends = 0 // of kept, by Date.now()
+
+async function ask(): Promise<string> {
+  ends = Infinity // while it is asked for
+  try {
+    const form = new URLSearchParams({ grant_type: 'implicit', client_id: import.meta.env.VITE_CLIENT_ID })
+    const answer = await fetch(`${service}/oauth/access_token`, { method: 'POST', body: form })
+    if (!answer.ok) throw new Error(`no token for the client ${import.meta.env.VITE_CLIENT_ID}: ${answer.status}`)
+    const { access_token: token, expires_in: seconds } = await answer.json()
+    ends = Date.now() + (seconds - 60) * 1000
+    return token
+  } catch (error) {
+    spent()
+    throw error
+  }
+}
+
+/** token is one that is good for another minute; all who ask at once share it. */
+export function token(): Promise<string> {
+  if (!kept || ends < Date.now()) kept = ask()
+  return kept
+}
+
+/** spent forgets the token: the service did not take it. */
+export function spent() { ends = 0 }

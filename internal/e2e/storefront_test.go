@@ -1,0 +1,198 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+const storefrontFolder = "graph/clients/storefront"
+
+// local is where Vite says it serves, once it does.
+var local = regexp.MustCompile(`Local:\s+(http://[\d.:]+)/`)
+
+// startStorefront starts the sample storefront before a server, by the README's
+// command, and returns its address.
+func startStorefront(t *testing.T, s *served) string {
+	t.Helper()
+	const start = "npm start --prefix " + storefrontFolder
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	require.Contains(t, string(readme), "\n    npm ci --ignore-scripts --prefix "+storefrontFolder+"\n    "+start+"\n")
+	for _, tool := range []string{"node", "npm", "bash"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			storetest.Require(t, "node", "Node 20.19 or newer, with npm and bash, serves the storefront")
+		}
+	}
+	for _, name := range []string{"vite", "axe-core"} {
+		if _, err := os.Stat(filepath.Join(storefrontFolder, "node_modules", name)); err != nil {
+			storetest.Require(t, "node", "the storefront is not installed; run: npm ci --ignore-scripts --prefix "+storefrontFolder)
+		}
+	}
+	for _, folder := range []string{"src", "server"} { // what is looked at decides whether go test takes its result from the cache
+		_, err := os.ReadDir(filepath.Join(storefrontFolder, folder))
+		require.NoError(t, err)
+	}
+	words := strings.Fields(start)
+	npm := exec.CommandContext(t.Context(), words[0], words[1:]...)
+	// Bash becomes what it is to run, so that the signal that npm hands on ends Vite.
+	npm.Env = append(os.Environ(), "NO_COLOR=1", "npm_config_script_shell=bash", "VITE_PORTICO_URL="+s.url)
+	npm.Cancel = func() error { return npm.Process.Signal(os.Interrupt) }
+	npm.WaitDelay = 10 * time.Second
+	said, err := npm.StdoutPipe()
+	require.NoError(t, err)
+	var complaints strings.Builder
+	npm.Stderr = &complaints
+	require.NoError(t, npm.Start())
+	t.Cleanup(func() { _ = npm.Wait() })
+	var all []string
+	for lines := bufio.NewScanner(said); lines.Scan(); {
+		all = append(all, lines.Text())
+		if found := local.FindStringSubmatch(lines.Text()); found != nil {
+			go func() {
+				for lines.Scan() { // whoever is not read waits
+				}
+			}()
+			return found[1]
+		}
+	}
+	require.FailNow(t, "the storefront did not start", "%s\n%s", strings.Join(all, "\n"), complaints.String())
+	return ""
+}
+
+// shopfront is the storefront in a browser, and the server to compare it with.
+type shopfront struct {
+	*browser
+	s     *served
+	url   string
+	token string
+}
+
+// said asks the server itself, and decodes the answer's data. Headers come in
+// pairs.
+func (f *shopfront) said(t *testing.T, data any, query string, headers ...string) {
+	t.Helper()
+	body, err := json.Marshal(map[string]string{"query": query})
+	require.NoError(t, err)
+	response, answer := f.s.send(t, http.MethodPost, "/graphql", string(body),
+		append(headers, "Content-Type", "application/json", "Authorization", "Bearer "+f.token)...)
+	require.Equal(t, http.StatusOK, response.StatusCode, answer)
+	require.NotContains(t, answer, `"errors"`)
+	require.NoError(t, json.Unmarshal([]byte(answer), &struct{ Data any }{data}), answer)
+}
+
+// forPeople is a displayPrice.
+type forPeople struct{ WithTax, WithoutTax *struct{ Formatted string } }
+
+func (p forPeople) text() string {
+	if p.WithTax != nil {
+		return p.WithTax.Formatted
+	}
+	return p.WithoutTax.Formatted
+}
+
+// soldProduct is what a card shows of a product.
+type soldProduct struct {
+	UUID, Name, SKU, Slug string
+	ProductTypes          []string
+	Price                 struct{ Amount string }
+	DisplayPrice          forPeople
+	OriginalDisplayPrice  *forPeople
+}
+
+const sold = " { uuid name sku slug productTypes price { amount } displayPrice { withTax { formatted } withoutTax { formatted } } originalDisplayPrice { withTax { formatted } withoutTax { formatted } } } "
+
+// card is a product as its card has it, a line of id, name and price.
+func (p soldProduct) card() string {
+	price := p.price()
+	if p.OriginalDisplayPrice != nil {
+		price = "now " + price + " before " + p.OriginalDisplayPrice.text()
+	}
+	return p.UUID + " | " + p.Name + " | " + price
+}
+
+// price is what it costs, or the least that one of its children does.
+func (p soldProduct) price() string {
+	if slices.Contains(p.ProductTypes, "parent") {
+		return "from " + p.DisplayPrice.text()
+	}
+	return p.DisplayPrice.text()
+}
+
+// shows waits until the cards within an element are those of the products.
+func (f *shopfront) shows(t *testing.T, within string, products []soldProduct) {
+	t.Helper()
+	require.NotEmpty(t, products)
+	var cards []string
+	for _, product := range products {
+		cards = append(cards, product.card())
+	}
+	const shown = `[...document.querySelectorAll("%s [data-product]")].map((e) => [e.dataset.product, e.querySelector("a").textContent, e.querySelector(".price").textContent].join(" | ")).join("\n")`
+	f.eventually(t, strings.Join(cards, "\n"), fmt.Sprintf(shown, within))
+}
+
+// eventually waits until a JavaScript expression has a value, and says what it
+// has instead.
+func (f *shopfront) eventually(t *testing.T, wanted, expression string) {
+	t.Helper()
+	_, err := chromedp.Run(f, chromedp.Poll[bool](fmt.Sprintf("(%s) === %q", expression, wanted), chromedp.WithPollingTimeout(20*time.Second)))
+	if err != nil {
+		require.Equal(t, wanted, f.script(t, expression), expression)
+		require.NoError(t, err, expression)
+	}
+}
+
+// accessible requires that axe finds nothing to mend, light and dark.
+func (f *shopfront) accessible(t *testing.T, name string) {
+	t.Helper()
+	f.named(t)
+	f.picture(t, "storefront-"+name)
+	axe, err := os.ReadFile(filepath.Join(storefrontFolder, "node_modules/axe-core/axe.min.js"))
+	require.NoError(t, err)
+	for _, scheme := range []string{"dark", "light"} {
+		f.prefer(t, scheme)
+		found, err := chromedp.Run(f, chromedp.Evaluate[string](string(axe)+`;
+			axe.run().then((all) => all.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html + "\n" + n.failureSummary)).join("\n\n"))`, chromedp.EvalAwaitPromise))
+		require.NoError(t, err)
+		require.Empty(t, found, "%s, %s", name, scheme)
+	}
+	require.Equal(t, "1 1", f.script(t, `[document.querySelectorAll("main").length, document.querySelectorAll("h1").length].join(" ")`), name)
+}
+
+// click clicks what a selector finds first.
+func (f *shopfront) click(t *testing.T, selector chromedp.CSS) {
+	t.Helper()
+	f.until(t, fmt.Sprintf("document.querySelector(%q) !== null", string(selector)))
+	f.do(t, chromedp.Click(selector))
+}
+
+// write types into a field, in place of what it holds.
+func (f *shopfront) write(t *testing.T, selector chromedp.CSS, text string) {
+	t.Helper()
+	f.do(t, chromedp.WaitVisible(selector), chromedp.Focus(selector))
+	f.script(t, `document.activeElement.select(), ""`)
+	for _, key := range text {
+		f.do(t, chromedp.KeyEvent(string(key)))
+	}
+}
+
+// choose picks a value of a select, as its user does.
+func (f *shopfront) choose(t *testing.T, selector, value string) {
+	t.Helper()
+	f.until(t, fmt.Sprintf(`[...document.querySelector("%s")?.options ?? []].some((e) => e.value === %q)`, selector, value))
+	f.script(t, fmt.Sprintf(`(() => { const e = document.querySelector("%s"); e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); return "" })()`, selector, value))
+}
