@@ -109,8 +109,8 @@ func (c *canary) draw(r *rand.Rand, operations []hunted) hunted {
 			`mutation ($p: Boolean = "SECRET") { gatewayUpdate(input: {slug: CARD_PROCESSOR, enabled: $p}) { gateway { slug } } }`,
 			`mutation ($i: GatewayUpdateInput!) { gatewayUpdate(input: $i) { gateway { slug } userErrors { message } } }`,
 			`query ($i: GatewayUpdateInput!) { gateways { slug } }`)
-		variables := pick(`{}`, `{"p": "SECRET"}`, `{"i": {"slug": "card_processor", "password": "SECRET"}}`, `{"i": {"slug": "card_processor", "enabled": "SECRET"}}`,
-			`{"i": {"slug": "card_processor", "SECRET": 1}}`, `{"i": "SECRET"}`, `{"i": ["SECRET"]}`, `{"i": {"password": {"SECRET": 1}, "slug": "card_processor"}}`, `"SECRET"`, `["SECRET"]`, `{"p": {"a": "SECRET"}}`)
+		variables := pick(`{}`, `{"p": "SECRET"}`, `{"i": {"slug": "CARD_PROCESSOR", "password": "SECRET"}}`, `{"i": {"slug": "CARD_PROCESSOR", "enabled": "SECRET"}}`,
+			`{"i": {"slug": "CARD_PROCESSOR", "SECRET": 1}}`, `{"i": "SECRET"}`, `{"i": ["SECRET"]}`, `{"i": {"password": {"SECRET": 1}, "slug": "CARD_PROCESSOR"}}`, `"SECRET"`, `["SECRET"]`, `{"p": {"a": "SECRET"}}`)
 		quoted, _ := json.Marshal(strings.ReplaceAll(query, "SECRET", c.secret))
 		h.body = `{"query": ` + string(quoted) + `, "variables": ` + strings.ReplaceAll(variables, "SECRET", c.secret) + pick(`}`, `}`, ``, `, "operationName": "`+c.secret+`"}`)
 		if r.IntN(12) == 0 {
