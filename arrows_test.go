@@ -24,9 +24,12 @@ var arrows = map[string][]string{
 	"portico/internal/incoming": {},
 	"portico/internal/madeup":   {}, // it knows the format of import files
 	"portico/store":             {}, // the words
-	"portico/store/shop":        {"portico/store", "portico/store/seal"},
+	"portico/store/db":          {"portico/store"},
+	"portico/store/index":       {"portico/store"}, // pure
+	"portico/store/authoring":   {"portico/store", "portico/store/db"},
+	"portico/store/shop":        {"portico/store", "portico/store/authoring", "portico/store/db", "portico/store/index", "portico/store/seal"},
 	"portico/store/seal":        {}, // pure
-	"portico/store/storetest":   {"portico/store", "portico/store/shop", "portico/store/seal", "portico/internal/madeup"},
+	"portico/store/storetest":   {"portico/store", "portico/store/index", "portico/store/shop", "portico/store/seal", "portico/internal/madeup"},
 	"portico/internal/auth":     {"portico/store", "portico/store/shop", "portico/store/seal", "portico/internal/incoming"},
 	"portico/internal/web":      {"portico/store", "portico/store/shop", "portico/internal/coding", "portico/internal/incoming", "portico/internal/auth"},
 	"portico/internal/cli":      {"portico/store", "portico/store/shop", "portico/store/seal", "portico/internal/auth", "portico/internal/madeup"},

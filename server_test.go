@@ -186,7 +186,7 @@ func TestAHotRequestIsCheap(t *testing.T) {
 			t.Logf("%v allocations", allocations)
 			require.LessOrEqual(t, int(allocations), q.allocations)
 			storetest.Soon(t, 0, func() int { // the poll after a write reads once more what it changed
-				ctx, counter := shop.CountStatements(t.Context())
+				ctx, counter := store.CountStatements(t.Context())
 				h.handler.ServeHTTP(&sink{header: http.Header{}}, h.request(ctx, q))
 				return counter.Count()
 			})

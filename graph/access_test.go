@@ -179,7 +179,7 @@ func TestRefusalsTouchNothing(t *testing.T) {
 		s := open(t, e, handmade())
 		for coordinate, query := range rootFields() {
 			r := by(newPost(t, query, nil), with())
-			ctx, counter := shop.CountStatements(r.Context())
+			ctx, counter := store.CountStatements(r.Context())
 			s.send(t, r.WithContext(ctx))
 			require.Zero(t, counter.Count(), "%s ran %q", coordinate, counter.Queries())
 		}

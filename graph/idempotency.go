@@ -9,7 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"portico/internal/auth"
-	"portico/store/shop"
+	"portico/store"
 )
 
 const (
@@ -88,7 +88,7 @@ func withKey(ctx context.Context, coordinate string, key *string, input any) con
 	if op, ok := operationOf(ctx); ok && op.idempotency != nil {
 		from = op.idempotency
 	}
-	once := &shop.IdempotencyKey{Operation: coordinate, Input: input, Replayed: from.replay}
+	once := &store.IdempotencyKey{Operation: coordinate, Input: input, Replayed: from.replay}
 	switch {
 	case key != nil:
 		once.Key = *key
@@ -97,7 +97,7 @@ func withKey(ctx context.Context, coordinate string, key *string, input any) con
 	default:
 		return ctx
 	}
-	return shop.WithIdempotencyKey(ctx, once)
+	return store.WithIdempotencyKey(ctx, once)
 }
 
 // watchReplays notes the fields of an answer that were answered as the first

@@ -16,6 +16,7 @@ import (
 	"portico/graph"
 	"portico/internal/answers"
 	"portico/internal/auth"
+	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -59,7 +60,7 @@ func TestAKeptAnswerIsCountedAndCostsNoStatement(t *testing.T) {
 		asked := 0
 		ask := func() (statements int) {
 			asked++
-			ctx, counter := shop.CountStatements(t.Context())
+			ctx, counter := store.CountStatements(t.Context())
 			s.handler.ServeHTTP(httptest.NewRecorder(), by(newPost(t, `{ a: products(first: 2) { nodes { sku } } hierarchies { totalCount } }`, nil), admin()).WithContext(
 				auth.WithPrincipal(ctx, admin())))
 			return counter.Count()

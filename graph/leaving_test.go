@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/shop"
+	"portico/store"
 	"portico/store/storetest"
 )
 
@@ -50,7 +50,7 @@ func TestWorkEndsWithItsClient(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				ask := func(stays int64) (looks int64, statements int) {
-					ctx, counter := shop.CountStatements(t.Context())
+					ctx, counter := store.CountStatements(t.Context())
 					client := newLeaving(ctx, stays)
 					s.handler.ServeHTTP(httptest.NewRecorder(), by(newPost(t, query, nil).WithContext(client), admin()))
 					return client.looks.Load(), len(counter.Queries())

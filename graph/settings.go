@@ -5,10 +5,11 @@ import (
 
 	"portico/graph/generated"
 	"portico/internal/auth"
+	"portico/store"
 	"portico/store/shop"
 )
 
-func (r queryResolver) Settings(ctx context.Context) (*shop.Settings, error) {
+func (r queryResolver) Settings(ctx context.Context) (*store.Settings, error) {
 	if err := auth.Require(ctx, "Query.settings"); err != nil {
 		return nil, err
 	}

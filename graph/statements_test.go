@@ -87,7 +87,7 @@ func (s *service) cost(t *testing.T, query string, values variables) int {
 	var queries []string
 	for range times {
 		r := by(newPost(t, query, values), admin())
-		ctx, counter := shop.CountStatements(r.Context())
+		ctx, counter := store.CountStatements(r.Context())
 		a := s.send(t, r.WithContext(ctx))
 		require.Empty(t, a.Errors, "%s", a.Body)
 		queries = slices.DeleteFunc(counter.Queries(), isKept)

@@ -53,7 +53,7 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 		return badParameter("data", "%s", rule)
 	}
 	var mistyped *json.UnmarshalTypeError
-	if err := shop.DecodeJSON(body, into); errors.As(err, &mistyped) {
+	if err := store.DecodeJSON(body, into); errors.As(err, &mistyped) {
 		return mistypedMember(mistyped)
 	} else if err != nil {
 		return &store.Error{Code: store.Invalid, Detail: "The body is not the JSON that is expected."}

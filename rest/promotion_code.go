@@ -71,7 +71,7 @@ func (r codeRows) inputs() (list []*model.PromotionCodeInput, err error) {
 	var faults store.Errors
 	for i, row := range r.sent {
 		var c codeBody
-		if fault := rowFault(row, shop.DecodeJSON(row, &c)); fault != nil {
+		if fault := rowFault(row, store.DecodeJSON(row, &c)); fault != nil {
 			faults = append(faults, fault.At("codes", strconv.Itoa(i)))
 			continue
 		}
@@ -218,7 +218,7 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 		var code string
 		var object codeBody
 		if json.Unmarshal(row, &code) != nil {
-			if shop.DecodeJSON(row, &object) != nil || object.Code == nil {
+			if store.DecodeJSON(row, &object) != nil || object.Code == nil {
 				faults = append(faults, &store.Error{Code: store.Invalid, Path: []string{"codes", strconv.Itoa(i)}, Detail: "must be a code, or an object that has one"})
 				continue
 			}

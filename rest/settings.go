@@ -7,7 +7,6 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/shop"
 )
 
 // settings returns the store's settings.
@@ -47,7 +46,7 @@ func (a *API) updateSettings(w http.ResponseWriter, r *http.Request) error {
 
 // writeSettings answers with the settings resource. The limits can be read
 // only.
-func writeSettings(w http.ResponseWriter, s *shop.Settings) {
+func writeSettings(w http.ResponseWriter, s *store.Settings) {
 	body := append(make([]byte, 0, 192), `{"data":{"type":"settings","id":"settings","page_length":`...)
 	body = strconv.AppendInt(body, int64(s.PageLength), 10)
 	body = store.AppendString(append(body, `,"currency":`...), s.Currency)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/shop"
+	"portico/store"
 	"portico/store/storetest"
 )
 
@@ -66,7 +66,7 @@ func TestSettings(t *testing.T) {
 			})
 			after, err := s.store.Settings(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, &shop.Settings{PageLength: 25, Currency: "EUR", Locale: "fr-CA"}, after)
+			require.Equal(t, &store.Settings{PageLength: 25, Currency: "EUR", Locale: "fr-CA"}, after)
 		})
 	})
 }

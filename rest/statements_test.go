@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -61,7 +62,7 @@ func cost(t *testing.T, s *surface, method, target, body string, headers ...stri
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	ctx, counter := shop.CountStatements(r.Context())
+	ctx, counter := store.CountStatements(r.Context())
 	w := httptest.NewRecorder()
 	s.as(admin()).ServeHTTP(w, r.WithContext(ctx))
 	require.Equal(t, 200, w.Code, "%s: %s", target, w.Body)

@@ -137,7 +137,7 @@ func (b *stockBody) quantity() (int, error) {
 			return *given, nil
 		}
 	}
-	return 0, badParameter("quantity", "must be given: the units available, 0 to %d", shop.MaxStock)
+	return 0, badParameter("quantity", "must be given: the units available, 0 to %d", store.MaxStock)
 }
 
 // checkLocation is UNPROCESSABLE for another location than the one there is.

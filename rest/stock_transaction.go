@@ -75,7 +75,7 @@ func (a *API) transactStock(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := r.PathValue("id")
 	if b.Quantity == nil {
-		return badParameter("quantity", "must be given: units, up to %d", shop.MaxStock)
+		return badParameter("quantity", "must be given: units, up to %d", store.MaxStock)
 	}
 	if b.ProductID != "" && store.LocalID(b.ProductID) != store.LocalID(id) {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"product_id"}, Detail: "must be that of the path, " + id + ", or be left out"}

@@ -1085,7 +1085,7 @@ type QueryResolver interface {
 	StockLocations(ctx context.Context) ([]*shop.StockLocation, error)
 	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
 	StockTransaction(ctx context.Context, productID string, id string) (*model.StockTransaction, error)
-	Settings(ctx context.Context) (*shop.Settings, error)
+	Settings(ctx context.Context) (*store.Settings, error)
 	Gateway(ctx context.Context, slug shop.GatewaySlug) (*model.Gateway, error)
 	Gateways(ctx context.Context) ([]*model.Gateway, error)
 	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
@@ -27014,8 +27014,8 @@ func (ec *executionContext) _Query_settings(ctx context.Context, field graphql.C
 			return ec.Resolvers.Query().Settings(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Settings) graphql.Marshaler {
-			return ec.marshalOSettings2ᚖporticoᚋstoreᚋshopᚐSettings(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Settings) graphql.Marshaler {
+			return ec.marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx, selections, v)
 		},
 		true,
 		false,
@@ -28066,7 +28066,7 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _Settings_pageLength(ctx context.Context, field graphql.CollectedField, obj *shop.Settings) (ret graphql.Marshaler) {
+func (ec *executionContext) _Settings_pageLength(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28089,7 +28089,7 @@ func (ec *executionContext) fieldContext_Settings_pageLength(_ context.Context, 
 	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Settings_pageLengthMax(ctx context.Context, field graphql.CollectedField, obj *shop.Settings) (ret graphql.Marshaler) {
+func (ec *executionContext) _Settings_pageLengthMax(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28112,7 +28112,7 @@ func (ec *executionContext) fieldContext_Settings_pageLengthMax(_ context.Contex
 	return graphql.NewScalarFieldContext("Settings", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Settings_pageOffsetLimit(ctx context.Context, field graphql.CollectedField, obj *shop.Settings) (ret graphql.Marshaler) {
+func (ec *executionContext) _Settings_pageOffsetLimit(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28135,7 +28135,7 @@ func (ec *executionContext) fieldContext_Settings_pageOffsetLimit(_ context.Cont
 	return graphql.NewScalarFieldContext("Settings", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Settings_currency(ctx context.Context, field graphql.CollectedField, obj *shop.Settings) (ret graphql.Marshaler) {
+func (ec *executionContext) _Settings_currency(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28158,7 +28158,7 @@ func (ec *executionContext) fieldContext_Settings_currency(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Settings_locale(ctx context.Context, field graphql.CollectedField, obj *shop.Settings) (ret graphql.Marshaler) {
+func (ec *executionContext) _Settings_locale(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28193,8 +28193,8 @@ func (ec *executionContext) _SettingsUpdatePayload_settings(ctx context.Context,
 			return obj.Settings, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Settings) graphql.Marshaler {
-			return ec.marshalOSettings2ᚖporticoᚋstoreᚋshopᚐSettings(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Settings) graphql.Marshaler {
+			return ec.marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx, selections, v)
 		},
 		true,
 		false,
@@ -41907,7 +41907,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 
 var settingsImplementors = []string{"Settings"}
 
-func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet, obj *shop.Settings) graphql.Marshaler {
+func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet, obj *store.Settings) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, settingsImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -46930,7 +46930,7 @@ func (ec *executionContext) marshalOSecret2ᚖporticoᚋstoreᚋshopᚐSecret(ct
 	return res
 }
 
-func (ec *executionContext) marshalOSettings2ᚖporticoᚋstoreᚋshopᚐSettings(ctx context.Context, sel ast.SelectionSet, v *shop.Settings) graphql.Marshaler {
+func (ec *executionContext) marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, sel ast.SelectionSet, v *store.Settings) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

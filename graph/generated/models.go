@@ -5,6 +5,7 @@ package generated
 import (
 	"encoding/json"
 	"portico/graph/model"
+	"portico/store"
 	"portico/store/shop"
 	"time"
 )
@@ -634,7 +635,7 @@ type SettingsUpdateInput struct {
 // The settings after the change.
 type SettingsUpdatePayload struct {
 	// The settings; null when nothing was changed for the errors' sake.
-	Settings *shop.Settings `json:"settings,omitempty"`
+	Settings *store.Settings `json:"settings,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }

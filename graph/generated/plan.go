@@ -3318,7 +3318,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOSettings2ᚖporticoᚋstoreᚋshopᚐSettings(ctx, f, v)
+		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
 	case 19: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
@@ -3551,7 +3551,7 @@ var planSettings = &plan.Object{
 	},
 }
 
-func (x *planRun) writeSettings(ctx context.Context, fields *plan.Fields, obj *shop.Settings) bool {
+func (x *planRun) writeSettings(ctx context.Context, fields *plan.Fields, obj *store.Settings) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3564,7 +3564,7 @@ func (x *planRun) writeSettings(ctx context.Context, fields *plan.Fields, obj *s
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *shop.Settings) bool {
+func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *store.Settings) bool {
 	switch f.Number {
 	case 1: // pageLength
 		return x.writeNInt2int(ctx, f, obj.PageLength)
@@ -5506,7 +5506,7 @@ func (x *planRun) writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnect
 	return x.writePromotionConnection(ctx, f.Of(planPromotionConnection), v)
 }
 
-func (x *planRun) writeOSettings2ᚖporticoᚋstoreᚋshopᚐSettings(ctx context.Context, f *plan.Field, v *shop.Settings) bool {
+func (x *planRun) writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, f *plan.Field, v *store.Settings) bool {
 	if v == nil {
 		return false
 	}

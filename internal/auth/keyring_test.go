@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -34,7 +33,7 @@ func TestUnknownKeyIsLookedUpOnce(t *testing.T) {
 	require.NoError(t, err)
 	unknown := sign(t, jose.EdDSA, stranger, "stranger", say(nil))
 	reads := func() int {
-		ctx, counter := shop.CountStatements(t.Context())
+		ctx, counter := store.CountStatements(t.Context())
 		_, err := f.service.Verify(ctx, unknown)
 		require.True(t, store.HasCode(err, store.Unauthenticated))
 		return counter.Count()

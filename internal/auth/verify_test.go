@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
 )
 
 func TestVerifyRefuses(t *testing.T) {
@@ -115,7 +114,7 @@ func TestVerifyReadsNoDatabase(t *testing.T) {
 	token := f.token(t).AccessToken
 	_, err := f.service.Verify(t.Context(), f.token(t).AccessToken) // reads which clients are revoked, since one was made
 	require.NoError(t, err)
-	ctx, counter := shop.CountStatements(t.Context())
+	ctx, counter := store.CountStatements(t.Context())
 	_, err = f.service.Verify(ctx, token)
 	require.NoError(t, err)
 	require.Zero(t, counter.Count(), counter.Queries())

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"portico/store"
 	"portico/store/shop"
 )
 
@@ -40,8 +41,8 @@ func (c *Common) Validate() error {
 	return nil
 }
 
-func (c *Common) patience() shop.Patience {
-	return shop.Patience{Connection: c.DatabaseWait, Read: c.ReadTime, Write: c.WriteTime, Lock: c.LockTime, Idle: c.IdleWriteTime}
+func (c *Common) patience() store.Patience {
+	return store.Patience{Connection: c.DatabaseWait, Read: c.ReadTime, Write: c.WriteTime, Lock: c.LockTime, Idle: c.IdleWriteTime}
 }
 
 // Log is the command's log.

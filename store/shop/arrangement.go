@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // arrangement is a list as a query wants it: filtered and sorted.
@@ -15,7 +17,7 @@ type arrangement struct {
 	*View
 	list   string
 	head   *listHead
-	named  ordinals // the whole list, where the release does not keep it; nil where it does
+	named  index.Ordinals // the whole list, where the release does not keep it; nil where it does
 	filter ProductFilter
 	sort   store.Sort
 	epoch  int // of the prices it is sorted by
@@ -75,13 +77,13 @@ func (a *arrangement) stored(ctx context.Context, by store.SortBy, start, end in
 	}
 	lists, first, last := a.parts(by, start, end)
 	at := first * chunkSize // the position that the first of them begins with
-	var parts []ordinals
+	var parts []index.Ordinals
 	var err error
 	if patched := a.head.parts[by]; patched != nil {
 		at = patched.before(first)
 		parts, err = patched.read(ctx, a.View, lists, by, first, last)
 	} else {
-		parts, err = chunks(ctx, a.View, lists[0], by, first, last, unpackOrdinals)
+		parts, err = chunks(ctx, a.View, lists[0], by, first, last, index.UnpackOrdinals)
 	}
 	if err != nil {
 		return nil, err
@@ -159,7 +161,7 @@ func (a *arrangement) search(ctx context.Context, key int64) (int, error) {
 }
 
 // whole is the list from end to end, in no order.
-func (a *arrangement) whole(ctx context.Context) (ordinals, error) {
+func (a *arrangement) whole(ctx context.Context) (index.Ordinals, error) {
 	if a.picked() {
 		return a.filtered(ctx)
 	}
@@ -167,9 +169,9 @@ func (a *arrangement) whole(ctx context.Context) (ordinals, error) {
 }
 
 // filtered works out a filtered list and keeps it.
-func (a *arrangement) filtered(ctx context.Context) (ordinals, error) {
-	key := cacheKey{release: a.Release.identity(), kind: cachedFilter, name: a.list + "?" + a.name(), sort: store.SortBy(a.sort.String()), number: a.epoch}
-	if kept, ok := cached[ordinals](a.cache, key); ok {
+func (a *arrangement) filtered(ctx context.Context) (index.Ordinals, error) {
+	key := db.CacheKey{Release: a.Release.identity(), Kind: cachedFilter, Name: a.list + "?" + a.name(), Sort: store.SortBy(a.sort.String()), Number: a.epoch}
+	if kept, ok := db.Cached[index.Ordinals](a.cache, key); ok {
 		return kept, nil
 	}
 	found, err := a.candidates(ctx)
@@ -183,36 +185,36 @@ func (a *arrangement) filtered(ctx context.Context) (ordinals, error) {
 		return nil, err
 	}
 	found = slices.Clip(slices.Clone(found)) // its memory was that of a longer list
-	a.cache.keep(key, found)
+	a.cache.Keep(key, found)
 	return found, nil
 }
 
 // candidates are the products of the list that the filter's terms and searches
 // keep, by ordinal. The rarest term comes first, and the others are looked at
 // for what it left only, so that the cost is in what is found.
-func (a *arrangement) candidates(ctx context.Context) (ordinals, error) {
+func (a *arrangement) candidates(ctx context.Context) (index.Ordinals, error) {
 	if !a.filter.picks() {
 		return a.members(ctx)
 	}
-	var found ordinals
-	terms := make([]posting, len(a.filter.Terms))
+	var found index.Ordinals
+	terms := make([]index.Posting, len(a.filter.Terms))
 	for i, term := range a.filter.Terms {
 		var err error
 		if terms[i], err = a.matching(ctx, term); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortFunc(terms, func(a, b posting) int { return cmp.Compare(a.len(), b.len()) })
+	slices.SortFunc(terms, func(a, b index.Posting) int { return cmp.Compare(a.Len(), b.Len()) })
 	for i, term := range terms {
 		if i > 0 {
-			found = term.among(found, a.Release.ordinals)
+			found = term.Among(found, a.Release.ordinals)
 			continue
 		}
 		dead, err := a.dead(ctx)
 		if err != nil {
 			return nil, err
 		}
-		found = term.ordinals(a.Release.ordinals).without(dead)
+		found = without(term.Ordinals(a.Release.ordinals), dead)
 	}
 	for i, search := range a.filter.Searches {
 		matching, err := a.searched(ctx, search)
@@ -223,31 +225,31 @@ func (a *arrangement) candidates(ctx context.Context) (ordinals, error) {
 			found = slices.Clone(matching)
 			continue
 		}
-		found = intersect(found, matching)
+		found = index.Intersect(found, matching)
 	}
 	return a.listed(ctx, found)
 }
 
 // listed keeps what is in the list, in the same memory.
-func (a *arrangement) listed(ctx context.Context, found ordinals) (ordinals, error) {
+func (a *arrangement) listed(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
 	if a.named != nil {
-		return intersect(found, a.named), nil
+		return index.Intersect(found, a.named), nil
 	}
-	key := cacheKey{release: a.Release.identity(), kind: cachedMembers, name: a.list}
-	members, ok := cached[ordinalSet](a.cache, key)
+	key := db.CacheKey{Release: a.Release.identity(), Kind: cachedMembers, Name: a.list}
+	members, ok := db.Cached[index.OrdinalSet](a.cache, key)
 	if !ok {
 		all, err := a.members(ctx)
 		if err != nil {
 			return nil, err
 		}
-		members = posting{places: all}.set(a.Release.ordinals)
-		a.cache.keep(key, members)
+		members = index.Posting{Places: all}.Set(a.Release.ordinals)
+		a.cache.Keep(key, members)
 	}
-	return members.among(found), nil
+	return members.Among(found), nil
 }
 
 // members are all products of the list, by ordinal.
-func (a *arrangement) members(ctx context.Context) (ordinals, error) {
+func (a *arrangement) members(ctx context.Context) (index.Ordinals, error) {
 	if a.named != nil {
 		return slices.Clone(a.named), nil
 	}
@@ -263,7 +265,7 @@ func (a *arrangement) members(ctx context.Context) (ordinals, error) {
 }
 
 // within keeps what is in every range.
-func (a *arrangement) within(ctx context.Context, found ordinals) (ordinals, error) {
+func (a *arrangement) within(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
 	for _, r := range a.filter.Ranges {
 		i, err := a.interval(ctx, r)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // routing is what leads a shopper to a release: the catalogs that are
@@ -27,11 +28,11 @@ type publishedCatalog struct {
 
 // routingNow returns the current one.
 func (s *Store) routingNow(ctx context.Context) (*routing, error) {
-	return s.routing.get(ctx, s, topicCatalog, s.readRouting)
+	return s.routing.Get(ctx, s.db, db.TopicCatalog, s.readRouting)
 }
 
 func (s *Store) readRouting(ctx context.Context) (*routing, error) {
-	catalogs, err := collect(ctx, s.reader, func(rows *sql.Rows) (c publishedCatalog, err error) {
+	catalogs, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (c publishedCatalog, err error) {
 		var body []byte
 		var created int64
 		c.source = &catalogSource{}
@@ -44,7 +45,7 @@ func (s *Store) readRouting(ctx context.Context) (*routing, error) {
 	if err != nil {
 		return nil, err
 	}
-	served, err := collect(ctx, s.reader, scanRelease, `
+	served, err := db.Collect(ctx, s.db.Reader, scanRelease, `
 		SELECT `+releaseColumns+` FROM release WHERE state = $1 AND id IN (SELECT release_id FROM catalog)`, releasePublished)
 	if err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func (s *Store) readRouting(ctx context.Context) (*routing, error) {
 	for i := range catalogs {
 		catalogs[i].release = releases[catalogs[i].source.ID]
 	}
-	rules, err := collect(ctx, s.reader, scanRule, `SELECT `+ruleColumns+` FROM catalog_rule ORDER BY created_at, sequence, id`)
+	rules, err := db.Collect(ctx, s.db.Reader, scanRule, `SELECT `+ruleColumns+` FROM catalog_rule ORDER BY created_at, sequence, id`)
 	return &routing{catalogs, rules, releases}, err
 }
 
@@ -105,7 +106,7 @@ func (r *routing) catalog(id string) *Catalog {
 func (r *routing) published(catalogID string) bool { return r.releases[catalogID] != nil }
 
 // currency is the catalog's own, else the store's.
-func (r *routing) currency(catalogID string, settings *Settings) string {
+func (r *routing) currency(catalogID string, settings *store.Settings) string {
 	for _, c := range r.catalogs {
 		if c.source.ID == catalogID {
 			return cmp.Or(c.source.Attributes.Currency, settings.Currency)
@@ -134,8 +135,8 @@ func (c *catalogSource) ranked() []pricebookRank {
 	return ranks
 }
 
-func catalogExists(ctx context.Context, in session, id string) error {
-	_, found, err := one(ctx, in, scalar[string], `SELECT id FROM catalog WHERE id = $1`, id)
+func catalogExists(ctx context.Context, in db.Session, id string) error {
+	_, found, err := db.One(ctx, in, db.Scalar[string], `SELECT id FROM catalog WHERE id = $1`, id)
 	if err == nil && !found {
 		return store.NotFoundf([]string{"catalogId"}, "is no catalog: %q", store.Short(id))
 	}

@@ -2,10 +2,8 @@ package shop
 
 import (
 	"strconv"
-	"strings"
-	"unicode"
 
-	"portico/store"
+	"portico/store/authoring"
 )
 
 // catalogSource says what a catalog publishes.
@@ -45,57 +43,41 @@ type ruleSource struct {
 	} `json:"attributes"`
 }
 
-func (c *catalogSource) key() string { return c.ID }
+func (c *catalogSource) Key() string { return c.ID }
 
-func (c *catalogSource) check(f *faults) {
-	f.id("id", &c.ID)
+func (c *catalogSource) Check(f *authoring.Faults) {
+	f.ID("id", &c.ID)
 	a := &c.Attributes
-	f.required("attributes.name", a.Name, maxName)
+	f.Required("attributes.name", a.Name, authoring.MaxName)
 	for i := range a.Hierarchies {
-		f.refers("attributes.hierarchies."+strconv.Itoa(i), "hierarchy", &a.Hierarchies[i])
+		f.Refers("attributes.hierarchies."+strconv.Itoa(i), "hierarchy", &a.Hierarchies[i])
 	}
 	for i := range a.PricebookIDs {
-		f.refers("attributes.pricebook_ids."+strconv.Itoa(i)+".id", "pricebook", &a.PricebookIDs[i].ID)
+		f.Refers("attributes.pricebook_ids."+strconv.Itoa(i)+".id", "pricebook", &a.PricebookIDs[i].ID)
 	}
 	if a.Locale != "" {
-		f.locale("attributes.locale", a.Locale)
+		f.Locale("attributes.locale", a.Locale)
 	}
 	if a.Currency != "" {
-		f.currency("attributes.currency", a.Currency)
+		f.Currency("attributes.currency", a.Currency)
 	}
-	f.time("attributes.created_at", &a.CreatedAt)
+	f.Time("attributes.created_at", &a.CreatedAt)
 }
 
-func (r *ruleSource) key() string { return r.ID }
+func (r *ruleSource) Key() string { return r.ID }
 
-func (r *ruleSource) check(f *faults) {
-	f.id("id", &r.ID)
+func (r *ruleSource) Check(f *authoring.Faults) {
+	f.ID("id", &r.ID)
 	a := &r.Attributes
-	f.required("attributes.name", a.Name, maxName)
-	f.refers("attributes.catalog_id", "catalog", &a.CatalogID)
-	f.ids("attributes.account_ids", a.AccountIDs)
-	f.ids("attributes.account_tag_ids", a.AccountTagIDs)
-	f.ids("attributes.customer_ids", a.CustomerIDs)
-	f.words("attributes.channels", a.Channels, "")
-	f.words("attributes.tags", a.Tags, ",") // which parts the tags of a header
+	f.Required("attributes.name", a.Name, authoring.MaxName)
+	f.Refers("attributes.catalog_id", "catalog", &a.CatalogID)
+	f.IDs("attributes.account_ids", a.AccountIDs)
+	f.IDs("attributes.account_tag_ids", a.AccountTagIDs)
+	f.IDs("attributes.customer_ids", a.CustomerIDs)
+	f.Words("attributes.channels", a.Channels, "")
+	f.Words("attributes.tags", a.Tags, ",") // which parts the tags of a header
 	for i := range a.Schedules {
 		a.Schedules[i].check(f, "attributes.schedules."+strconv.Itoa(i))
 	}
-	f.time("attributes.created_at", &a.CreatedAt)
+	f.Time("attributes.created_at", &a.CreatedAt)
 }
-
-// words requires texts that a header can hold: 1 to maxWord bytes, without
-// spaces around them and without some characters.
-func (f *faults) words(member string, list []string, without string) {
-	for i, word := range list {
-		switch {
-		case word == "" || len(word) > maxWord || strings.TrimSpace(word) != word:
-			f.add(member+"."+strconv.Itoa(i), "must be 1 to %d bytes without spaces around them, not %q", maxWord, store.Short(word))
-		case strings.ContainsFunc(word, unicode.IsControl) || strings.ContainsAny(word, without):
-			f.add(member+"."+strconv.Itoa(i), "must have no control characters and no commas, not %q", store.Short(word))
-		}
-	}
-}
-
-// maxWord bounds a channel or a tag, in bytes.
-const maxWord = 255

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // Catalog is a catalog as authored: what it publishes. A change is seen by
@@ -59,22 +61,22 @@ func scanCatalog(rows *sql.Rows) (*Catalog, error) {
 
 // Catalog returns a catalog as authored; NOT_FOUND when there is none.
 func (s *Store) Catalog(ctx context.Context, id string) (*Catalog, error) {
-	return authored(ctx, s.reader, catalogList, "catalog", id)
+	return authoring.Authored(ctx, s.db.Reader, catalogList, "catalog", id)
 }
 
 // CatalogsByID returns several catalogs; an unknown one is left out.
 func (s *Store) CatalogsByID(ctx context.Context, ids []string) (map[string]*Catalog, error) {
-	return authoredByID(ctx, s.reader, catalogList, ids)
+	return authoring.AuthoredByID(ctx, s.db.Reader, catalogList, ids)
 }
 
 // Catalogs lists the catalogs, published or not, by id.
 func (s *Store) Catalogs(ctx context.Context, page store.Page) (*store.Slice[*Catalog], error) {
-	return list(ctx, s, catalogList, store.ListQuery{Page: page})
+	return db.List(ctx, s.db, catalogList, store.ListQuery{Page: page})
 }
 
-var catalogList = listing[*Catalog]{
-	name: "catalog", columns: `id, created_at, release_id, body`, table: "catalog", id: "id", scan: scanCatalog,
-	key: func(c *Catalog, _ store.Sort) []any { return []any{c.ID} },
+var catalogList = db.Listing[*Catalog]{
+	Name: "catalog", Columns: `id, created_at, release_id, body`, Table: "catalog", ID: "id", Scan: scanCatalog,
+	Key: func(c *Catalog, _ store.Sort) []any { return []any{c.ID} },
 }
 
 // CatalogChange names what a catalog is to be; nil leaves a member as it is.
@@ -88,10 +90,10 @@ type CatalogChange struct {
 
 func (c CatalogChange) apply(source *catalogSource) {
 	a := &source.Attributes
-	assign(&a.Name, c.Name)
-	assignList(&a.Hierarchies, c.HierarchyIDs)
-	assign(&a.Locale, c.Locale)
-	assign(&a.Currency, c.Currency)
+	authoring.Assign(&a.Name, c.Name)
+	authoring.AssignList(&a.Hierarchies, c.HierarchyIDs)
+	authoring.Assign(&a.Locale, c.Locale)
+	authoring.Assign(&a.Currency, c.Currency)
 	if c.Pricebooks != nil {
 		a.PricebookIDs = []pricebookRank{}
 	}
@@ -104,25 +106,25 @@ func (c CatalogChange) apply(source *catalogSource) {
 // empty id is a new one. INVALID names each member that is wrong;
 // UNPROCESSABLE when a hierarchy or price book is unknown or the id is taken.
 func (s *Store) CreateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
-	return authorRow(ctx, s, actor, catalogList, "catalog", &id, func(ctx context.Context, w *importWriter) error {
-		source := &catalogSource{Type: "catalog", ID: orNewID(&id)}
-		source.Attributes.CreatedAt = store.FormatTime(w.now)
+	return authorRow(ctx, s, actor, catalogList, "catalog", &id, func(ctx context.Context, w *authoring.Writer) error {
+		source := &catalogSource{Type: "catalog", ID: authoring.OrNewID(&id)}
+		source.Attributes.CreatedAt = store.FormatTime(w.Now)
 		source.Attributes.Hierarchies, source.Attributes.PricebookIDs = []string{}, []pricebookRank{}
 		change.apply(source)
-		return w.create(ctx, catalogKind, source)
+		return w.Create(ctx, catalogKind, source)
 	})
 }
 
 // UpdateCatalog changes a catalog, which shoppers see once it is published.
 // NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a new one.
 func (s *Store) UpdateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
-	return authorRow(ctx, s, actor, catalogList, "catalog", &id, func(ctx context.Context, w *importWriter) error {
+	return authorRow(ctx, s, actor, catalogList, "catalog", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &catalogSource{}
-		if err := w.read(ctx, "catalog", "catalog", id, source); err != nil {
+		if err := w.Read(ctx, "catalog", "catalog", id, source); err != nil {
 			return err
 		}
 		change.apply(source)
-		return w.replace(ctx, catalogKind, source)
+		return w.Replace(ctx, catalogKind, source)
 	})
 }
 
@@ -130,23 +132,23 @@ func (s *Store) UpdateCatalog(ctx context.Context, actor store.Actor, id string,
 // sweep takes its releases, in batches. NOT_FOUND when there is none;
 // UNPROCESSABLE as long as rules name it.
 func (s *Store) DeleteCatalog(ctx context.Context, actor store.Actor, id string) error {
-	return s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
-		if err := w.read(ctx, "catalog", "catalog", id, &catalogSource{}); err != nil {
+	return s.author(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
+		if err := w.Read(ctx, "catalog", "catalog", id, &catalogSource{}); err != nil {
 			return err
 		}
-		rules, err := collect(ctx, w.session, scalar[string], `SELECT id FROM catalog_rule WHERE catalog_id = $1 ORDER BY sequence, id`, id)
+		rules, err := db.Collect(ctx, w.Session, db.Scalar[string], `SELECT id FROM catalog_rule WHERE catalog_id = $1 ORDER BY sequence, id`, id)
 		if err != nil {
 			return err
 		}
 		if len(rules) > 0 {
-			return store.Unprocessablef([]string{"id"}, "is the catalog that the rules %s lead to; delete them, or give them another, first", some(rules))
+			return store.Unprocessablef([]string{"id"}, "is the catalog that the rules %s lead to; delete them, or give them another, first", authoring.Some(rules))
 		}
-		if _, err := w.exec(ctx, `
+		if _, err := w.Exec(ctx, `
 			UPDATE release SET superseded_at = $2
-			WHERE catalog_id = $1 AND state = $3 AND superseded_at = 0`, id, store.Micros(w.now), releasePublished); err != nil {
+			WHERE catalog_id = $1 AND state = $3 AND superseded_at = 0`, id, store.Micros(w.Now), releasePublished); err != nil {
 			return err
 		}
-		w.topics = append(w.topics, topicCatalog)
-		return w.remove(ctx, "catalog", "catalog", id)
+		w.Topics = append(w.Topics, db.TopicCatalog)
+		return w.Remove(ctx, "catalog", "catalog", id)
 	})
 }

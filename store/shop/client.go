@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // Scopes lists every scope there is (DESIGN 8).
@@ -63,15 +64,15 @@ func (s *Store) CreateClient(ctx context.Context, actor store.Actor, name string
 	}
 	secret = newClientSecret()
 	client = &Client{ID: store.NewID(), Name: name, Scopes: orderScopes(scopes), ChangedBy: actor}
-	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
-		client.CreatedAt = t.now
-		if _, err := t.exec(ctx, `
+	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
+		client.CreatedAt = t.Now
+		if _, err := t.Exec(ctx, `
 			INSERT INTO api_client (id, name, secret_hash, scopes, created_at, changed_by)
 			VALUES ($1, $2, $3, $4, $5, $6)`,
-			client.ID, client.Name, hashSecret(secret), strings.Join(client.Scopes, " "), store.Micros(t.now), string(t.actor)); err != nil {
+			client.ID, client.Name, hashSecret(secret), strings.Join(client.Scopes, " "), store.Micros(t.Now), string(t.Actor)); err != nil {
 			return err
 		}
-		return s.changed(ctx, t, topicClients)
+		return s.db.Changed(ctx, t, db.TopicClients)
 	})
 	if err != nil {
 		return nil, "", err
@@ -136,7 +137,7 @@ func (s *Store) AuthenticateClient(ctx context.Context, id, secret string) (*Cli
 	current, old := none, none
 	if found {
 		current = row.secretHash
-		if s.now().Before(row.client.OldSecretUntil) {
+		if s.db.Now().Before(row.client.OldSecretUntil) {
 			old = row.oldSecretHash
 		}
 	}
@@ -170,7 +171,7 @@ func (s *Store) client(ctx context.Context, id string) (row clientRow, found boo
 	if !ok {
 		return clientRow{}, false, nil
 	}
-	return one(ctx, s.reader, scanClient, `SELECT `+clientColumns+` FROM api_client WHERE id = $1`, id)
+	return db.One(ctx, s.db.Reader, scanClient, `SELECT `+clientColumns+` FROM api_client WHERE id = $1`, id)
 }
 
 func scanClient(rows *sql.Rows) (clientRow, error) {

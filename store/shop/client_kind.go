@@ -8,14 +8,16 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // clientKind goes into an export only where that is asked for: it has the
 // hashes of secrets.
-var clientKind = kind{
-	name: "api_client", create: func() source { return &clientSource{} },
-	write: (*importWriter).clients, export: (*exporter).clients,
-	private: true,
+var clientKind = authoring.Kind{
+	Name: "api_client", Create: func() authoring.Source { return &clientSource{} },
+	Write: writeClients, Export: exportClients,
+	Private: true,
 }
 
 // clientSource is an API client, with the hash of its secret where the export
@@ -30,34 +32,34 @@ type clientSource struct {
 	RevokedAt  string   `json:"revoked_at,omitempty"`
 }
 
-func (c *clientSource) key() string { return c.ID }
+func (c *clientSource) Key() string { return c.ID }
 
-func (c *clientSource) check(f *faults) {
-	f.id("id", &c.ID)
-	f.required("name", c.Name, 255)
+func (c *clientSource) Check(f *authoring.Faults) {
+	f.ID("id", &c.ID)
+	f.Required("name", c.Name, 255)
 	for i, scope := range c.Scopes {
 		if !slices.Contains(Scopes(), scope) {
-			f.add("scopes."+strconv.Itoa(i), "must be a known scope, not %q", store.Short(scope))
+			f.Add("scopes."+strconv.Itoa(i), "must be a known scope, not %q", store.Short(scope))
 		}
 	}
 	if c.CreatedAt == "" {
-		f.add("created_at", "is required")
+		f.Add("created_at", "is required")
 	}
-	f.time("created_at", &c.CreatedAt)
-	f.time("revoked_at", &c.RevokedAt)
+	f.Time("created_at", &c.CreatedAt)
+	f.Time("revoked_at", &c.RevokedAt)
 }
 
-// clients writes API clients; a line without a hash leaves the secret alone,
+// writeClients writes API clients; a line without a hash leaves the secret alone,
 // and a new client without one cannot log in. One that was revoked stays so.
-func (w *importWriter) clients(ctx context.Context, sources []source) (changed int, err error) {
-	w.topics = append(w.topics, topicClients)
+func writeClients(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (changed int, err error) {
+	w.Topics = append(w.Topics, db.TopicClients)
 	for _, resource := range sources {
 		c := resource.(*clientSource)
 		var revoked int64
 		if c.RevokedAt != "" {
 			revoked = store.Micros(store.CheckedTime(c.RevokedAt))
 		}
-		n, err := w.exec(ctx, `
+		n, err := w.Exec(ctx, `
 			INSERT INTO api_client (id, name, secret_hash, scopes, created_at, revoked_at, changed_by) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (id) DO UPDATE
 			SET name = excluded.name, scopes = excluded.scopes, changed_by = excluded.changed_by,
@@ -66,7 +68,7 @@ func (w *importWriter) clients(ctx context.Context, sources []source) (changed i
 			WHERE api_client.name <> excluded.name OR api_client.scopes <> excluded.scopes
 			   OR (excluded.secret_hash <> '' AND api_client.secret_hash <> excluded.secret_hash)
 			   OR (excluded.revoked_at > 0 AND api_client.revoked_at = 0)`,
-			c.ID, c.Name, c.SecretHash, strings.Join(c.Scopes, " "), store.Micros(store.CheckedTime(c.CreatedAt)), revoked, string(w.actor))
+			c.ID, c.Name, c.SecretHash, strings.Join(c.Scopes, " "), store.Micros(store.CheckedTime(c.CreatedAt)), revoked, string(w.Actor))
 		if err != nil {
 			return 0, err
 		}
@@ -75,8 +77,8 @@ func (w *importWriter) clients(ctx context.Context, sources []source) (changed i
 	return changed, nil
 }
 
-func (e *exporter) clients(ctx context.Context) error {
-	lines, err := collect(ctx, e.in, func(rows *sql.Rows) (*clientSource, error) {
+func exportClients(e *authoring.Exporter, ctx context.Context) error {
+	lines, err := db.Collect(ctx, e.In, func(rows *sql.Rows) (*clientSource, error) {
 		c := &clientSource{Type: "api_client"}
 		var scopes string
 		var created, revoked int64
@@ -88,7 +90,7 @@ func (e *exporter) clients(ctx context.Context) error {
 		return c, err
 	}, `SELECT id, name, secret_hash, scopes, created_at, revoked_at FROM api_client ORDER BY id`)
 	for _, line := range lines {
-		if err := e.line(store.Encode(line)); err != nil {
+		if err := e.Line(store.Encode(line)); err != nil {
 			return err
 		}
 	}

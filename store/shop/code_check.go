@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // CodeUse is what a checkout asks of a code.
@@ -103,8 +104,8 @@ func (s *Store) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck, error) 
 	if err := use.check(0); err != nil {
 		return nil, err
 	}
-	now := s.now()
-	o, err := codeOfferOf(ctx, s.reader, use.Code, now)
+	now := s.db.Now()
+	o, err := codeOfferOf(ctx, s.db.Reader, use.Code, now)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +123,7 @@ type codeOffer struct {
 	promotion *Promotion
 }
 
-func codeOfferOf(ctx context.Context, in session, code string, at time.Time) (o codeOffer, err error) {
+func codeOfferOf(ctx context.Context, in db.Session, code string, at time.Time) (o codeOffer, err error) {
 	found, err := findCode(ctx, in, code)
 	if err != nil || found == nil {
 		return o, err

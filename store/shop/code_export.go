@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // EachPromotionCode calls do with every code of a promotion, by code; codes
@@ -24,10 +25,10 @@ func (s *Store) EachPromotionCode(ctx context.Context, promotionID string, do fu
 	}
 	l := codeList(p)
 	for after := ""; ; {
-		codes, err := collect(ctx, s.reader, func(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, p) }, `
-			SELECT `+l.columns+` FROM `+l.table+`
+		codes, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, p) }, `
+			SELECT `+l.Columns+` FROM `+l.Table+`
 			WHERE promotion_code.promotion_number = $1 AND promotion_code.epoch = $2 AND promotion_code.code > $3
-			ORDER BY promotion_code.code LIMIT $4`, p.number, p.epoch, after, exportPage)
+			ORDER BY promotion_code.code LIMIT $4`, p.number, p.epoch, after, db.ExportPage)
 		if err != nil {
 			return err
 		}
@@ -36,7 +37,7 @@ func (s *Store) EachPromotionCode(ctx context.Context, promotionID string, do fu
 				return err
 			}
 		}
-		if len(codes) < exportPage {
+		if len(codes) < db.ExportPage {
 			return nil
 		}
 		after = codes[len(codes)-1].Code

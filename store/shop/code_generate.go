@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // MaxGeneratedCodes bounds the codes of one job.
@@ -29,15 +31,15 @@ type CodeGeneration struct {
 // check finds every fault, and tells how many guesses it takes on average to
 // find one of the codes.
 func (g CodeGeneration) check() (pattern codePattern, odds float64, err error) {
-	f := &faults{}
-	pattern, f.list = newCodePattern(g.Pattern, g.Alphabet)
-	f.within("count", int64(g.Count), 1, MaxGeneratedCodes)
+	f := &authoring.Faults{}
+	pattern, f.List = newCodePattern(g.Pattern, g.Alphabet)
+	f.Within("count", int64(g.Count), 1, MaxGeneratedCodes)
 	if g.Uses != nil {
-		f.within("uses", int64(*g.Uses), 1, MaxStock)
+		f.Within("uses", int64(*g.Uses), 1, store.MaxStock)
 	}
-	f.consumeUnit("consumeUnit", g.ConsumeUnit)
-	if len(f.list) > 0 {
-		return pattern, 0, f.list
+	checkConsumeUnit(f, "consumeUnit", g.ConsumeUnit)
+	if len(f.List) > 0 {
+		return pattern, 0, f.List
 	}
 	odds, err = pattern.odds(g.Count)
 	return pattern, odds, err
@@ -70,8 +72,8 @@ func (s *Store) GenerateCodes(ctx context.Context, actor store.Actor, g CodeGene
 		return nil, 0, err
 	}
 	input := &generateInput{CodeGeneration: g, Nonce: store.NewID()}
-	job, err = s.enqueue(ctx, actor, JobGenerateCodes, input, g.Count, func(ctx context.Context, t *tx) error {
-		p, err := t.lockPromotion(ctx, "promotionId", g.PromotionID)
+	job, err = s.enqueue(ctx, actor, JobGenerateCodes, input, g.Count, func(ctx context.Context, t *db.Tx) error {
+		p, err := lockPromotion(t, ctx, "promotionId", g.PromotionID)
 		if err != nil {
 			return err
 		}
@@ -99,7 +101,7 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 	if err != nil {
 		return nil, err
 	}
-	p, likely, begun := newPace(), true, time.Now()
+	p, likely, begun := db.NewPace(), true, time.Now()
 	for progress(state.Made, input.Count); state.Made < input.Count; progress(state.Made, input.Count) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -121,28 +123,28 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 				return nil, err
 			}
 		}
-		giveWay(ctx)
+		db.GiveWay(ctx)
 	}
 	return state, nil
 }
 
 // generateCodes makes a batch, as long as the job is this worker's. Where it is likely that nobody has any of the codes, it looks no
 // closer and may be errTaken.
-func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInput, pattern codePattern, from generateState, p *pace, likely bool) (to generateState, err error) {
-	err = s.update(ctx, job.Actor, func(ctx context.Context, t *tx) error {
-		if err := t.holds(ctx, job); err != nil {
+func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInput, pattern codePattern, from generateState, p *db.Pace, likely bool) (to generateState, err error) {
+	err = s.db.Update(ctx, job.Actor, func(ctx context.Context, t *db.Tx) error {
+		if err := holds(t, ctx, job); err != nil {
 			return err
 		}
-		promotion, err := t.generating(ctx, input)
+		promotion, err := generating(t, ctx, input)
 		if err != nil {
 			return err
 		}
-		if err := p.timed(func(rows int) (int, error) {
+		if err := p.Timed(func(rows int) (int, error) {
 			want, drawn, made := min(rows, input.Count-from.Made), 0, 0
 			for drawn == 0 || made == 0 && drawn+want <= rows { // few are wanted, and none was free
 				codes := pattern.draw(want)
 				drawn += want
-				if made, err = t.addDrawn(ctx, promotion, input, codes, likely); err != nil {
+				if made, err = addDrawn(t, ctx, promotion, input, codes, likely); err != nil {
 					return drawn, err
 				}
 			}
@@ -154,7 +156,7 @@ func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInpu
 		}); err != nil {
 			return err
 		}
-		_, err = t.exec(ctx, `UPDATE job SET result = $2 WHERE id = $1`, job.ID, string(store.Encode(to)))
+		_, err = t.Exec(ctx, `UPDATE job SET result = $2 WHERE id = $1`, job.ID, string(store.Encode(to)))
 		return err
 	})
 	if err == nil {
@@ -164,8 +166,8 @@ func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInpu
 }
 
 // generating locks the promotion, as long as it takes the codes of the job.
-func (t *tx) generating(ctx context.Context, input *generateInput) (*Promotion, error) {
-	p, err := t.lockPromotion(ctx, "promotionId", input.PromotionID)
+func generating(t *db.Tx, ctx context.Context, input *generateInput) (*Promotion, error) {
+	p, err := lockPromotion(t, ctx, "promotionId", input.PromotionID)
 	if store.HasCode(err, store.NotFound) {
 		return nil, unknownPromotion(input.PromotionID) // by now, when nobody's input is at fault
 	}
@@ -182,22 +184,22 @@ func (t *tx) generating(ctx context.Context, input *generateInput) (*Promotion, 
 }
 
 // addDrawn writes those of the codes that nobody has, and tells how many.
-func (t *tx) addDrawn(ctx context.Context, p *Promotion, input *generateInput, codes []string, likely bool) (made int, err error) {
+func addDrawn(t *db.Tx, ctx context.Context, p *Promotion, input *generateInput, codes []string, likely bool) (made int, err error) {
 	slices.Sort(codes)
 	codes = slices.Compact(codes)
 	if likely {
-		err = t.claimNew(ctx, p, codes)
+		err = claimNew(t, ctx, p, codes)
 	} else {
 		var claimed map[string]bool
-		claimed, err = t.claim(ctx, p, codes)
+		claimed, err = claim(t, ctx, p, codes)
 		codes = slices.DeleteFunc(codes, func(code string) bool { return !claimed[code] })
 	}
 	if err != nil {
 		return 0, err
 	}
 	ids := store.NewIDs(len(codes))
-	_, err = t.insert(ctx, newCodeInsert, len(codes), func(values []any, n int) []any {
-		return append(values, p.number, p.epoch, codes[n], ids[n], input.Uses, 0, string(orPerCart(input.ConsumeUnit)), "", store.Micros(t.now))
+	_, err = t.Insert(ctx, newCodeInsert, len(codes), func(values []any, n int) []any {
+		return append(values, p.number, p.epoch, codes[n], ids[n], input.Uses, 0, string(orPerCart(input.ConsumeUnit)), "", store.Micros(t.Now))
 	})
 	return len(codes), err
 }

@@ -9,31 +9,33 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // codeKind comes after promotions, by whose numbers codes are kept.
-var codeKind = kind{
-	name: "promotion_code", create: func() source { return &codeSource{} },
-	write: (*importWriter).codes, export: (*exporter).codes,
-	after: "promotion",
+var codeKind = authoring.Kind{
+	Name: "promotion_code", Create: func() authoring.Source { return &codeSource{} },
+	Write: writeImportedCodes, Export: exportCodes,
+	After: "promotion",
 }
 
 // usageKind comes after promotions likewise.
-var usageKind = kind{
-	name: "code_usage", create: func() source { return &usageSource{} },
-	write: (*importWriter).usages, export: (*exporter).usages,
-	after: "promotion",
+var usageKind = authoring.Kind{
+	Name: "code_usage", Create: func() authoring.Source { return &usageSource{} },
+	Write: writeUsages, Export: exportUsages,
+	After: "promotion",
 }
 
-// codes writes codes with what was used of them, and claims them where their
+// writeImportedCodes writes codes with what was used of them, and claims them where their
 // promotion has not ended.
-func (w *importWriter) codes(ctx context.Context, sources []source) (int, error) {
-	promotions, err := w.lockPromotions(ctx, promotionIDs(sources, func(r source) string { return r.(*codeSource).PromotionID }))
+func writeImportedCodes(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
+	promotions, err := lockPromotions(w.Tx, ctx, promotionIDs(sources, func(r authoring.Source) string { return r.(*codeSource).PromotionID }))
 	if err != nil {
 		return 0, err
 	}
 	sources = eachCodeOnce(sources)
-	if err := w.dropMoved(ctx, sources, promotions); err != nil {
+	if err := dropMoved(w, ctx, sources, promotions); err != nil {
 		return 0, err
 	}
 	var rows [][]any
@@ -47,10 +49,10 @@ func (w *importWriter) codes(ctx context.Context, sources []source) (int, error)
 		}
 		rows = append(rows, []any{p.number, p.epoch, c.Code, c.ID, maxUses, used, c.ConsumeUnit, c.User.stored(), created})
 	}
-	if err := w.importClaims(ctx, sources, promotions); err != nil {
+	if err := importClaims(w, ctx, sources, promotions); err != nil {
 		return 0, err
 	}
-	return w.writeCodes(ctx, codeUpsert, rows)
+	return writeCodes(w.Tx, ctx, codeUpsert, rows)
 }
 
 const codeUpsert = `
@@ -64,13 +66,13 @@ const codeUpsert = `
 
 // eachCodeOnce leaves the last of the lines with one promotion and code, and
 // sorts them by code.
-func eachCodeOnce(sources []source) []source {
-	last := map[[2]string]source{}
+func eachCodeOnce(sources []authoring.Source) []authoring.Source {
+	last := map[[2]string]authoring.Source{}
 	for _, resource := range sources {
 		c := resource.(*codeSource)
 		last[[2]string{c.PromotionID, c.Code}] = resource
 	}
-	return slices.SortedFunc(maps.Values(last), func(a, b source) int {
+	return slices.SortedFunc(maps.Values(last), func(a, b authoring.Source) int {
 		x, y := a.(*codeSource), b.(*codeSource)
 		return cmp.Or(strings.Compare(x.Code, y.Code), strings.Compare(x.PromotionID, y.PromotionID))
 	})
@@ -78,7 +80,7 @@ func eachCodeOnce(sources []source) []source {
 
 // dropMoved deletes the codes that have a line's id and are another code, or
 // of an epoch that is gone: ids are what a code is known by.
-func (w *importWriter) dropMoved(ctx context.Context, sources []source, promotions map[string]*Promotion) error {
+func dropMoved(w *authoring.Writer, ctx context.Context, sources []authoring.Source, promotions map[string]*Promotion) error {
 	type place struct {
 		number, epoch int64
 		code          string
@@ -91,9 +93,9 @@ func (w *importWriter) dropMoved(ctx context.Context, sources []source, promotio
 		wanted[c.ID], ids = place{p.number, p.epoch, c.Code}, append(ids, c.ID)
 	}
 	return store.Chunked(ids, 512, func(ids []string) error {
-		list, args := in(nil, ids)
+		list, args := db.In(nil, ids)
 		var moved []place
-		_, err := collect(ctx, w.session, func(rows *sql.Rows) (none struct{}, err error) {
+		_, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
 			var id string
 			var at place
 			if err := rows.Scan(&id, &at.number, &at.epoch, &at.code); err == nil && wanted[id] != at {
@@ -103,7 +105,7 @@ func (w *importWriter) dropMoved(ctx context.Context, sources []source, promotio
 		}, `SELECT id, promotion_number, epoch, code FROM promotion_code WHERE id IN (`+list+`)`, args...)
 		for _, at := range moved {
 			if err == nil {
-				err = w.dropCodes(ctx, at.number, at.epoch, []string{at.code})
+				err = dropCodes(w.Tx, ctx, at.number, at.epoch, []string{at.code})
 			}
 		}
 		return err
@@ -112,11 +114,11 @@ func (w *importWriter) dropMoved(ctx context.Context, sources []source, promotio
 
 // importClaims claims the codes of promotions that have not ended; one that
 // another promotion holds is its line's fault.
-func (w *importWriter) importClaims(ctx context.Context, sources []source, promotions map[string]*Promotion) error {
-	byPromotion := map[string][]source{}
+func importClaims(w *authoring.Writer, ctx context.Context, sources []authoring.Source, promotions map[string]*Promotion) error {
+	byPromotion := map[string][]authoring.Source{}
 	for _, resource := range sources {
 		id := resource.(*codeSource).PromotionID
-		if promotions[id].End.After(w.now) {
+		if promotions[id].End.After(w.Now) {
 			byPromotion[id] = append(byPromotion[id], resource)
 		}
 	}
@@ -129,11 +131,11 @@ func (w *importWriter) importClaims(ctx context.Context, sources []source, promo
 			codes[i] = resource.(*codeSource).Code
 		}
 		codes = store.Unique(codes)
-		claimed, err := w.claim(ctx, promotions[id], codes)
+		claimed, err := claim(w.Tx, ctx, promotions[id], codes)
 		if err != nil {
 			return err
 		}
-		holders, err := w.holders(ctx, slices.DeleteFunc(codes, func(code string) bool { return claimed[code] }))
+		holders, err := holders(w.Tx, ctx, slices.DeleteFunc(codes, func(code string) bool { return claimed[code] }))
 		if err != nil {
 			return err
 		}
@@ -142,40 +144,40 @@ func (w *importWriter) importClaims(ctx context.Context, sources []source, promo
 			if holder, held := holders[code]; held && holder != promotions[id].number {
 				e := duplicateCode()
 				e.Documented, e.Path, e.Detail = false, []string{"code"}, "is already in use by another promotion that has not ended: \""+store.Short(code)+"\""
-				return &sourceFault{resource, e}
+				return &authoring.RowFault{Source: resource, Err: e}
 			}
 		}
 	}
 	return nil
 }
 
-// usages writes uses of codes, many a statement; one that is there already
+// writeUsages writes uses of codes, many a statement; one that is there already
 // stays as it is.
-func (w *importWriter) usages(ctx context.Context, sources []source) (changed int, err error) {
-	promotions, err := w.lockPromotions(ctx, promotionIDs(sources, func(r source) string { return r.(*usageSource).PromotionID }))
+func writeUsages(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (changed int, err error) {
+	promotions, err := lockPromotions(w.Tx, ctx, promotionIDs(sources, func(r authoring.Source) string { return r.(*usageSource).PromotionID }))
 	if err != nil {
 		return 0, err
 	}
 	most := 64
-	if w.oneByOne {
+	if w.OneByOne {
 		most = 1
 	}
-	err = store.InBlocks(sources, most, func(sources []source) error {
+	err = store.InBlocks(sources, most, func(sources []authoring.Source) error {
 		rows := make([][]any, len(sources))
 		for i, resource := range sources {
 			u := resource.(*usageSource)
 			rows[i] = u.row(promotions[u.PromotionID].number)
 		}
-		n, err := w.exec(ctx, insertText("code_usage", usageInsert, len(rows))+usageUpsert, slices.Concat(rows...)...)
+		n, err := w.Exec(ctx, db.InsertText("code_usage", usageInsert, len(rows))+usageUpsert, slices.Concat(rows...)...)
 		changed += int(n)
-		if w.store.dialect.classify(err) != faultDuplicate {
+		if !w.DB.IsDuplicate(err) {
 			return err
 		}
 		if len(sources) > 1 {
-			return errOneByOne
+			return authoring.ErrOneByOne
 		}
 		u := sources[0].(*usageSource)
-		return &sourceFault{u, store.Unprocessablef([]string{"reference"}, "is that of another use of the code %q: %q", u.Code, store.Short(u.Reference))}
+		return &authoring.RowFault{Source: u, Err: store.Unprocessablef([]string{"reference"}, "is that of another use of the code %q: %q", u.Code, store.Short(u.Reference))}
 	})
 	return changed, err
 }
@@ -206,7 +208,7 @@ const usageUpsert = `
 	   OR code_usage.reference <> excluded.reference OR code_usage.actor <> excluded.actor
 	   OR code_usage.created_at <> excluded.created_at OR code_usage.released_at IS DISTINCT FROM excluded.released_at`
 
-func promotionIDs(sources []source, id func(source) string) []string {
+func promotionIDs(sources []authoring.Source, id func(authoring.Source) string) []string {
 	ids := make([]string, len(sources))
 	for i, resource := range sources {
 		ids[i] = id(resource)
@@ -214,9 +216,9 @@ func promotionIDs(sources []source, id func(source) string) []string {
 	return store.Unique(ids)
 }
 
-// codes exports the codes of each promotion, by code; those that were done
+// exportCodes exports the codes of each promotion, by code; those that were done
 // away with are gone.
-func (e *exporter) codes(ctx context.Context) error {
+func exportCodes(e *authoring.Exporter, ctx context.Context) error {
 	key := []string{"promotion_number", "epoch", "code"} // as the primary key has it
 	scan := func(rows *sql.Rows) ([]any, *codeSource, error) {
 		c := &codeSource{Type: "promotion_code"}
@@ -239,11 +241,11 @@ func (e *exporter) codes(ctx context.Context) error {
 	const live = `(
 		SELECT promotion_code.promotion_number, promotion_code.epoch, promotion_code.code, promotion.id AS promotion_id, promotion_code.id, max_uses, used, consume_unit, users, promotion_code.created_at
 		FROM promotion JOIN promotion_code ON promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch) AS live`
-	return pages(ctx, e.in, live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, writeAll[*codeSource](e))
+	return db.Pages(ctx, e.In, live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, authoring.WriteAll[*codeSource](e))
 }
 
-// usages exports the uses of codes whose promotion is there.
-func (e *exporter) usages(ctx context.Context) error {
+// exportUsages exports the uses of codes whose promotion is there.
+func exportUsages(e *authoring.Exporter, ctx context.Context) error {
 	scan := func(rows *sql.Rows) ([]any, *usageSource, error) {
 		u := &usageSource{Type: "code_usage"}
 		var created int64
@@ -263,5 +265,5 @@ func (e *exporter) usages(ctx context.Context) error {
 	const kept = `(
 		SELECT code_usage.id, promotion.id AS promotion_id, code_usage.epoch, code, user_id, units_asked, units, reference, actor, code_usage.created_at, released_at
 		FROM code_usage JOIN promotion ON promotion.number = code_usage.promotion_number) AS kept`
-	return pages(ctx, e.in, kept, "id, promotion_id, epoch, code, user_id, units_asked, units, reference, actor, created_at, released_at", []string{"id"}, scan, writeAll[*usageSource](e))
+	return db.Pages(ctx, e.In, kept, "id, promotion_id, epoch, code, user_id, units_asked, units, reference, actor, created_at, released_at", []string{"id"}, scan, authoring.WriteAll[*usageSource](e))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/authoring"
 )
 
 // codeSlot is where a pattern has a character drawn from the alphabet.
@@ -40,24 +41,24 @@ func newCodePattern(text, alphabet string) (codePattern, store.Errors) {
 		alphabet = crockford
 	}
 	p := codePattern{text, []rune(alphabet)}
-	f := &faults{}
+	f := &authoring.Faults{}
 	for i, c := range p.alphabet {
 		if !inCode(c) || c == ' ' || strings.ContainsRune(string(p.alphabet[:i]), c) {
-			f.rule("alphabet", "must have visible characters, each once, and no slash, not %q", store.Short(alphabet))
+			f.Rule("alphabet", "must have visible characters, each once, and no slash, not %q", store.Short(alphabet))
 			break
 		}
 	}
 	if n := len(p.alphabet); n < 2 || n > maxAlphabet {
-		f.rule("alphabet", "must have 2 to %d characters, not %d", maxAlphabet, n)
+		f.Rule("alphabet", "must have 2 to %d characters, not %d", maxAlphabet, n)
 	}
-	f.codeText("pattern", text)
+	checkCodeText(f, "pattern", text)
 	if p.slots() == 0 {
-		f.rule("pattern", "must have a # for each character to draw, such as SUMMER-####-####, not %q", store.Short(text))
+		f.Rule("pattern", "must have a # for each character to draw, such as SUMMER-####-####, not %q", store.Short(text))
 	}
 	if dots := strings.ContainsRune(alphabet, '.') && strings.Trim(text, ".#") == ""; dots && len(text) <= len("..") {
-		f.rule("pattern", "must not make the codes . and .., which no path can name; make it longer")
+		f.Rule("pattern", "must not make the codes . and .., which no path can name; make it longer")
 	}
-	return p, f.list
+	return p, f.List
 }
 
 func (p codePattern) slots() int { return strings.Count(p.text, codeSlot) }

@@ -5,11 +5,12 @@ import (
 	"strconv"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 type (
-	redeemQueue   = writeQueue[CodeUse, *CodeUsage]
-	redeemRequest = queuedRequest[CodeUse, *CodeUsage]
+	redeemQueue   = db.WriteQueue[CodeUse, *CodeUsage]
+	redeemRequest = db.QueuedRequest[CodeUse, *CodeUsage]
 )
 
 const redeemGroup = 256 // redemptions that are written together
@@ -17,9 +18,9 @@ const redeemGroup = 256 // redemptions that are written together
 // newRedeemQueue has one write make the redemptions that wait: it reads each
 // code once and writes it once, however often it is used.
 func newRedeemQueue() *redeemQueue {
-	return &redeemQueue{most: redeemGroup, size: func(CodeUse) int { return 1 },
-		write: func(ctx context.Context, t *tx, group []*redeemRequest) error {
-			return (&redemption{tx: t}).redeemAll(ctx, group)
+	return &redeemQueue{Most: redeemGroup, Size: func(CodeUse) int { return 1 },
+		Write: func(ctx context.Context, t *db.Tx, group []*redeemRequest) error {
+			return (&redemption{Tx: t}).redeemAll(ctx, group)
 		}}
 }
 
@@ -40,7 +41,7 @@ func (s *Store) RedeemCode(ctx context.Context, actor store.Actor, use CodeUse) 
 	if err := use.check(1); err != nil {
 		return nil, err
 	}
-	return s.redeems.ask(ctx, s, actor, use)
+	return s.redeems.Ask(ctx, s.db, actor, use)
 }
 
 // check tells whether a usage is what it is asked for once more.

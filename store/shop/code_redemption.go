@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // redemption is one write that takes uses of codes: the codes it has locked,
 // what becomes of them, and the usages that it enters.
 type redemption struct {
-	*tx
+	*db.Tx
 	offers map[string]*lockedOffer   // by code
 	usages map[usageOf]*CodeUsage    // the first of each
 	taken  []*lockedOffer            // those that are used
@@ -43,12 +44,12 @@ func (w *redemption) redeemAll(ctx context.Context, group []*redeemRequest) erro
 		return err
 	}
 	for _, r := range group {
-		if r.err == nil {
-			r.out, r.err = w.redeem(r.actor, r.in)
+		if r.Err == nil {
+			r.Out, r.Err = w.redeem(r.Actor, r.In)
 		}
 	}
 	if len(w.lines) == 0 {
-		return errUnchanged
+		return db.ErrUnchanged
 	}
 	if err := w.takeUses(ctx); err != nil {
 		return err
@@ -62,8 +63,8 @@ func (w *redemption) lock(ctx context.Context, group []*redeemRequest) error {
 	w.offers = map[string]*lockedOffer{}
 	var codes, promotions []string
 	for _, r := range group {
-		if r.err == nil && isCodeText(r.in.Code) {
-			codes = append(codes, r.in.Code)
+		if r.Err == nil && isCodeText(r.In.Code) {
+			codes = append(codes, r.In.Code)
 		}
 	}
 	if len(codes) == 0 {
@@ -72,22 +73,22 @@ func (w *redemption) lock(ctx context.Context, group []*redeemRequest) error {
 	slices.Sort(codes)
 	codes = slices.Compact(codes)
 	if len(codes) > 1 {
-		if err := w.bulk(ctx, w.engine); err != nil {
+		if err := w.ExpectMany(ctx); err != nil {
 			return err
 		}
 	}
-	list, args := in(nil, codes)
-	found, err := collect(ctx, w.session, scanAnyCode, `
+	list, args := db.In(nil, codes)
+	found, err := db.Collect(ctx, w.Session, scanAnyCode, `
 		SELECT `+codeColumns+`, promotion.id FROM `+liveCodes+`
 		WHERE promotion_code.code IN (`+list+`)
-		ORDER BY promotion_code.code, promotion_code.promotion_number`+w.engine.forUpdate("promotion_code"), args...)
+		ORDER BY promotion_code.code, promotion_code.promotion_number`+w.ForUpdate("promotion_code"), args...)
 	if err != nil {
 		return err
 	}
 	for _, c := range found {
 		promotions = append(promotions, c.PromotionID)
 	}
-	byID, err := promotionsByID(ctx, w.session, w.now, store.Unique(promotions))
+	byID, err := promotionsByID(ctx, w.Session, w.Now, store.Unique(promotions))
 	for _, c := range found {
 		if p := byID[c.PromotionID]; p != nil {
 			o := codeOffer{c, p}
@@ -113,16 +114,16 @@ func (w *redemption) readUsages(ctx context.Context, group []*redeemRequest) err
 	w.usages, w.of = map[usageOf]*CodeUsage{}, map[*CodeUsage]codeNumber{}
 	var references, codes []string
 	for _, r := range group {
-		if r.err == nil && store.CleanText(r.in.Code) {
-			references, codes = append(references, r.in.Reference), append(codes, r.in.Code)
+		if r.Err == nil && store.CleanText(r.In.Code) {
+			references, codes = append(references, r.In.Reference), append(codes, r.In.Code)
 		}
 	}
 	if len(codes) == 0 {
 		return nil
 	}
-	list, args := in(nil, store.Unique(references))
-	among, args := in(args, store.Unique(codes))
-	usages, err := collect(ctx, w.session, scanUsage, `
+	list, args := db.In(nil, store.Unique(references))
+	among, args := db.In(args, store.Unique(codes))
+	usages, err := db.Collect(ctx, w.Session, scanUsage, `
 		SELECT `+usageColumns+` FROM code_usage
 		WHERE reference IN (`+list+`) AND code IN (`+among+`)
 		ORDER BY created_at, id`, args...)
@@ -143,13 +144,13 @@ func (w *redemption) redeem(actor store.Actor, use CodeUse) (*CodeUsage, error) 
 	}
 	o := w.offers[use.Code]
 	if o == nil {
-		return nil, refused(codeOffer{}.refusals(use, w.now))
+		return nil, refused(codeOffer{}.refusals(use, w.Now))
 	}
-	if refusals := o.refusals(use, w.now); len(refusals) > 0 {
+	if refusals := o.refusals(use, w.Now); len(refusals) > 0 {
 		return nil, refused(refusals)
 	}
 	u := &CodeUsage{ID: store.NewID(), PromotionID: o.promotion.ID, Code: use.Code, User: use.User, Reference: use.Reference,
-		UnitsAsked: use.Units, Units: o.units(use.Units), Actor: actor, CreatedAt: w.now}
+		UnitsAsked: use.Units, Units: o.units(use.Units), Actor: actor, CreatedAt: w.Now}
 	if o.code.Used == o.was {
 		w.taken = append(w.taken, o)
 	}
@@ -172,14 +173,14 @@ func refused(refusals []CodeRefusal) error {
 func (w *redemption) takeUses(ctx context.Context) error {
 	slices.SortFunc(w.taken, func(a, b *lockedOffer) int { return strings.Compare(a.code.Code, b.code.Code) })
 	return store.InBlocks(w.taken, 128, func(block []*lockedOffer) error {
-		args := []any{string(PerItem), store.Micros(w.now)}
+		args := []any{string(PerItem), store.Micros(w.Now)}
 		rows := make([]string, len(block))
 		for i, o := range block {
 			n := len(args)
 			rows[i] = fmt.Sprintf(`(CAST($%d AS BIGINT), CAST($%d AS BIGINT), CAST($%d AS TEXT), CAST($%d AS BIGINT), CAST($%d AS BIGINT))`, n+1, n+2, n+3, n+4, n+5)
 			args = append(args, o.promotion.number, o.promotion.epoch, o.code.Code, o.was, o.code.Used)
 		}
-		taken, err := w.exec(ctx, `
+		taken, err := w.Exec(ctx, `
 			WITH taking (number, epoch, code, was, used) AS (VALUES `+strings.Join(rows, ", ")+`)
 			UPDATE promotion_code SET used = taking.used FROM taking
 			WHERE promotion_code.promotion_number = taking.number AND promotion_code.epoch = taking.epoch AND promotion_code.code = taking.code
@@ -191,24 +192,24 @@ func (w *redemption) takeUses(ctx context.Context) error {
 			        AND (promotion_code.consume_unit <> $1 OR NOT automatic)
 			        AND enabled AND start_at <= $2 AND end_at > $2)`, args...)
 		if err == nil && int(taken) < len(block) {
-			err = errRaced
+			err = db.ErrRaced
 		}
 		return err
 	})
 }
 
-var usageLineInsert = newInserter("code_usage", usageInsert, " ON CONFLICT DO NOTHING")
+var usageLineInsert = db.NewInserter("code_usage", usageInsert, " ON CONFLICT DO NOTHING")
 
 // writeUsages writes what was taken, unless one of the references did so just
 // now: then the uses are not to be taken once more.
 func (w *redemption) writeUsages(ctx context.Context) error {
-	written, err := w.insert(ctx, usageLineInsert, len(w.lines), func(values []any, n int) []any {
+	written, err := w.Insert(ctx, usageLineInsert, len(w.lines), func(values []any, n int) []any {
 		u := w.lines[n]
 		of := w.of[u]
 		return append(values, u.ID, of.number, of.epoch, u.Code, u.User, u.UnitsAsked, u.Units, u.Reference, string(u.Actor), store.Micros(u.CreatedAt), sql.NullInt64{})
 	})
 	if err == nil && int(written) < len(w.lines) {
-		err = errRaced
+		err = db.ErrRaced
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // ReleaseCode gives back what a reference redeemed: of one code, or of all
@@ -18,11 +19,11 @@ func (s *Store) ReleaseCode(ctx context.Context, actor store.Actor, reference st
 	if !store.CleanText(reference) || code != nil && !store.CleanText(*code) {
 		return nil, unknown
 	}
-	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) ([]*CodeUsage, error) {
-		if err := t.release(ctx, reference, code); err != nil {
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) ([]*CodeUsage, error) {
+		if err := release(t, ctx, reference, code); err != nil {
 			return nil, err
 		}
-		usages, err := t.usages(ctx, reference, code)
+		usages, err := usages(t, ctx, reference, code)
 		if err == nil && len(usages) == 0 {
 			err = unknown
 		}
@@ -30,18 +31,18 @@ func (s *Store) ReleaseCode(ctx context.Context, actor store.Actor, reference st
 	})
 }
 
-func (t *tx) release(ctx context.Context, reference string, code *string) error {
+func release(t *db.Tx, ctx context.Context, reference string, code *string) error {
 	type back struct {
 		number, epoch int64
 		code          string
 		units         int
 	}
-	list, err := collect(ctx, t.session, func(rows *sql.Rows) (b back, err error) {
+	list, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (b back, err error) {
 		return b, rows.Scan(&b.number, &b.epoch, &b.code, &b.units)
 	}, `
 		UPDATE code_usage SET released_at = $2
 		WHERE reference = $1 AND released_at IS NULL AND (CAST($3 AS TEXT) IS NULL OR code = CAST($3 AS TEXT))
-		RETURNING promotion_number, epoch, code, units`, reference, store.Micros(t.now), code)
+		RETURNING promotion_number, epoch, code, units`, reference, store.Micros(t.Now), code)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (t *tx) release(ctx context.Context, reference string, code *string) error 
 	for _, b := range list {
 		// A code that was deleted meanwhile has nothing to give back to; one
 		// that was imported anew may have less.
-		if _, err := t.exec(ctx, `
+		if _, err := t.Exec(ctx, `
 			UPDATE promotion_code SET used = CASE WHEN used >= $4 THEN used - $4 ELSE 0 END
 			WHERE promotion_number = $1 AND epoch = $2 AND code = $3`, b.number, b.epoch, b.code, b.units); err != nil {
 			return err
@@ -61,8 +62,8 @@ func (t *tx) release(ctx context.Context, reference string, code *string) error 
 }
 
 // usages are those of a reference, of one code or of all.
-func (t *tx) usages(ctx context.Context, reference string, code *string) ([]*CodeUsage, error) {
-	return collect(ctx, t.session, scanUsage, `
+func usages(t *db.Tx, ctx context.Context, reference string, code *string) ([]*CodeUsage, error) {
+	return db.Collect(ctx, t.Session, scanUsage, `
 		SELECT `+usageColumns+` FROM code_usage
 		WHERE reference = $1 AND (CAST($2 AS TEXT) IS NULL OR code = CAST($2 AS TEXT))
 		ORDER BY created_at, id`, reference, code)

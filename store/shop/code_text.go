@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"portico/store"
+	"portico/store/authoring"
 )
 
 // The bounds of a code's text. Codes of before they were held to them are
@@ -15,22 +16,22 @@ const (
 	maxCodeBytes  = 256 // of any code there may be
 )
 
-// codeText finds what is wrong with a code that is to be made: 1 to
+// checkCodeText finds what is wrong with a code that is to be made: 1 to
 // MaxCodeLength printable characters that a path can name.
-func (f *faults) codeText(member, code string) {
+func checkCodeText(f *authoring.Faults, member, code string) {
 	switch {
 	case !store.CleanText(code):
-		f.add(member, "must be UTF-8 text without NUL")
+		f.Add(member, "must be UTF-8 text without NUL")
 	case utf8.RuneCountInString(code) > MaxCodeLength:
-		f.rule(member, "must be at most %d characters, not %d", MaxCodeLength, utf8.RuneCountInString(code))
+		f.Rule(member, "must be at most %d characters, not %d", MaxCodeLength, utf8.RuneCountInString(code))
 	case code == "." || code == "..":
-		f.rule(member, "must not be %q, which no path can name", code)
+		f.Rule(member, "must not be %q, which no path can name", code)
 	case code != strings.TrimSpace(code):
-		f.rule(member, "must not begin or end with a space: %q", store.Short(code))
+		f.Rule(member, "must not begin or end with a space: %q", store.Short(code))
 	default:
 		if at := strings.IndexFunc(code, func(c rune) bool { return !inCode(c) }); at >= 0 {
 			c, _ := utf8.DecodeRuneInString(code[at:])
-			f.rule(member, "must have printable characters and no slash, not %+q: %q", c, store.Short(code))
+			f.Rule(member, "must have printable characters and no slash, not %+q: %q", c, store.Short(code))
 		}
 	}
 }

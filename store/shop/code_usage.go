@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // CodeUsage is a code that was redeemed. The units of a code's usages that
@@ -52,9 +53,9 @@ func (s *Store) CodeUsages(ctx context.Context, promotionID string, code *string
 		return nil, err
 	}
 	of := usageList
-	of.within = []within{{"promotion_number = ?", []any{number}}}
+	of.Within = []db.Within{{Clause: "promotion_number = ?", Values: []any{number}}}
 	if code != nil {
-		of.within = append(of.within, within{"code = ?", []any{*code}})
+		of.Within = append(of.Within, db.Within{Clause: "code = ?", Values: []any{*code}})
 	}
 	for _, r := range query.Ranges {
 		if r.Attribute == store.SortUpdatedAt {
@@ -65,7 +66,7 @@ func (s *Store) CodeUsages(ctx context.Context, promotionID string, code *string
 		return nil, store.Invalidf([]string{"sort"}, "must be id or created_at, which both are the order of use, not updated_at")
 	}
 	query.Sort.By = store.SortCreatedAt // as the ids are
-	return list(ctx, s, of, query)
+	return db.List(ctx, s.db, of, query)
 }
 
 // usagesOf is the number of a promotion, which has or had a code.
@@ -73,7 +74,7 @@ func (s *Store) usagesOf(ctx context.Context, promotionID string, code *string) 
 	if !store.IsID(promotionID) {
 		return 0, unknownPromotion(promotionID)
 	}
-	number, found, err := one(ctx, s.reader, scalar[int64], `SELECT number FROM promotion WHERE id = $1`, promotionID)
+	number, found, err := db.One(ctx, s.db.Reader, db.Scalar[int64], `SELECT number FROM promotion WHERE id = $1`, promotionID)
 	if err == nil && !found {
 		return 0, unknownPromotion(promotionID)
 	}
@@ -82,7 +83,7 @@ func (s *Store) usagesOf(ctx context.Context, promotionID string, code *string) 
 	}
 	known := false
 	if store.CleanText(*code) {
-		_, known, err = one(ctx, s.reader, scalar[int64], `
+		_, known, err = db.One(ctx, s.db.Reader, db.Scalar[int64], `
 			SELECT 1 FROM promotion
 			WHERE number = $1 AND (
 			    EXISTS (SELECT 1 FROM promotion_code WHERE promotion_number = number AND promotion_code.epoch = promotion.epoch AND code = $2)
@@ -94,7 +95,7 @@ func (s *Store) usagesOf(ctx context.Context, promotionID string, code *string) 
 	return number, err
 }
 
-var usageList = listing[*CodeUsage]{
-	name: "code_usage", columns: usageColumns, table: "code_usage", id: "id", scan: scanUsage,
-	key: func(u *CodeUsage, _ store.Sort) []any { return []any{store.Micros(u.CreatedAt), u.ID} },
+var usageList = db.Listing[*CodeUsage]{
+	Name: "code_usage", Columns: usageColumns, Table: "code_usage", ID: "id", Scan: scanUsage,
+	Key: func(u *CodeUsage, _ store.Sort) []any { return []any{store.Micros(u.CreatedAt), u.ID} },
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"portico/store"
+	"portico/store/authoring"
 )
 
 // The bounds of who may use a code.
@@ -113,16 +114,16 @@ func storedCodeUser(text string) (u CodeUser) {
 	return u
 }
 
-// codeUser finds what is wrong with who may use a code.
-func (f *faults) codeUser(member string, u CodeUser) {
+// checkCodeUser finds what is wrong with who may use a code.
+func checkCodeUser(f *authoring.Faults, member string, u CodeUser) {
 	const everybody = "leave it out, or send null, for everybody"
 	switch {
 	case u.IsZero():
 		return
 	case len(u.names) == 0:
-		f.rule(member, "must name somebody; %s", everybody)
+		f.Rule(member, "must name somebody; %s", everybody)
 	case len(u.names) > maxCodeUsers:
-		f.rule(member, "must name at most %d, not %d", maxCodeUsers, len(u.names))
+		f.Rule(member, "must name at most %d, not %d", maxCodeUsers, len(u.names))
 		return
 	}
 	for i, name := range u.names {
@@ -131,8 +132,8 @@ func (f *faults) codeUser(member string, u CodeUser) {
 			at += "." + strconv.Itoa(i)
 		}
 		if name == "" {
-			f.rule(at, "must not be empty; %s", everybody)
+			f.Rule(at, "must not be empty; %s", everybody)
 		}
-		f.text(at, name, maxCodeUserName)
+		f.Text(at, name, maxCodeUserName)
 	}
 }

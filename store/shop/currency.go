@@ -9,6 +9,7 @@ import (
 	"github.com/bojanz/currency"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // Currency is what a shop can show its prices in, with how the shopper's
@@ -73,17 +74,17 @@ func joinCodes(list []*Currency) string {
 
 // pricedIn are the currencies that products have a price or a sale in.
 func (v *View) pricedIn(ctx context.Context) (texts, error) {
-	key := cacheKey{release: v.Release.identity(), kind: cachedTexts, name: listCurrencies}
-	if kept, ok := cached[texts](v.cache, key); ok {
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedTexts, Name: listCurrencies}
+	if kept, ok := db.Cached[texts](v.cache, key); ok {
 		return kept, nil
 	}
-	sorts, err := collect(ctx, v.store.reader, scalar[string], `
+	sorts, err := db.Collect(ctx, v.store.db.Reader, db.Scalar[string], `
 		SELECT DISTINCT sort FROM release_chunk WHERE release_id IN ($1, $2) AND list = $3 AND sort > $4 AND sort < $5`,
 		append(v.layers(), listKeys, string(sortOfPrices("")), string(sortOfPrices("~")))...)
 	if err != nil {
 		return nil, err
 	}
-	codes, err := collect(ctx, v.store.reader, scalar[string], `SELECT DISTINCT currency FROM release_sale WHERE release_id IN ($1, $2)`, v.layers()...)
+	codes, err := db.Collect(ctx, v.store.db.Reader, db.Scalar[string], `SELECT DISTINCT currency FROM release_sale WHERE release_id IN ($1, $2)`, v.layers()...)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ func (v *View) pricedIn(ctx context.Context) (texts, error) {
 	}
 	codes = store.Unique(codes)
 	slices.Sort(codes)
-	v.cache.keep(key, texts(codes))
+	v.cache.Keep(key, texts(codes))
 	return codes, nil
 }
 

@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // A delta is a release that keeps only what differs from its base, a whole
@@ -23,7 +26,7 @@ type delta struct {
 	view    *View                // of the base
 	changes map[string][]string  // ids written since, by table
 	seeds   map[string]bool      // ids of products that something of their own changed of
-	dead    ordinals             // of the base, which the delta replaces or does not hold
+	dead    index.Ordinals       // of the base, which the delta replaces or does not hold
 	places  []int32              // handles to ordinals of the base, or -1
 	heads   map[string]*listHead // of the base's lists
 	curated map[string]bool      // nodes whose curated products may be others than in the base
@@ -67,7 +70,7 @@ func (p *plan) findBase(ctx context.Context, s *Store, locale string) error {
 	if err != nil || base.format != releaseFormat || base.Locale != locale {
 		return ignoreNotFound(err)
 	}
-	changes, complete, err := changedSince(ctx, p.in, base.Revision)
+	changes, complete, err := authoring.ChangedSince(ctx, p.in, base.Revision)
 	if err != nil || !complete || len(changes["price_modifier"]) > 0 || slices.Contains(changes["catalog"], base.CatalogID) {
 		return err
 	}
@@ -76,7 +79,7 @@ func (p *plan) findBase(ctx context.Context, s *Store, locale string) error {
 			return nil
 		}
 	}
-	view := &View{Release: base, store: s, cache: s.cache, memo: &treeMemo{}, valid: &validity{}, now: s.now()}
+	view := &View{Release: base, store: s, cache: s.db.Cache, memo: &treeMemo{}, valid: &validity{}, now: s.db.Now()}
 	p.delta = &delta{base: base, changes: changes, view: view.ahead()}
 	return nil
 }
@@ -157,7 +160,7 @@ func (p *plan) findSeeds(ctx context.Context) error {
 	}
 	for _, node := range p.tree.nodes {
 		if was := before.byID[node.ID]; was == nil || !slices.Equal(was.Ancestors, node.Ancestors) {
-			attached, err := collect(ctx, p.in, scalar[string], `SELECT product_id FROM node_product WHERE node_id = $1`, node.ID)
+			attached, err := db.Collect(ctx, p.in, db.Scalar[string], `SELECT product_id FROM node_product WHERE node_id = $1`, node.ID)
 			if err != nil {
 				return err
 			}
@@ -170,10 +173,10 @@ func (p *plan) findSeeds(ctx context.Context) error {
 }
 
 // addSeeds adds the products that stand at some ordinals of the base.
-func (p *plan) addSeeds(ctx context.Context, places ordinals) error {
+func (p *plan) addSeeds(ctx context.Context, places index.Ordinals) error {
 	return store.Chunked(places, 512, func(places []uint32) error {
-		list, args := in([]any{p.delta.base.ID}, places)
-		ids, err := collect(ctx, p.in, scalar[string], `SELECT product_id FROM release_product WHERE release_id = $1 AND ordinal IN (`+list+`)`, args...)
+		list, args := db.In([]any{p.delta.base.ID}, places)
+		ids, err := db.Collect(ctx, p.in, db.Scalar[string], `SELECT product_id FROM release_product WHERE release_id = $1 AND ordinal IN (`+list+`)`, args...)
 		for _, id := range ids {
 			p.delta.seeds[id] = true
 		}

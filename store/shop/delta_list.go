@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/index"
 )
 
 // deltaLists writes the lists of a delta: of most it keeps the head alone,
@@ -28,7 +29,7 @@ func (w *releaseWriter) deltaLists(ctx context.Context) error {
 			}
 			return l.patch(ctx, name, head, w.ownOrdinals(members), now)
 		}
-		l.heads = append(l.heads, []any{w.release.ID, name, head.total, packOrdinals(head.curated), head.heldBy, nil})
+		l.heads = append(l.heads, []any{w.release.ID, name, head.total, index.PackOrdinals(head.curated), head.heldBy, nil})
 		return l.flushFull(ctx)
 	}
 	var attached []uint32
@@ -128,12 +129,12 @@ func (l *listWriter) patch(ctx context.Context, name string, head *listHead, com
 		}
 	}
 	total := head.total - len(gone) + len(come)
-	l.heads = append(l.heads, []any{l.release.ID, name, total, packOrdinals(curated), l.release.ID, packParts(parts)})
+	l.heads = append(l.heads, []any{l.release.ID, name, total, index.PackOrdinals(curated), l.release.ID, packParts(parts)})
 	return l.flushFull(ctx)
 }
 
 // members are those of some ordinals of the base that a list of it holds.
-func (l *listWriter) members(ctx context.Context, base *arrangement, places ordinals) (held []uint32, err error) {
+func (l *listWriter) members(ctx context.Context, base *arrangement, places index.Ordinals) (held []uint32, err error) {
 	for _, ordinal := range places {
 		_, id, err := l.sortedBy(ctx, store.SortID, ordinal)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/index"
 )
 
 // A document is a product in one language, in the contract's shape, but for
@@ -24,12 +25,12 @@ type links struct {
 	parent     string
 	children   []string
 	components map[string]bool // of the products a bundle speaks of, the live ones
-	files      *packed         // that there are
+	files      *index.Packed   // that there are
 	variants   variants
 }
 
 func (l links) hasFile(id string) bool {
-	_, found := l.files.find(id)
+	_, found := l.files.Find(id)
 	return found
 }
 
@@ -145,7 +146,7 @@ func (p *ProductSource) appendRelationships(dst []byte, l links) []byte {
 	}
 	dst = append(dst, "]}"...)
 	dst = append(store.AppendName(dst, "main_image"), `{"data":`...)
-	image := p.Relationships.MainImage.id()
+	image := p.Relationships.MainImage.ID()
 	if !l.hasFile(image) {
 		image = ""
 	}

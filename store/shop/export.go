@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"context"
 	"io"
+
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // ExportOptions say what goes into the file.
@@ -15,21 +18,21 @@ type ExportOptions struct {
 // order in which Import finds the same store: import of an export into an
 // empty store exports the same again. It returns how many lines it wrote.
 func (s *Store) Export(ctx context.Context, to io.Writer, options ExportOptions) (int, error) {
-	e := &exporter{out: bufio.NewWriterSize(to, 1<<16)}
-	err := s.snapshot(ctx, func(in session) error {
-		e.in = in
+	e := &authoring.Exporter{Out: bufio.NewWriterSize(to, 1<<16)}
+	err := s.db.Snapshot(ctx, func(in db.Session) error {
+		e.In = in
 		for _, kind := range kinds {
-			if kind.private && !options.WithClients {
+			if kind.Private && !options.WithClients {
 				continue
 			}
-			if err := kind.export(e, ctx); err != nil {
+			if err := kind.Export(e, ctx); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return e.lines, err
+		return e.Lines, err
 	}
-	return e.lines, e.out.Flush()
+	return e.Lines, e.Out.Flush()
 }

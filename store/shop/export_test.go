@@ -2,7 +2,6 @@ package shop
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // Query is one statement that the tests look at the plan of.
@@ -20,37 +20,37 @@ type Query struct {
 }
 
 // StockQueries are all kinds of pages of the stock list.
-func StockQueries() []Query { return stockList.queries("p010000", time.UnixMicro(10000)) }
+func StockQueries() []Query { return queriesOf(stockList, "p010000", time.UnixMicro(10000)) }
 
 // AuthoredQueries are the pages of the lists of what is authored.
 func AuthoredQueries() (list []Query) {
 	nodes := nodeList
-	nodes.within = []within{{"hierarchy_id = ?", []any{"h2"}}}
-	return slices.Concat(catalogList.pages("c005000"), ruleList.pages("c005000"), hierarchyList.pages("c005000"), nodes.pages("c005000"))
+	nodes.Within = []db.Within{{Clause: "hierarchy_id = ?", Values: []any{"h2"}}}
+	return slices.Concat(pagesBy(catalogList, "c005000"), pagesBy(ruleList, "c005000"), pagesBy(hierarchyList, "c005000"), pagesBy(nodes, "c005000"))
 }
 
 // PromotionQueries are the pages of promotions, and of one promotion's codes.
 func PromotionQueries() (list []Query) {
-	promotions := (&Store{clock: time.Now}).promotionList()
+	promotions := promotionList(time.Now())
 	codes := codeList(&Promotion{number: 7, epoch: 1})
-	where, args := codes.where(nil)
+	where, args := codes.Where(nil)
 	for _, descending := range []bool{false, true} {
 		for _, by := range []store.SortBy{store.SortID, store.SortName, store.SortCreatedAt, store.SortUpdatedAt} {
 			sort := store.Sort{By: by, Descending: descending}
-			clause, beyondArgs := beyond(promotions.order(sort), keyFor(by), !descending, nil)
+			clause, beyondArgs := db.Beyond(promotions.Order(sort), keyFor(by), !descending, nil)
 			list = append(list,
-				Query{"promotions by " + sort.String(), promotions.text(sort, nil, descending, 0), []any{store.MaxPageLength + 1, 0}},
-				Query{"promotions after a cursor by " + sort.String(), promotions.text(sort, []string{clause}, descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
+				Query{"promotions by " + sort.String(), promotions.Text(sort, nil, descending, 0), []any{store.MaxPageLength + 1, 0}},
+				Query{"promotions after a cursor by " + sort.String(), promotions.Text(sort, []string{clause}, descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
 		}
 		for _, sort := range []store.Sort{{Descending: descending}, {By: store.SortCreatedAt, Descending: descending}} {
 			key := []any{"p010000"}
 			if sort.By != "" {
 				key = []any{int64(10000), "p010000"}
 			}
-			clause, beyondArgs := beyond(codes.order(sort), key, !descending, slices.Clone(args))
+			clause, beyondArgs := db.Beyond(codes.Order(sort), key, !descending, slices.Clone(args))
 			list = append(list,
-				Query{"codes by " + sort.String(), codes.text(sort, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
-				Query{"codes after a cursor by " + sort.String(), codes.text(sort, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
+				Query{"codes by " + sort.String(), codes.Text(sort, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
+				Query{"codes after a cursor by " + sort.String(), codes.Text(sort, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
 		}
 	}
 	return list
@@ -66,29 +66,29 @@ func keyFor(by store.SortBy) []any {
 	return []any{"c005000"}
 }
 
-// pages are a list's pages by id, from both ends and beyond a cursor.
-func (l listing[T]) pages(id string) (list []Query) {
-	where, args := l.where(nil)
+// pagesBy are a list's pages by id, from both ends and beyond a cursor.
+func pagesBy[T any](l db.Listing[T], id string) (list []Query) {
+	where, args := l.Where(nil)
 	for _, descending := range []bool{false, true} {
-		clause, beyondArgs := beyond(l.order(store.Sort{}), []any{id}, !descending, slices.Clone(args))
+		clause, beyondArgs := db.Beyond(l.Order(store.Sort{}), []any{id}, !descending, slices.Clone(args))
 		list = append(list,
-			Query{fmt.Sprintf("%s, descending %t", l.name, descending), l.text(store.Sort{}, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
-			Query{fmt.Sprintf("%s after a cursor, descending %t", l.name, descending), l.text(store.Sort{}, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
+			Query{fmt.Sprintf("%s, descending %t", l.Name, descending), l.Text(store.Sort{}, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
+			Query{fmt.Sprintf("%s after a cursor, descending %t", l.Name, descending), l.Text(store.Sort{}, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
 	}
 	return list
 }
 
-// queries are a list's pages under every sort: from both ends, beyond a
+// queriesOf are a list's pages under every sort: from both ends, beyond a
 // cursor, at the largest offset, and within a range with its total. id and
 // moment are values from the middle of the list.
-func (l listing[T]) queries(id string, moment time.Time) (list []Query) {
+func queriesOf[T any](l db.Listing[T], id string, moment time.Time) (list []Query) {
 	for _, by := range []store.SortBy{store.SortID, store.SortCreatedAt, store.SortUpdatedAt} {
 		for _, descending := range []bool{false, true} {
 			sort := store.Sort{By: by, Descending: descending}
 			add := func(kind string, condition []string, args []any, offset int) {
 				list = append(list, Query{
-					Name: fmt.Sprintf("%s by %s, %s", l.name, sort, kind),
-					Text: l.text(sort, condition, descending, len(args)),
+					Name: fmt.Sprintf("%s by %s, %s", l.Name, sort, kind),
+					Text: l.Text(sort, condition, descending, len(args)),
 					Args: append(args, store.MaxPageLength+1, offset),
 				})
 			}
@@ -98,16 +98,16 @@ func (l listing[T]) queries(id string, moment time.Time) (list []Query) {
 			}
 			add("from its beginning", nil, nil, 0)
 			add("at the largest offset", nil, nil, store.MaxOffset)
-			clause, args := beyond(l.order(sort), key, !descending, nil)
+			clause, args := db.Beyond(l.Order(sort), key, !descending, nil)
 			add("after a cursor", []string{clause}, args, 0)
-			where, args := l.where([]store.Range{{Attribute: by, Operator: "gt", ID: id, Time: moment}})
+			where, args := l.Where([]store.Range{{Attribute: by, Operator: "gt", ID: id, Time: moment}})
 			add("in a range", where, args, 0)
-			clause, args = beyond(l.order(sort), key, !descending, args)
+			clause, args = db.Beyond(l.Order(sort), key, !descending, args)
 			add("after a cursor in a range", append(where, clause), args, 0)
-			where, args = l.where([]store.Range{{Attribute: by, Operator: "gt", ID: id, Time: moment}, {Attribute: by, Operator: "lt", ID: id + "9", Time: moment.Add(100 * time.Microsecond)}})
+			where, args = l.Where([]store.Range{{Attribute: by, Operator: "gt", ID: id, Time: moment}, {Attribute: by, Operator: "lt", ID: id + "9", Time: moment.Add(100 * time.Microsecond)}})
 			list = append(list, Query{
-				Name: fmt.Sprintf("%s by %s, the total of a narrow range", l.name, sort),
-				Text: `SELECT COUNT(*) FROM ` + l.table + ` WHERE ` + strings.Join(where, " AND "), Args: args,
+				Name: fmt.Sprintf("%s by %s, the total of a narrow range", l.Name, sort),
+				Text: `SELECT COUNT(*) FROM ` + l.Table + ` WHERE ` + strings.Join(where, " AND "), Args: args,
 			})
 		}
 	}
@@ -116,24 +116,13 @@ func (l listing[T]) queries(id string, moment time.Time) (list []Query) {
 
 // Plan is what the engine means to do for a query, a step a line.
 func (s *Store) Plan(ctx context.Context, q Query) ([]string, error) {
-	return collect(ctx, session{on: s.read}, func(rows *sql.Rows) (string, error) {
-		columns, err := rows.Columns()
-		if err != nil {
-			return "", err
-		}
-		values := make([]any, len(columns))
-		for i := range values {
-			values[i] = new(any)
-		}
-		err = rows.Scan(values...)
-		return fmt.Sprint(*values[len(values)-1].(*any)), err // the last is the text, on both engines
-	}, s.dialect.explain(q.Text), q.Args...)
+	return s.db.Plan(ctx, q.Text, q.Args...)
 }
 
 // Enqueue and SetWork let tests have jobs of their own.
 
 func (s *Store) Enqueue(ctx context.Context, actor store.Actor, kind JobKind, input any) (*Job, error) {
-	return s.enqueue(ctx, actor, kind, input, 0, func(context.Context, *tx) error { return nil })
+	return s.enqueue(ctx, actor, kind, input, 0, func(context.Context, *db.Tx) error { return nil })
 }
 
 func (s *Store) SetWork(kind JobKind, work func(ctx context.Context, job *Job, progress func(done, total int)) (any, error)) {

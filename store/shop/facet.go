@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // FacetQuery asks how many products of a list have each value of an
@@ -32,11 +34,11 @@ type FacetValue struct {
 type facet struct {
 	first  uint32
 	values []string
-	of     adjacency
+	of     index.Adjacency
 }
 
 func (f *facet) Size() int {
-	n := 64 + 4*len(f.of.to) + 4*len(f.of.ends)
+	n := 64 + 4*len(f.of.To) + 4*len(f.of.Ends)
 	for _, value := range f.values {
 		n += 16 + len(value)
 	}
@@ -108,8 +110,8 @@ func (c facetCounts) Size() int {
 // count counts an attribute, and keeps the result: it is the same for all who
 // ask for the list.
 func (a *arrangement) count(ctx context.Context, attribute string, layers []*facet) (facetCounts, error) {
-	key := cacheKey{release: a.Release.identity(), kind: cachedCounts, name: attribute + " " + a.list + "?" + a.name()}
-	if kept, ok := cached[facetCounts](a.cache, key); ok {
+	key := db.CacheKey{Release: a.Release.identity(), Kind: cachedCounts, Name: attribute + " " + a.list + "?" + a.name()}
+	if kept, ok := db.Cached[facetCounts](a.cache, key); ok {
 		return kept, nil
 	}
 	places, err := a.whole(ctx)
@@ -117,7 +119,7 @@ func (a *arrangement) count(ctx context.Context, attribute string, layers []*fac
 		return nil, err
 	}
 	counts := countFacet(layers, places)
-	a.cache.keep(key, counts)
+	a.cache.Keep(key, counts)
 	return counts, nil
 }
 
@@ -151,11 +153,11 @@ func (v *View) arrangementsOf(ctx context.Context, ids []string, query ProductQu
 }
 
 // count adds, by value, the products of the layer among those at some places.
-func (f *facet) count(places ordinals, counts map[string]int) {
+func (f *facet) count(places index.Ordinals, counts map[string]int) {
 	own := make([]int, len(f.values))
 	for _, place := range places {
 		if place >= f.first {
-			for _, number := range f.of.of(place - f.first) {
+			for _, number := range f.of.Of(place - f.first) {
 				own[number]++
 			}
 		}
@@ -167,7 +169,7 @@ func (f *facet) count(places ordinals, counts map[string]int) {
 	}
 }
 
-func countFacet(layers []*facet, places ordinals) facetCounts {
+func countFacet(layers []*facet, places index.Ordinals) facetCounts {
 	counts := map[string]int{}
 	for _, layer := range layers {
 		layer.count(places, counts)
@@ -194,12 +196,12 @@ func (v *View) facet(ctx context.Context, attribute string) ([]*facet, error) {
 
 // facetHere is facet in the view's own layer.
 func (v *View) facetHere(ctx context.Context, attribute string) (*facet, error) {
-	key := cacheKey{release: v.Release.identity(), kind: cachedFacet, name: attribute}
-	if kept, ok := cached[*facet](v.cache, key); ok {
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedFacet, Name: attribute}
+	if kept, ok := db.Cached[*facet](v.cache, key); ok {
 		return kept, nil
 	}
 	f := &facet{first: uint32(v.Release.firstOrdinal)}
-	chunks, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (number int, err error) {
+	chunks, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (number int, err error) {
 		var body []byte
 		if err := rows.Scan(&number, &body); err != nil {
 			return 0, err
@@ -217,7 +219,7 @@ func (v *View) facetHere(ctx context.Context, attribute string) (*facet, error) 
 	if len(chunks) < 1+(v.Release.ordinals-v.Release.firstOrdinal+chunkSize-1)/chunkSize {
 		return nil, v.notKept(ctx, "facets")
 	}
-	v.cache.keep(key, f)
+	v.cache.Keep(key, f)
 	return f, nil
 }
 
@@ -228,9 +230,9 @@ func (f *facet) unpack(body []byte) {
 		for body = body[at:]; n > 0; n-- {
 			number, at := binary.Uvarint(body)
 			body = body[at:]
-			f.of.add(uint32(number))
+			f.of.Add(uint32(number))
 		}
-		f.of.end()
+		f.of.End()
 	}
 }
 
@@ -280,8 +282,8 @@ func (w *releaseWriter) facets(ctx context.Context) error {
 			rows = append(rows, []any{w.release.ID, attribute, first + number, body})
 		}
 		if err := store.Chunked(rows, 128, func(rows [][]any) error {
-			return w.batch(ctx, func(ctx context.Context, t *tx) error {
-				return t.insertRows(ctx, "release_facet", []string{"release_id", "attribute", "chunk", "body"}, rows)
+			return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+				return t.InsertRows(ctx, "release_facet", []string{"release_id", "attribute", "chunk", "body"}, rows)
 			})
 		}); err != nil {
 			return err

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // File is an image or another document of a product, in its own shape on
@@ -45,14 +47,14 @@ type FileDimensions struct {
 	Height int `json:"height"`
 }
 
-func (f *File) key() string { return f.ID }
+func (f *File) Key() string { return f.ID }
 
-func (f *File) check(fault *faults) {
-	fault.id("id", &f.ID)
-	fault.required("file_name", f.FileName, maxName)
-	fault.text("mime_type", f.MimeType, maxName)
-	fault.required("link.href", f.Link.Href, 4096)
-	fault.time("meta.timestamps.created_at", &f.Meta.Timestamps.CreatedAt)
+func (f *File) Check(fault *authoring.Faults) {
+	fault.ID("id", &f.ID)
+	fault.Required("file_name", f.FileName, authoring.MaxName)
+	fault.Text("mime_type", f.MimeType, authoring.MaxName)
+	fault.Required("link.href", f.Link.Href, 4096)
+	fault.Time("meta.timestamps.created_at", &f.Meta.Timestamps.CreatedAt)
 }
 
 // AppendJSON appends the file in the contract's shape.
@@ -129,11 +131,11 @@ func (f *File) Size() int { return 2*len(f.json) + 200 }
 
 // FilesByID returns several files of the release; an unknown one is left out.
 func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, error) {
-	key := cacheKey{release: v.Release.identity(), kind: cachedFile}
-	return fetch(v.cache, key, store.IDsOnly(ids), func(ids []string) (map[string]*File, error) {
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedFile}
+	return db.Fetch(v.cache, key, store.IDsOnly(ids), func(ids []string) (map[string]*File, error) {
 		files := make(map[string]*File, len(ids))
-		list, args := in(v.layers(), ids)
-		read, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (*File, error) {
+		list, args := db.In(v.layers(), ids)
+		read, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (*File, error) {
 			var document []byte
 			if err := rows.Scan(&document); err != nil {
 				return nil, err
@@ -151,10 +153,10 @@ func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, e
 	})
 }
 
-var fileKind = kind{
-	name: "file", create: func() source { return &File{} },
-	write: fileTable.write, export: bodies("file", "id"),
-	published: true, whole: &fileTable,
+var fileKind = authoring.Kind{
+	Name: "file", Create: func() authoring.Source { return &File{} },
+	Write: fileTable.Write, Export: authoring.Bodies("file", "id"),
+	Published: true, Whole: &fileTable,
 }
 
-var fileTable = sourceTable{name: "file", columns: []string{"id", "body"}, row: rowWhole}
+var fileTable = authoring.Table{Name: "file", Columns: []string{"id", "body"}, Row: authoring.RowWhole}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // FileQuery asks for files of a release, by id: those named, or all.
@@ -85,14 +86,14 @@ func (v *View) fileIDs(ctx context.Context, query FileQuery) (texts, error) {
 
 // allFileIDs are those of all files, or of all that are shown, in order.
 func (v *View) allFileIDs(ctx context.Context, all bool) (texts, error) {
-	key := cacheKey{release: v.Release.identity(), kind: cachedTexts, name: listFiles}
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedTexts, Name: listFiles}
 	if all {
-		key.number = 1
+		key.Number = 1
 	}
-	if kept, ok := cached[texts](v.cache, key); ok {
+	if kept, ok := db.Cached[texts](v.cache, key); ok {
 		return kept, nil
 	}
-	ids, err := collect(ctx, v.store.reader, scalar[string], `
+	ids, err := db.Collect(ctx, v.store.db.Reader, db.Scalar[string], `
 		SELECT DISTINCT file_id FROM release_file WHERE release_id IN ($1, $2) ORDER BY file_id`, v.layers()...)
 	if err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func (v *View) allFileIDs(ctx context.Context, all bool) (texts, error) {
 		}
 		ids = slices.DeleteFunc(ids, func(id string) bool { return !shown[id] })
 	}
-	v.cache.keep(key, texts(ids))
+	v.cache.Keep(key, texts(ids))
 	return ids, nil
 }
 

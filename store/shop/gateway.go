@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // GatewaySlug names a payment gateway.
@@ -62,7 +64,7 @@ func (slug GatewaySlug) defaultName() string {
 
 // Gateways lists every gateway; those that are not configured are disabled.
 func (s *Store) Gateways(ctx context.Context) ([]*Gateway, error) {
-	kept, err := collect(ctx, s.reader, s.scanGateway, `SELECT `+gatewayColumns+` FROM gateway ORDER BY slug`)
+	kept, err := db.Collect(ctx, s.db.Reader, s.scanGateway, `SELECT `+gatewayColumns+` FROM gateway ORDER BY slug`)
 	if err != nil {
 		return nil, err
 	}
@@ -158,17 +160,17 @@ func (s *Store) UpdateGateway(ctx context.Context, actor store.Actor, slug strin
 	if faults := change.check(GatewaySlug(slug)); len(faults) > 0 {
 		return nil, faults
 	}
-	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Gateway, error) {
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Gateway, error) {
 		key, err := currentKey(ctx, t, s.config.Sealer)
 		if err != nil {
 			return nil, err
 		}
 		// The row is made first, so that two changes of it come one by one.
-		if _, err := t.exec(ctx, `INSERT INTO gateway (slug, body) VALUES ($1, $2) ON CONFLICT (slug) DO UPDATE SET body = gateway.body`,
+		if _, err := t.Exec(ctx, `INSERT INTO gateway (slug, body) VALUES ($1, $2) ON CONFLICT (slug) DO UPDATE SET body = gateway.body`,
 			slug, string(store.Encode(&gatewaySource{Type: "gateway", Slug: slug}))); err != nil {
 			return nil, err
 		}
-		g, _, err := one(ctx, t.session, s.scanGateway, `SELECT `+gatewayColumns+` FROM gateway WHERE slug = $1`, slug)
+		g, _, err := db.One(ctx, t.Session, s.scanGateway, `SELECT `+gatewayColumns+` FROM gateway WHERE slug = $1`, slug)
 		if err != nil {
 			return nil, err
 		}
@@ -176,14 +178,14 @@ func (s *Store) UpdateGateway(ctx context.Context, actor store.Actor, slug strin
 			return nil, err
 		}
 		if change.Password != nil {
-			if _, err := t.exec(ctx, `UPDATE gateway SET sealed = $2 WHERE slug = $1`,
+			if _, err := t.Exec(ctx, `UPDATE gateway SET sealed = $2 WHERE slug = $1`,
 				slug, key.Seal(g.Slug.passwordField(), []byte(change.Password.Reveal()))); err != nil {
 				return nil, err
 			}
 		}
-		after, _, err := one(ctx, t.session, s.scanGateway, `
+		after, _, err := db.One(ctx, t.Session, s.scanGateway, `
 			UPDATE gateway SET body = $2, changed_at = $3, changed_by = $4 WHERE slug = $1
-			RETURNING `+gatewayColumns, slug, string(store.Encode(change.applied(g))), store.Micros(t.now), string(t.actor))
+			RETURNING `+gatewayColumns, slug, string(store.Encode(change.applied(g))), store.Micros(t.Now), string(t.Actor))
 		return after, err
 	})
 }
@@ -225,14 +227,14 @@ func (c *GatewayChange) check(slug GatewaySlug) (faults store.Errors) {
 			faults = append(faults, store.Unprocessablef([]string{member.name}, "belongs to the card processor; the manual gateway takes no credentials"))
 		case member.length == 0:
 			faults = append(faults, store.Unprocessablef([]string{member.name}, "must not be empty; leave it out to keep what is there"))
-		case member.length > maxName:
-			faults = append(faults, store.Unprocessablef([]string{member.name}, "must be at most %d bytes, not %d", maxName, member.length))
+		case member.length > authoring.MaxName:
+			faults = append(faults, store.Unprocessablef([]string{member.name}, "must be at most %d bytes, not %d", authoring.MaxName, member.length))
 		case !member.clean:
 			faults = append(faults, store.Invalidf([]string{member.name}, "must be UTF-8 text without NUL"))
 		}
 	}
-	if c.Name != nil && len(*c.Name) > maxName {
-		faults = append(faults, store.Unprocessablef([]string{"name"}, "must be at most %d bytes, not %d", maxName, len(*c.Name)))
+	if c.Name != nil && len(*c.Name) > authoring.MaxName {
+		faults = append(faults, store.Unprocessablef([]string{"name"}, "must be at most %d bytes, not %d", authoring.MaxName, len(*c.Name)))
 	}
 	if c.Name != nil && !store.CleanText(*c.Name) {
 		faults = append(faults, store.Invalidf([]string{"name"}, "must be UTF-8 text without NUL"))
@@ -286,9 +288,9 @@ func (c *GatewayChange) applied(g *Gateway) *gatewaySource {
 	if c.Name != nil && *c.Name != "" {
 		source.Name = *c.Name
 	}
-	assign(&source.Enabled, c.Enabled)
-	assign(&source.Test, c.Test)
-	assign(&source.MerchantID, c.MerchantID)
-	assign(&source.Login, c.Username)
+	authoring.Assign(&source.Enabled, c.Enabled)
+	authoring.Assign(&source.Test, c.Test)
+	authoring.Assign(&source.MerchantID, c.MerchantID)
+	authoring.Assign(&source.Login, c.Username)
 	return source
 }

@@ -1,5 +1,7 @@
 package shop
 
+import "portico/store/authoring"
+
 // gatewaySource is a gateway without its secrets.
 type gatewaySource struct {
 	Type       string `json:"type"`
@@ -11,20 +13,20 @@ type gatewaySource struct {
 	Login      string `json:"login,omitempty"`
 }
 
-var gatewayKind = kind{
-	name: "gateway", create: func() source { return &gatewaySource{} },
-	write: gatewayTable.write, export: bodies("gateway", "slug"),
+var gatewayKind = authoring.Kind{
+	Name: "gateway", Create: func() authoring.Source { return &gatewaySource{} },
+	Write: gatewayTable.Write, Export: authoring.Bodies("gateway", "slug"),
 }
 
-func (g *gatewaySource) key() string { return g.Slug }
+func (g *gatewaySource) Key() string { return g.Slug }
 
-func (g *gatewaySource) check(f *faults) {
-	f.oneOf("slug", g.Slug, string(GatewayCardProcessor), string(GatewayManual))
-	f.text("name", g.Name, maxName)
-	f.text("merchant_id", g.MerchantID, maxName)
-	f.text("login", g.Login, maxName)
+func (g *gatewaySource) Check(f *authoring.Faults) {
+	f.OneOf("slug", g.Slug, string(GatewayCardProcessor), string(GatewayManual))
+	f.Text("name", g.Name, authoring.MaxName)
+	f.Text("merchant_id", g.MerchantID, authoring.MaxName)
+	f.Text("login", g.Login, authoring.MaxName)
 }
 
 var (
-	gatewayTable = sourceTable{name: "gateway", columns: []string{"slug", "body"}, row: rowWhole}
+	gatewayTable = authoring.Table{Name: "gateway", Columns: []string{"slug", "body"}, Row: authoring.RowWhole}
 )

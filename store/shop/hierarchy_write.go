@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // AuthoredHierarchy is the root of a tree of nodes as authored. Shoppers see
@@ -43,23 +45,23 @@ func scanHierarchy(rows *sql.Rows) (*AuthoredHierarchy, error) {
 // AuthoredHierarchy returns a hierarchy as authored; NOT_FOUND when there is
 // none.
 func (s *Store) AuthoredHierarchy(ctx context.Context, id string) (*AuthoredHierarchy, error) {
-	return authored(ctx, s.reader, hierarchyList, "hierarchy", id)
+	return authoring.Authored(ctx, s.db.Reader, hierarchyList, "hierarchy", id)
 }
 
 // AuthoredHierarchiesByID returns several hierarchies; an unknown one is left
 // out.
 func (s *Store) AuthoredHierarchiesByID(ctx context.Context, ids []string) (map[string]*AuthoredHierarchy, error) {
-	return authoredByID(ctx, s.reader, hierarchyList, ids)
+	return authoring.AuthoredByID(ctx, s.db.Reader, hierarchyList, ids)
 }
 
 // AuthoredHierarchies lists the hierarchies, in a catalog or not, by id.
 func (s *Store) AuthoredHierarchies(ctx context.Context, page store.Page) (*store.Slice[*AuthoredHierarchy], error) {
-	return list(ctx, s, hierarchyList, store.ListQuery{Page: page})
+	return db.List(ctx, s.db, hierarchyList, store.ListQuery{Page: page})
 }
 
-var hierarchyList = listing[*AuthoredHierarchy]{
-	name: "hierarchy", columns: `id, updated_at, body`, table: "hierarchy", id: "id", scan: scanHierarchy,
-	key: func(h *AuthoredHierarchy, _ store.Sort) []any { return []any{h.ID} },
+var hierarchyList = db.Listing[*AuthoredHierarchy]{
+	Name: "hierarchy", Columns: `id, updated_at, body`, Table: "hierarchy", ID: "id", Scan: scanHierarchy,
+	Key: func(h *AuthoredHierarchy, _ store.Sort) []any { return []any{h.ID} },
 }
 
 // NodeChange names what a node or hierarchy is to be; nil leaves a member as
@@ -67,45 +69,45 @@ var hierarchyList = listing[*AuthoredHierarchy]{
 type NodeChange struct{ Name, Slug, Description *string }
 
 func (c NodeChange) apply(a *nodeAttributes) {
-	assign(&a.Name, c.Name)
-	assign(&a.Slug, c.Slug)
-	assign(&a.Description, c.Description)
+	authoring.Assign(&a.Name, c.Name)
+	authoring.Assign(&a.Slug, c.Slug)
+	authoring.Assign(&a.Description, c.Description)
 }
 
 // CreateHierarchy makes a hierarchy; an empty id is a new one. INVALID names
 // each member that is wrong; UNPROCESSABLE when the id is taken.
 func (s *Store) CreateHierarchy(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredHierarchy, error) {
-	return authorRow(ctx, s, actor, hierarchyList, "hierarchy", &id, func(ctx context.Context, w *importWriter) error {
-		source := &hierarchySource{Type: "hierarchy", ID: orNewID(&id)}
+	return authorRow(ctx, s, actor, hierarchyList, "hierarchy", &id, func(ctx context.Context, w *authoring.Writer) error {
+		source := &hierarchySource{Type: "hierarchy", ID: authoring.OrNewID(&id)}
 		change.apply(&source.Attributes)
-		if err := w.freeIn(ctx, "node", id); err != nil {
+		if err := freeIn(w, ctx, "node", id); err != nil {
 			return err
 		}
-		return w.create(ctx, hierarchyKind, source)
+		return w.Create(ctx, hierarchyKind, source)
 	})
 }
 
 // UpdateHierarchy changes a hierarchy. NOT_FOUND when there is none; INVALID
 // names each member that is wrong.
 func (s *Store) UpdateHierarchy(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredHierarchy, error) {
-	return authorRow(ctx, s, actor, hierarchyList, "hierarchy", &id, func(ctx context.Context, w *importWriter) error {
+	return authorRow(ctx, s, actor, hierarchyList, "hierarchy", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &hierarchySource{}
-		if err := w.read(ctx, "hierarchy", "hierarchy", id, source); err != nil {
+		if err := w.Read(ctx, "hierarchy", "hierarchy", id, source); err != nil {
 			return err
 		}
 		change.apply(&source.Attributes)
-		return w.replace(ctx, hierarchyKind, source)
+		return w.Replace(ctx, hierarchyKind, source)
 	})
 }
 
 // DeleteHierarchy removes a hierarchy. NOT_FOUND when there is none;
 // UNPROCESSABLE as long as catalogs name it or it has nodes.
 func (s *Store) DeleteHierarchy(ctx context.Context, actor store.Actor, id string) error {
-	return s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
-		if err := w.read(ctx, "hierarchy", "hierarchy", id, &hierarchySource{}); err != nil {
+	return s.author(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
+		if err := w.Read(ctx, "hierarchy", "hierarchy", id, &hierarchySource{}); err != nil {
 			return err
 		}
-		catalogs, err := collect(ctx, w.session, scanCatalog, `SELECT `+catalogList.columns+` FROM catalog ORDER BY sequence, id`)
+		catalogs, err := db.Collect(ctx, w.Session, scanCatalog, `SELECT `+catalogList.Columns+` FROM catalog ORDER BY sequence, id`)
 		if err != nil {
 			return err
 		}
@@ -116,23 +118,23 @@ func (s *Store) DeleteHierarchy(ctx context.Context, actor store.Actor, id strin
 			}
 		}
 		if len(naming) > 0 {
-			return store.Unprocessablef([]string{"id"}, "is in the catalogs %s; take it out of them first", some(naming))
+			return store.Unprocessablef([]string{"id"}, "is in the catalogs %s; take it out of them first", authoring.Some(naming))
 		}
-		nodes, err := collect(ctx, w.session, scalar[string], `SELECT id FROM node WHERE hierarchy_id = $1 ORDER BY id`, id)
+		nodes, err := db.Collect(ctx, w.Session, db.Scalar[string], `SELECT id FROM node WHERE hierarchy_id = $1 ORDER BY id`, id)
 		if err != nil {
 			return err
 		}
 		if len(nodes) > 0 {
-			return store.Unprocessablef([]string{"id"}, "has the nodes %s; delete them first", some(nodes))
+			return store.Unprocessablef([]string{"id"}, "has the nodes %s; delete them first", authoring.Some(nodes))
 		}
-		return w.remove(ctx, "hierarchy", "hierarchy", id)
+		return w.Remove(ctx, "hierarchy", "hierarchy", id)
 	})
 }
 
 // freeIn refuses an id that the other kind has: a hierarchy's id serves
 // wherever a node's does, so that no two may be the same.
-func (w *importWriter) freeIn(ctx context.Context, table, id string) error {
-	taken, err := w.existing(ctx, table, store.IDsOnly([]string{id}))
+func freeIn(w *authoring.Writer, ctx context.Context, table, id string) error {
+	taken, err := w.Existing(ctx, table, store.IDsOnly([]string{id}))
 	if err == nil && taken[id] {
 		err = store.Unprocessablef([]string{"id"}, "is taken by a %s: %q; leave it out for a new one", table, id)
 	}

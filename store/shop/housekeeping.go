@@ -23,7 +23,7 @@ const sweepEvery = 10 * time.Minute
 // by publications, which leave them behind.
 func (s *Store) sweeps() map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
-		"idempotency keys": s.sweepIdempotencyKeys,
+		"idempotency keys": s.db.SweepIdempotencyKeys,
 		"signing keys":     func(ctx context.Context) error { return s.sweepSigningKeys(ctx, keyActor) },
 		"promotion codes":  func(ctx context.Context) error { return s.purgeCodes(ctx, "") },
 	}
@@ -37,7 +37,7 @@ func (s *Store) keepHouse(ctx context.Context) {
 				break
 			}
 			if err := sweep(ctx); err != nil && ctx.Err() == nil {
-				s.log.Warn("could not sweep "+what, "error", err)
+				s.db.Log.Warn("could not sweep "+what, "error", err)
 			}
 		}
 		select {

@@ -14,6 +14,8 @@ import (
 	"sync"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // ImportOptions say how to read a file.
@@ -123,8 +125,8 @@ func (s *Store) Import(ctx context.Context, actor store.Actor, open func() (io.R
 	}
 	decoder.skip = same.has
 	passes := []func(string) bool{func(string) bool { return true }}
-	if slices.ContainsFunc(kinds, func(k kind) bool { return report.Resources[k.name] > 0 && report.Resources[k.after] > 0 }) {
-		late := func(name string) bool { return kindOf(name).after != "" }
+	if slices.ContainsFunc(kinds, func(k authoring.Kind) bool { return report.Resources[k.Name] > 0 && report.Resources[k.After] > 0 }) {
+		late := func(name string) bool { return kindOf(name).After != "" }
 		passes = []func(string) bool{func(name string) bool { return !late(name) }, late}
 	}
 	for _, wanted := range passes {
@@ -173,7 +175,7 @@ func (s *Store) checkImport(ctx context.Context, decoder *decoder, same *sameLin
 		if err != nil || faults.Count > 0 {
 			return err
 		}
-		return s.snapshot(ctx, func(in session) error { return same.note(ctx, in, batch) })
+		return s.db.Snapshot(ctx, func(in db.Session) error { return same.note(ctx, in, batch) })
 	})
 	if err != nil {
 		return nil, err

@@ -9,20 +9,21 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/authoring"
 )
 
 // decoder reads lines into sources.
 type decoder struct {
-	types   map[string]func() source
+	types   map[string]func() authoring.Source
 	lenient bool // unknown members and types are passed over
 
 	skip func(line int) bool // lines that need not be read; nil for none
 }
 
 func newDecoder(lenient bool) *decoder {
-	types := map[string]func() source{}
+	types := map[string]func() authoring.Source{}
 	for _, kind := range kinds {
-		types[kind.name] = kind.create
+		types[kind.Name] = kind.Create
 	}
 	return &decoder{types: types, lenient: lenient}
 }
@@ -31,10 +32,10 @@ func newDecoder(lenient bool) *decoder {
 type decoded struct {
 	line   int // from 1
 	kind   string
-	source source // nil for a type that was passed over
+	source authoring.Source // nil for a type that was passed over
 	faults store.Errors
 	passed store.Errors // what a lenient import passes over: the type, or members
-	refs   []reference
+	refs   []authoring.Reference
 }
 
 // decode reads one resource. Its faults name every member that is wrong; the
@@ -68,7 +69,7 @@ func (d *decoder) decode(line []byte) decoded {
 	result.source = create()
 	err := readStrictly(line, result.source)
 	if err != nil { // 2.0 is a whole number too
-		if plain := plainNumbers(line, reflect.TypeOf(result.source)); plain != nil {
+		if plain := store.PlainNumbers(line, reflect.TypeOf(result.source)); plain != nil {
 			line = plain
 			err = readStrictly(line, result.source)
 		}
@@ -109,17 +110,17 @@ func (d *decoder) plain(line []byte) (result decoded) {
 
 // check finds what is wrong with a line that could be read.
 func (d *decoded) check() {
-	f := &faults{}
-	d.source.check(f)
-	for _, fault := range f.list { // a line that breaks a rule is a bad line
+	f := &authoring.Faults{}
+	d.source.Check(f)
+	for _, fault := range f.List { // a line that breaks a rule is a bad line
 		fault.Code = store.Invalid
 	}
-	d.faults, d.refs = append(d.faults, f.list...), f.refs
+	d.faults, d.refs = append(d.faults, f.List...), f.Refs
 }
 
 // readStrictly reads a line into a source, and stops at the first member that
 // is not known.
-func readStrictly(line []byte, into source) error {
+func readStrictly(line []byte, into authoring.Source) error {
 	return newStrictReader(line).Decode(into)
 }
 

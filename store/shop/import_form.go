@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/authoring"
 )
 
 // explainJSON finds every member that does not fit the shape, which
@@ -62,7 +63,7 @@ func (f *form) check(path []string, raw []byte, shape reflect.Type) {
 			return
 		}
 		for _, name := range slices.Sorted(maps.Keys(members)) {
-			member, known := memberType(shape, name)
+			member, known := store.MemberType(shape, name)
 			if known {
 				f.check(append(slices.Clone(path), name), members[name], member)
 			} else if f.lenient {
@@ -89,7 +90,7 @@ func (f *form) check(path []string, raw []byte, shape reflect.Type) {
 
 func (f *form) mistype(path []string, want string, raw []byte) {
 	f.mistyped = true
-	f.list = append(f.list, store.Invalidf(path, "must be %s, not %s", want, jsonKind(raw)))
+	f.list = append(f.list, store.Invalidf(path, "must be %s, not %s", want, authoring.JSONKind(raw)))
 }
 
 func goKind(shape reflect.Type) string {

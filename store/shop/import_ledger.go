@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // ledgerCheck follows the balances that the stock transactions of a file come
@@ -18,7 +20,7 @@ type ledgerCheck struct {
 }
 
 func newLedgerCheck(ctx context.Context, s *Store) (*ledgerCheck, error) {
-	stocked, _, err := one(ctx, s.reader, scalar[int], `SELECT value FROM counter WHERE name = 'stock'`)
+	stocked, _, err := db.One(ctx, s.db.Reader, db.Scalar[int], `SELECT value FROM counter WHERE name = 'stock'`)
 	return &ledgerCheck{store: s, seed: maphash.MakeSeed(), balances: map[uint64][2]int32{}, fresh: stocked == 0}, err
 }
 
@@ -52,11 +54,11 @@ func (c *ledgerCheck) check(ctx context.Context, batch []decoded) (list []Import
 		}
 		known[line.ID] = true
 		line.apply(b)
-		if b.Available < 0 || b.Allocated < 0 || b.Total() > MaxStock {
+		if b.Available < 0 || b.Allocated < 0 || b.Total() > store.MaxStock {
 			list = append(list, ImportFault{d.line, d.kind, store.Unprocessablef([]string{"quantity"},
 				"must leave the product %q between 0 and %d units, not %d available and %d allocated; transactions stand in the order in which they were made, each once",
-				line.ProductID, MaxStock, b.Available, b.Allocated)})
-			b.Available, b.Allocated = max(0, min(b.Available, MaxStock)), max(0, min(b.Allocated, MaxStock)) // one fault is enough
+				line.ProductID, store.MaxStock, b.Available, b.Allocated)})
+			b.Available, b.Allocated = max(0, min(b.Available, store.MaxStock)), max(0, min(b.Allocated, store.MaxStock)) // one fault is enough
 		}
 		c.balances[key] = [2]int32{int32(b.Available), int32(b.Allocated)}
 	}
@@ -68,10 +70,10 @@ func (c *ledgerCheck) there(ctx context.Context, ids, products []string) (known 
 	if c.fresh {
 		return map[string]bool{}, nil, nil
 	}
-	w := &importWriter{tx: &tx{session: c.store.reader}}
-	if known, err = w.existing(ctx, "stock_transaction", ids); err != nil {
+	w := &authoring.Writer{Tx: &db.Tx{Session: c.store.db.Reader}}
+	if known, err = w.Existing(ctx, "stock_transaction", ids); err != nil {
 		return nil, nil, err
 	}
-	before, err = w.stocksByID(ctx, products)
+	before, err = stocksByID(w, ctx, products)
 	return known, before, err
 }

@@ -7,6 +7,8 @@ import (
 	"hash/maphash"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // sameLines are the lines of a file that say what the store holds already,
@@ -32,19 +34,19 @@ func (l *sameLines) has(line int) bool {
 }
 
 // note compares checked lines with the store.
-func (l *sameLines) note(ctx context.Context, in session, batch []decoded) error {
+func (l *sameLines) note(ctx context.Context, in db.Session, batch []decoded) error {
 	byKind := map[string][]decoded{}
 	for _, d := range batch {
 		if d.source != nil && len(d.faults) == 0 {
 			byKind[d.kind] = append(byKind[d.kind], d)
 		}
 	}
-	w := &importWriter{tx: &tx{session: in}}
+	w := &authoring.Writer{Tx: &db.Tx{Session: in}}
 	for _, kind := range kinds {
-		if kind.whole == nil {
+		if kind.Whole == nil {
 			continue
 		}
-		if err := l.noteBodies(ctx, w, *kind.whole, byKind[kind.name]); err != nil {
+		if err := l.noteBodies(ctx, w, *kind.Whole, byKind[kind.Name]); err != nil {
 			return err
 		}
 	}
@@ -57,47 +59,47 @@ func (l *sameLines) note(ctx context.Context, in session, batch []decoded) error
 // mark notes a line as the same, or its id as one that differs.
 func (l *sameLines) mark(lines *bitset, d decoded, same bool) {
 	if !same {
-		l.differing.add(d.kind, d.source.key())
-	} else if !l.differing.has(d.kind, d.source.key()) {
+		l.differing.add(d.kind, d.source.Key())
+	} else if !l.differing.has(d.kind, d.source.Key()) {
 		lines.set(d.line)
 	}
 }
 
-func (l *sameLines) noteBodies(ctx context.Context, w *importWriter, table sourceTable, list []decoded) error {
+func (l *sameLines) noteBodies(ctx context.Context, w *authoring.Writer, table authoring.Table, list []decoded) error {
 	return store.Chunked(list, 512, func(list []decoded) error {
 		bodies := make(map[string][]byte, len(list))
-		places, args := in(nil, keysOf(list))
-		if _, err := collect(ctx, w.session, func(rows *sql.Rows) (none struct{}, err error) {
+		places, args := db.In(nil, keysOf(list))
+		if _, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
 			var id string
 			var body []byte
 			err = rows.Scan(&id, &body)
 			bodies[id] = body
 			return none, err
-		}, `SELECT id, body FROM `+table.name+` WHERE id IN (`+places+`)`, args...); err != nil {
+		}, `SELECT id, body FROM `+table.Name+` WHERE id IN (`+places+`)`, args...); err != nil {
 			return err
 		}
 		for _, d := range list {
-			body, known := bodies[d.source.key()]
+			body, known := bodies[d.source.Key()]
 			l.mark(&l.lines, d, known && bytes.Equal(body, store.Encode(d.source)))
 		}
 		return nil
 	})
 }
 
-func (l *sameLines) noteLedger(ctx context.Context, w *importWriter, list []decoded) error {
-	known, err := w.existing(ctx, "stock_transaction", keysOf(list))
+func (l *sameLines) noteLedger(ctx context.Context, w *authoring.Writer, list []decoded) error {
+	known, err := w.Existing(ctx, "stock_transaction", keysOf(list))
 	for _, d := range list {
-		l.ledger = l.ledger || !known[d.source.key()]
-		l.mark(&l.lines, d, known[d.source.key()])
+		l.ledger = l.ledger || !known[d.source.Key()]
+		l.mark(&l.lines, d, known[d.source.Key()])
 	}
 	return err
 }
 
-func (l *sameLines) noteStocks(ctx context.Context, w *importWriter, list []decoded) error {
-	before, err := w.stocksByID(ctx, keysOf(list))
+func (l *sameLines) noteStocks(ctx context.Context, w *authoring.Writer, list []decoded) error {
+	before, err := stocksByID(w, ctx, keysOf(list))
 	for _, d := range list {
-		had := before[d.source.key()]
-		l.mark(&l.stock, d, had != nil && *d.source.(*stockSource).stock(had, w.now) == *had)
+		had := before[d.source.Key()]
+		l.mark(&l.stock, d, had != nil && *d.source.(*stockSource).stock(had, w.Now) == *had)
 	}
 	return err
 }
@@ -105,7 +107,7 @@ func (l *sameLines) noteStocks(ctx context.Context, w *importWriter, list []deco
 func keysOf(list []decoded) []string {
 	keys := make([]string, len(list))
 	for i, d := range list {
-		keys[i] = d.source.key()
+		keys[i] = d.source.Key()
 	}
 	return keys
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // importBatch writes a batch in one transaction and tells how many of its
@@ -16,22 +18,22 @@ func (s *Store) importBatch(ctx context.Context, actor store.Actor, batch []deco
 		return 0, nil
 	}
 	changed, err = s.importAtOnce(ctx, actor, batch, false)
-	if errors.Is(err, errOneByOne) { // to find out which of them
+	if errors.Is(err, authoring.ErrOneByOne) { // to find out which of them
 		changed, err = s.importAtOnce(ctx, actor, batch, true)
 	}
 	return changed, err
 }
 
 func (s *Store) importAtOnce(ctx context.Context, actor store.Actor, batch []decoded, oneByOne bool) (changed int, err error) {
-	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		changed = 0
-		w := &importWriter{tx: t, store: s, oneByOne: oneByOne}
-		if err := t.bulk(ctx, s.dialect); err != nil {
+		w := &authoring.Writer{Tx: t, DB: s.db, OneByOne: oneByOne}
+		if err := t.ExpectMany(ctx); err != nil {
 			return err
 		}
 		for name, sources := range byKind(batch) {
 			kind := kindOf(name)
-			n, err := kind.write(w, ctx, sources)
+			n, err := kind.Write(w, ctx, sources)
 			if fault := faultOf(batch, err); fault != nil {
 				return fault
 			}
@@ -39,9 +41,12 @@ func (s *Store) importAtOnce(ctx context.Context, actor store.Actor, batch []dec
 				return fmt.Errorf("write a batch of %s: %w", name, err)
 			}
 			changed += n
-			w.revised = w.revised || n > 0 && kind.published
+			w.Revised = w.Revised || n > 0 && kind.Published
 		}
-		return w.announce(ctx)
+		if err := w.Announce(ctx); err != nil {
+			return err
+		}
+		return s.tellImported(ctx, t, w.Stocked)
 	})
 	return changed, err
 }
@@ -49,16 +54,16 @@ func (s *Store) importAtOnce(ctx context.Context, actor store.Actor, batch []dec
 // faultOf names the line of what only the write could find wrong; nil for any
 // other error.
 func faultOf(batch []decoded, err error) error {
-	var found *sourceFault
+	var found *authoring.RowFault
 	if !errors.As(err, &found) {
 		return nil
 	}
 	var fault *store.Error
-	if !errors.As(found.err, &fault) {
+	if !errors.As(found.Err, &fault) {
 		return nil
 	}
 	for _, d := range slices.Backward(batch) {
-		if d.source == found.source {
+		if d.source == found.Source {
 			return &ImportFaults{Faults: []ImportFault{{d.line, d.kind, fault}}, Count: 1}
 		}
 	}
@@ -67,15 +72,15 @@ func faultOf(batch []decoded, err error) error {
 
 // byKind yields a batch's sources by type, in a fixed order; of two with one
 // id the later counts.
-func byKind(batch []decoded) func(func(string, []source) bool) {
-	groups := map[string][]source{}
+func byKind(batch []decoded) func(func(string, []authoring.Source) bool) {
+	groups := map[string][]authoring.Source{}
 	places := map[[2]string]int{}
 	var kinds []string
 	for _, d := range batch {
 		if _, known := groups[d.kind]; !known {
 			kinds = append(kinds, d.kind)
 		}
-		name := [2]string{d.kind, d.source.key()}
+		name := [2]string{d.kind, d.source.Key()}
 		if place, twice := places[name]; twice {
 			groups[d.kind][place] = d.source
 			continue
@@ -84,7 +89,7 @@ func byKind(batch []decoded) func(func(string, []source) bool) {
 		groups[d.kind] = append(groups[d.kind], d.source)
 	}
 	slices.Sort(kinds) // one order of locks everywhere
-	return func(yield func(string, []source) bool) {
+	return func(yield func(string, []authoring.Source) bool) {
 		for _, kind := range kinds {
 			if !yield(kind, groups[kind]) {
 				return

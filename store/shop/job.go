@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // JobKind is what a job does.
@@ -74,7 +75,7 @@ func scanJob(rows *sql.Rows) (*Job, error) {
 // Job returns a job; NOT_FOUND for an unknown one. Finished jobs are kept for
 // jobKept.
 func (s *Store) Job(ctx context.Context, id string) (*Job, error) {
-	job, found, err := one(ctx, s.reader, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
+	job, found, err := db.One(ctx, s.db.Reader, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
 	if err == nil && !found {
 		return nil, store.NotFoundf(nil, "There is no job %q.", store.Short(id))
 	}
@@ -88,14 +89,14 @@ func (s *Store) Jobs(ctx context.Context, first int, kinds ...JobKind) ([]*Job, 
 		return nil, err
 	}
 	if len(kinds) == 0 {
-		return collect(ctx, s.reader, scanJob, `SELECT `+jobColumns+` FROM job ORDER BY created_at DESC, id DESC LIMIT $1`, first)
+		return db.Collect(ctx, s.db.Reader, scanJob, `SELECT `+jobColumns+` FROM job ORDER BY created_at DESC, id DESC LIMIT $1`, first)
 	}
 	names := make([]string, len(kinds))
 	for i, kind := range kinds {
 		names[i] = string(kind)
 	}
-	list, args := in([]any{first}, names)
-	return collect(ctx, s.reader, scanJob, `
+	list, args := db.In([]any{first}, names)
+	return db.Collect(ctx, s.db.Reader, scanJob, `
 		SELECT `+jobColumns+` FROM job WHERE kind IN (`+list+`) ORDER BY created_at DESC, id DESC LIMIT $1`, args...)
 }
 
@@ -103,15 +104,15 @@ func (s *Store) Jobs(ctx context.Context, first int, kinds ...JobKind) ([]*Job, 
 // makes is never served, codes it has made stay. A finished one stays as it is.
 // NOT_FOUND for an unknown one.
 func (s *Store) CancelJob(ctx context.Context, actor store.Actor, id string) (*Job, error) {
-	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Job, error) {
-		if _, err := t.exec(ctx, `
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
+		if _, err := t.Exec(ctx, `
 			UPDATE job SET canceled = TRUE,
 			       state = CASE WHEN state = $2 THEN $3 ELSE state END,
 			       finished_at = CASE WHEN state = $2 THEN CAST($4 AS BIGINT) ELSE finished_at END
-			WHERE id = $1 AND finished_at = 0`, id, string(JobQueued), string(JobCanceled), store.Micros(t.now)); err != nil {
+			WHERE id = $1 AND finished_at = 0`, id, string(JobQueued), string(JobCanceled), store.Micros(t.Now)); err != nil {
 			return nil, err
 		}
-		job, found, err := one(ctx, t.session, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
+		job, found, err := db.One(ctx, t.Session, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
 		if err == nil && !found {
 			err = store.NotFoundf([]string{"id"}, "is no job: %q", store.Short(id))
 		}
@@ -125,31 +126,31 @@ const jobKept = 30 * 24 * time.Hour
 // enqueue adds a job of so many units, 0 where that is not known yet, unless one
 // that waits would do the same; then it is that one. ready tells whether it may
 // be asked for at all. RATE_LIMITED when too much waits already.
-func (s *Store) enqueue(ctx context.Context, actor store.Actor, kind JobKind, input any, total int, ready func(context.Context, *tx) error) (*Job, error) {
-	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Job, error) {
+func (s *Store) enqueue(ctx context.Context, actor store.Actor, kind JobKind, input any, total int, ready func(context.Context, *db.Tx) error) (*Job, error) {
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
 		if err := ready(ctx, t); err != nil {
 			return nil, err
 		}
-		if _, err := t.exec(ctx, `DELETE FROM job WHERE finished_at > 0 AND finished_at < $1`, store.Micros(t.now.Add(-jobKept))); err != nil {
+		if _, err := t.Exec(ctx, `DELETE FROM job WHERE finished_at > 0 AND finished_at < $1`, store.Micros(t.Now.Add(-jobKept))); err != nil {
 			return nil, err
 		}
 		text := string(store.Encode(input))
-		job, waits, err := one(ctx, t.session, scanJob, `
+		job, waits, err := db.One(ctx, t.Session, scanJob, `
 			SELECT `+jobColumns+` FROM job
 			WHERE finished_at = 0 AND state = $1 AND kind = $2 AND input = $3 ORDER BY created_at, id LIMIT 1`,
 			string(JobQueued), string(kind), text)
 		if err != nil || waits {
 			return job, err
 		}
-		if err := t.jobRoom(ctx, kind, total); err != nil {
+		if err := jobRoom(t, ctx, kind, total); err != nil {
 			return nil, err
 		}
-		job = &Job{ID: store.NewID(), Kind: kind, State: JobQueued, Total: total, Actor: t.actor, CreatedAt: t.now}
-		_, err = t.exec(ctx, `
+		job = &Job{ID: store.NewID(), Kind: kind, State: JobQueued, Total: total, Actor: t.Actor, CreatedAt: t.Now}
+		_, err = t.Exec(ctx, `
 			INSERT INTO job (id, kind, state, input, result, error, done, total, canceled, worker, actor, created_at, started_at, beat_at, finished_at)
 			VALUES ($1, $2, $3, $4, '', '', 0, $7, FALSE, '', $5, $6, 0, 0, 0)`,
-			job.ID, string(kind), string(JobQueued), text, string(t.actor), store.Micros(t.now), total)
-		t.afterCommit(s.wakeWorker)
+			job.ID, string(kind), string(JobQueued), text, string(t.Actor), store.Micros(t.Now), total)
+		t.AfterCommit(s.wakeWorker)
 		return job, err
 	})
 }
@@ -177,7 +178,7 @@ const (
 // under way then waits for the next worker. Beside them it keeps house. Any
 // number of servers may work on one database.
 func (s *Store) Work(ctx context.Context) {
-	ctx, stop := s.workHere(ctx)
+	ctx, stop := s.db.WorkHere(ctx)
 	defer stop()
 	var house sync.WaitGroup
 	house.Go(func() { s.keepHouse(ctx) })
@@ -186,12 +187,12 @@ func (s *Store) Work(ctx context.Context) {
 	for ctx.Err() == nil {
 		var job *Job
 		var err error
-		if !s.ReadOnly() {
+		if !s.db.ReadOnly() {
 			job, err = s.claimJob(ctx, worker)
 		}
 		switch {
 		case err != nil && ctx.Err() == nil && store.AsErrors(err)[0].Code != store.Unavailable: // which is told already
-			s.log.Warn("could not look for jobs", "error", err)
+			s.db.Log.Warn("could not look for jobs", "error", err)
 		case job != nil:
 			s.workOn(ctx, job)
 			continue
@@ -199,7 +200,7 @@ func (s *Store) Work(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-s.jobs:
-		case <-time.After(pollEvery):
+		case <-time.After(db.PollEvery):
 		}
 	}
 }
@@ -208,22 +209,22 @@ func (s *Store) Work(ctx context.Context) {
 // clients who have the fewest that run, and of these the one that has waited
 // longest for its turn. nil when there is none.
 func (s *Store) claimJob(ctx context.Context, worker string) (job *Job, err error) {
-	now := s.dialect.clock()
+	now := s.db.ClockSQL()
 	open := `finished_at = 0 AND (state = $1 OR beat_at < ` + now + ` - $2)`
 	stale := jobStale.Microseconds()
-	_, waits, err := one(ctx, s.reader, scalar[string], `SELECT id FROM job WHERE `+open+` LIMIT 1`, string(JobQueued), stale)
+	_, waits, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM job WHERE `+open+` LIMIT 1`, string(JobQueued), stale)
 	if err != nil || !waits {
 		return nil, err
 	}
-	err = s.update(ctx, "", func(ctx context.Context, t *tx) error {
-		job, _, err = one(ctx, t.session, scanJob, `
+	err = s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
+		job, _, err = db.One(ctx, t.Session, scanJob, `
 			UPDATE job SET state = $3, worker = $4, beat_at = `+now+`, started_at = CASE WHEN started_at = 0 THEN $5 ELSE started_at END
 			WHERE id = (
 				SELECT id FROM job WHERE `+open+`
 				ORDER BY (SELECT COUNT(*) FROM job AS other WHERE other.finished_at = 0 AND other.state = $3 AND other.actor = job.actor AND other.id <> job.id),
 				         beat_at, created_at, id
 				LIMIT 1) AND `+open+`
-			RETURNING `+jobColumns, string(JobQueued), stale, string(JobRunning), worker, store.Micros(t.now))
+			RETURNING `+jobColumns, string(JobQueued), stale, string(JobRunning), worker, store.Micros(t.Now))
 		return err
 	})
 	if job != nil {
@@ -240,9 +241,9 @@ var (
 )
 
 // holds is nil as long as the job is this worker's, and nobody has canceled it.
-func (t *tx) holds(ctx context.Context, job *Job) error {
-	canceled, held, err := one(ctx, t.session, scalar[bool], `
-		SELECT canceled FROM job WHERE id = $1 AND worker = $2 AND state = $3`+t.engine.forUpdate("job"), job.ID, job.worker, string(JobRunning))
+func holds(t *db.Tx, ctx context.Context, job *Job) error {
+	canceled, held, err := db.One(ctx, t.Session, db.Scalar[bool], `
+		SELECT canceled FROM job WHERE id = $1 AND worker = $2 AND state = $3`+t.ForUpdate("job"), job.ID, job.worker, string(JobRunning))
 	switch {
 	case err != nil:
 		return err
@@ -260,7 +261,7 @@ func (s *Store) turnOver(ctx context.Context, since time.Time) error {
 	if time.Since(since) < s.turn {
 		return nil
 	}
-	_, waits, err := one(ctx, s.reader, scalar[string], `SELECT id FROM job WHERE finished_at = 0 AND state = $1 LIMIT 1`, string(JobQueued))
+	_, waits, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM job WHERE finished_at = 0 AND state = $1 LIMIT 1`, string(JobQueued))
 	if err == nil && waits {
 		err = errTurnOver
 	}
@@ -293,12 +294,12 @@ func (s *Store) workOn(ctx context.Context, job *Job) {
 		}
 	}()
 	var result any
-	err := guard(func() (err error) {
+	err := db.Guard(func() (err error) {
 		work := s.works[job.Kind]
 		if work == nil {
 			return fmt.Errorf("this version knows no job of the kind %q", job.Kind)
 		}
-		result, err = work(s.courteous(running), job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
+		result, err = work(s.db.Courteous(running), job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
 		return err
 	})
 	ended := func(by error) bool { return errors.Is(context.Cause(running), by) || errors.Is(err, by) }
@@ -310,7 +311,7 @@ func (s *Store) workOn(ctx context.Context, job *Job) {
 	case err == nil:
 		job.State, job.Result = JobSucceeded, store.Encode(result)
 	case takenOver:
-		s.log.Warn("a job goes on elsewhere: this server did not show for some time that it was at it", "job", job.ID, "kind", string(job.Kind))
+		s.db.Log.Warn("a job goes on elsewhere: this server did not show for some time that it was at it", "job", job.ID, "kind", string(job.Kind))
 		return
 	case canceled:
 		job.State = JobCanceled
@@ -320,7 +321,7 @@ func (s *Store) workOn(ctx context.Context, job *Job) {
 		job.State, job.Error = JobFailed, s.explainJob(job, err)
 	}
 	if err := s.endJob(context.WithoutCancel(ctx), job); err != nil {
-		s.log.Error("could not tell how a job ended; it will be done again", "job", job.ID, "state", string(job.State), "error", err)
+		s.db.Log.Error("could not tell how a job ended; it will be done again", "job", job.ID, "state", string(job.State), "error", err)
 	}
 }
 
@@ -331,29 +332,29 @@ func (s *Store) explainJob(job *Job, err error) string {
 	if errors.As(err, &fault) {
 		return fault.Error()
 	}
-	s.log.Error("a job failed", "job", job.ID, "kind", string(job.Kind), "error", err)
+	s.db.Log.Error("a job failed", "job", job.ID, "kind", string(job.Kind), "error", err)
 	return "An internal error has occurred."
 }
 
 // beat renews the lease of a job, and tells how far it is.
 func (s *Store) beat(ctx context.Context, job *Job, done, total int) error {
-	return s.update(ctx, "", func(ctx context.Context, t *tx) error {
-		if err := t.holds(ctx, job); err != nil {
+	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
+		if err := holds(t, ctx, job); err != nil {
 			return err
 		}
-		_, err := t.exec(ctx, `UPDATE job SET beat_at = `+s.dialect.clock()+`, done = $2, total = $3 WHERE id = $1`, job.ID, done, total)
+		_, err := t.Exec(ctx, `UPDATE job SET beat_at = `+s.db.ClockSQL()+`, done = $2, total = $3 WHERE id = $1`, job.ID, done, total)
 		return err
 	})
 }
 
 // endJob writes how it ended, unless another worker has it.
 func (s *Store) endJob(ctx context.Context, job *Job) error {
-	return s.update(ctx, "", func(ctx context.Context, t *tx) error {
-		finished := store.Micros(t.now)
+	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
+		finished := store.Micros(t.Now)
 		if job.State == JobQueued {
 			finished = 0
 		}
-		_, err := t.exec(ctx, `
+		_, err := t.Exec(ctx, `
 			UPDATE job SET state = $3, result = $4, error = $5, done = $6, total = $7, finished_at = $8
 			WHERE id = $1 AND worker = $2 AND state = $9`,
 			job.ID, job.worker, string(job.State), string(job.Result), job.Error, job.Done, job.Total, finished, string(JobRunning))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // What may wait of jobs, those that run included.
@@ -17,20 +18,20 @@ const (
 
 // jobRoom is RATE_LIMITED when a job more, of so many units, is too much. Those
 // who ask at once ask one after the other, so that the bounds hold.
-func (t *tx) jobRoom(ctx context.Context, kind JobKind, units int) error {
-	if _, err := t.exec(ctx, `
+func jobRoom(t *db.Tx, ctx context.Context, kind JobKind, units int) error {
+	if _, err := t.Exec(ctx, `
 		INSERT INTO counter (name, value) VALUES ('jobs', 1)
 		ON CONFLICT (name) DO UPDATE SET value = counter.value + 1`); err != nil {
 		return err
 	}
 	var jobs, own, all int64
-	_, _, err := one(ctx, t.session, func(rows *sql.Rows) (none struct{}, err error) {
+	_, _, err := db.One(ctx, t.Session, func(rows *sql.Rows) (none struct{}, err error) {
 		return none, rows.Scan(&jobs, &own, &all)
 	}, `
 		SELECT CAST(COALESCE(SUM(CASE WHEN actor = $1 THEN 1 ELSE 0 END), 0) AS BIGINT),
 		       CAST(COALESCE(SUM(CASE WHEN actor = $1 AND kind = $2 THEN total - done ELSE 0 END), 0) AS BIGINT),
 		       CAST(COALESCE(SUM(CASE WHEN kind = $2 THEN total - done ELSE 0 END), 0) AS BIGINT)
-		FROM job WHERE finished_at = 0`, string(t.actor), string(JobGenerateCodes))
+		FROM job WHERE finished_at = 0`, string(t.Actor), string(JobGenerateCodes))
 	switch {
 	case err != nil:
 		return err

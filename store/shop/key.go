@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 	"portico/store/seal"
 )
 
@@ -45,30 +46,30 @@ func (s *Store) SigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*Signin
 }
 
 // SigningKeysVersion is another number once this server knows that the keys
-// changed, which takes pollEvery at most. It reads no database.
-func (s *Store) SigningKeysVersion() int64 { return s.topics.version(topicKeys).Load() }
+// changed, which takes PollEvery at most. It reads no database.
+func (s *Store) SigningKeysVersion() int64 { return s.db.TopicVersion(db.TopicKeys) }
 
 // TokensVersion is another number once this server knows that keys or clients
-// changed, which takes pollEvery at most: a token that was good may be so no
+// changed, which takes PollEvery at most: a token that was good may be so no
 // longer. It reads no database.
 func (s *Store) TokensVersion() int64 {
-	return s.SigningKeysVersion() + s.topics.version(topicClients).Load()
+	return s.SigningKeysVersion() + s.db.TopicVersion(db.TopicClients)
 }
 
 // createFirstSigningKey adds a key unless there is one by now.
 func (s *Store) createFirstSigningKey(ctx context.Context, sealer *seal.Sealer) error {
-	return s.update(ctx, keyActor, func(ctx context.Context, t *tx) error {
-		_, found, err := one(ctx, t.session, scalar[string], `SELECT id FROM signing_key LIMIT 1`)
+	return s.db.Update(ctx, keyActor, func(ctx context.Context, t *db.Tx) error {
+		_, found, err := db.One(ctx, t.Session, db.Scalar[string], `SELECT id FROM signing_key LIMIT 1`)
 		if err != nil || found {
 			return err
 		}
-		_, err = s.insertSigningKey(ctx, t, sealer, t.now)
+		_, err = s.insertSigningKey(ctx, t, sealer, t.Now)
 		return err
 	})
 }
 
 // insertSigningKey adds a key, which signs from a moment on.
-func (s *Store) insertSigningKey(ctx context.Context, t *tx, sealer *seal.Sealer, signs time.Time) (id string, err error) {
+func (s *Store) insertSigningKey(ctx context.Context, t *db.Tx, sealer *seal.Sealer, signs time.Time) (id string, err error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return "", err
@@ -78,20 +79,20 @@ func (s *Store) insertSigningKey(ctx context.Context, t *tx, sealer *seal.Sealer
 		return "", err
 	}
 	id = store.NewID()
-	if _, err := t.exec(ctx, `
+	if _, err := t.Exec(ctx, `
 		INSERT INTO signing_key (id, public, sealed, created_at, signs_at, made_by)
 		VALUES ($1, $2, $3, $4, $5, $6)`,
-		id, []byte(public), sealing.Seal(signingKeyField(id), private.Seed()), store.Micros(t.now), store.Micros(signs), string(t.actor)); err != nil {
+		id, []byte(public), sealing.Seal(signingKeyField(id), private.Seed()), store.Micros(t.Now), store.Micros(signs), string(t.Actor)); err != nil {
 		return "", err
 	}
-	return id, s.changed(ctx, t, topicKeys)
+	return id, s.db.Changed(ctx, t, db.TopicKeys)
 }
 
 // signingKeyField names a key's private half to the sealer.
 func signingKeyField(id string) string { return "signing_key/" + id }
 
 func (s *Store) readSigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
-	return collect(ctx, s.reader, func(rows *sql.Rows) (*SigningKey, error) {
+	return db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*SigningKey, error) {
 		return scanSigningKey(rows, sealer)
 	}, `SELECT id, public, sealed, created_at, signs_at FROM signing_key ORDER BY created_at DESC, id DESC`)
 }

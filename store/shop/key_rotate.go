@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 	"portico/store/seal"
 )
 
@@ -34,7 +35,7 @@ type SigningKeyState struct {
 // SigningKeyStates lists the signing keys, the newest first. It needs no
 // sealer.
 func (s *Store) SigningKeyStates(ctx context.Context) ([]*SigningKeyState, error) {
-	keys, err := collect(ctx, s.reader, func(rows *sql.Rows) (*SigningKeyState, error) {
+	keys, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*SigningKeyState, error) {
 		k := &SigningKeyState{}
 		var created, signs int64
 		err := rows.Scan(&k.ID, &created, &signs, &k.MadeBy)
@@ -44,10 +45,10 @@ func (s *Store) SigningKeyStates(ctx context.Context) ([]*SigningKeyState, error
 	var replaced time.Time // when a newer key began to sign, or will
 	signing := false
 	for _, k := range keys {
-		if !replaced.IsZero() && !replaced.After(s.now()) {
+		if !replaced.IsZero() && !replaced.After(s.db.Now()) {
 			k.KeptUntil = replaced.Add(signingKeyKept)
 		}
-		if k.Signs = !signing && !k.SignsAt.After(s.now()); k.Signs {
+		if k.Signs = !signing && !k.SignsAt.After(s.db.Now()); k.Signs {
 			signing = true
 		}
 		if replaced.IsZero() || k.SignsAt.Before(replaced) {
@@ -74,11 +75,11 @@ func (s *Store) RotateSigningKey(ctx context.Context, actor store.Actor, sealer 
 	if _, err := s.readSigningKeys(ctx, sealer); err != nil {
 		return "", err
 	}
-	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
-		if id, err = s.insertSigningKey(ctx, t, sealer, t.now.Add(delay)); err != nil || !endTokens {
+	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
+		if id, err = s.insertSigningKey(ctx, t, sealer, t.Now.Add(delay)); err != nil || !endTokens {
 			return err
 		}
-		_, err := t.exec(ctx, `DELETE FROM signing_key WHERE id <> $1`, id)
+		_, err := t.Exec(ctx, `DELETE FROM signing_key WHERE id <> $1`, id)
 		return err
 	})
 	if err != nil {
@@ -90,16 +91,16 @@ func (s *Store) RotateSigningKey(ctx context.Context, actor store.Actor, sealer 
 // sweepSigningKeys drops the keys whose tokens have all expired: those that a
 // newer one replaced long ago.
 func (s *Store) sweepSigningKeys(ctx context.Context, actor store.Actor) error {
-	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
-		n, err := t.exec(ctx, `
+	return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
+		n, err := t.Exec(ctx, `
 			DELETE FROM signing_key
 			WHERE EXISTS (
 			    SELECT 1 FROM signing_key AS newer
 			    WHERE (newer.created_at, newer.id) > (signing_key.created_at, signing_key.id)
-			      AND newer.signs_at <= $1)`, store.Micros(t.now.Add(-signingKeyKept)))
+			      AND newer.signs_at <= $1)`, store.Micros(t.Now.Add(-signingKeyKept)))
 		if err != nil || n == 0 {
 			return err
 		}
-		return s.changed(ctx, t, topicKeys)
+		return s.db.Changed(ctx, t, db.TopicKeys)
 	})
 }

@@ -19,16 +19,16 @@ func TestKindsAreWhole(t *testing.T) {
 	t.Parallel()
 	known, sources := map[string]bool{}, map[string]bool{}
 	for _, k := range kinds {
-		require.NotEmpty(t, k.name, "a kind has no name")
-		require.False(t, known[k.name], "%s stands in kinds twice", k.name)
-		require.NotNil(t, k.create, "%s cannot be read: it has no create", k.name)
-		require.NotNil(t, k.write, "%s cannot be imported: it has no write", k.name)
-		require.NotNil(t, k.export, "%s cannot be exported: it has no export", k.name)
-		require.True(t, k.after == "" || known[k.after], "%s comes after %s, which is no kind before it", k.name, k.after)
-		shape := reflect.TypeOf(k.create()).Elem()
+		require.NotEmpty(t, k.Name, "a kind has no name")
+		require.False(t, known[k.Name], "%s stands in kinds twice", k.Name)
+		require.NotNil(t, k.Create, "%s cannot be read: it has no create", k.Name)
+		require.NotNil(t, k.Write, "%s cannot be imported: it has no write", k.Name)
+		require.NotNil(t, k.Export, "%s cannot be exported: it has no export", k.Name)
+		require.True(t, k.After == "" || known[k.After], "%s comes after %s, which is no kind before it", k.Name, k.After)
+		shape := reflect.TypeOf(k.Create()).Elem()
 		member, has := shape.FieldByName("Type")
-		require.True(t, has && member.Tag.Get("json") == "type", "%s is read into %s, which has no member Type that is written as type", k.name, shape.Name())
-		known[k.name], sources[shape.Name()] = true, true
+		require.True(t, has && member.Tag.Get("json") == "type", "%s is read into %s, which has no member Type that is written as type", k.Name, shape.Name())
+		known[k.Name], sources[shape.Name()] = true, true
 	}
 	for _, file := range parsedPackage(t) {
 		ast.Inspect(file, func(node ast.Node) bool {
@@ -48,7 +48,7 @@ func TestKindsAreWhole(t *testing.T) {
 			case *ast.CallExpr:
 				if called, ok := node.Fun.(*ast.SelectorExpr); ok && called.Sel.Name == "refers" {
 					name := literal(t, node.Args[1])
-					require.True(t, kindOf(name).referred, "%s is referred to and not marked so: nobody would look for what is missing", name)
+					require.True(t, kindOf(name).Referred, "%s is referred to and not marked so: nobody would look for what is missing", name)
 				}
 			}
 			return true
@@ -83,7 +83,7 @@ func literal(t *testing.T, expression ast.Expr) string {
 // KindNames are the names of all kinds.
 func KindNames() (names []string) {
 	for _, k := range kinds {
-		names = append(names, k.name)
+		names = append(names, k.Name)
 	}
 	return names
 }

@@ -1,7 +1,9 @@
 package shop
 
+import "portico/store/authoring"
+
 // kinds are all there are, in the order of an export.
-var kinds = []kind{
+var kinds = []authoring.Kind{
 	settingsKind, fileKind, productKind,
 	hierarchyKind, nodeKind,
 	pricebookKind, priceKind, modifierKind,
@@ -12,11 +14,11 @@ var kinds = []kind{
 }
 
 // kindOf is a kind by its name; the zero kind for none.
-func kindOf(name string) kind {
+func kindOf(name string) authoring.Kind {
 	for i := range kinds {
-		if kinds[i].name == name {
+		if kinds[i].Name == name {
 			return kinds[i]
 		}
 	}
-	return kind{}
+	return authoring.Kind{}
 }

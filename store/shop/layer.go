@@ -5,6 +5,8 @@ import (
 	"sort"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // A view of a delta reads two layers as one: the delta's own, and that of its
@@ -45,15 +47,15 @@ func (r *Release) holder(ordinal int) int64 {
 const listDead = "dead"
 
 // dead are the ordinals of the lower layer that do not count, in order.
-func (v *View) dead(ctx context.Context) (ordinals, error) {
+func (v *View) dead(ctx context.Context) (index.Ordinals, error) {
 	if v.Release.BaseID == 0 {
 		return nil, nil
 	}
-	key := cacheKey{release: v.Release.identity(), kind: cachedChunk, name: listDead}
-	if kept, ok := cached[ordinals](v.cache, key); ok {
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedChunk, Name: listDead}
+	if kept, ok := db.Cached[index.Ordinals](v.cache, key); ok {
 		return kept, nil
 	}
-	body, found, err := one(ctx, v.store.reader, scalar[[]byte], `
+	body, found, err := db.One(ctx, v.store.db.Reader, db.Scalar[[]byte], `
 		SELECT body FROM release_chunk WHERE release_id = $1 AND list = $2 AND sort = '' AND chunk = 0`, v.Release.ID, listDead)
 	if err != nil {
 		return nil, err
@@ -61,17 +63,17 @@ func (v *View) dead(ctx context.Context) (ordinals, error) {
 	if !found {
 		return nil, errReleaseGone
 	}
-	list := unpackOrdinals(body)
-	v.cache.keep(key, list)
+	list := index.UnpackOrdinals(body)
+	v.cache.Keep(key, list)
 	return list, nil
 }
 
 // without drops the ordinals of a sorted list from another.
-func (o ordinals) without(dropped ordinals) ordinals {
+func without(o index.Ordinals, dropped index.Ordinals) index.Ordinals {
 	if len(dropped) == 0 {
 		return o
 	}
-	left := make(ordinals, 0, len(o))
+	left := make(index.Ordinals, 0, len(o))
 	for _, place := range o {
 		for len(dropped) > 0 && dropped[0] < place {
 			dropped = dropped[1:]
@@ -85,7 +87,7 @@ func (o ordinals) without(dropped ordinals) ordinals {
 
 // byUpdate puts sorted ordinals in the order of the last update: each layer
 // is in that order by itself.
-func (v *View) byUpdate(ctx context.Context, sorted ordinals) (ordinals, error) {
+func (v *View) byUpdate(ctx context.Context, sorted index.Ordinals) (index.Ordinals, error) {
 	cut := sort.Search(len(sorted), func(i int) bool { return int(sorted[i]) >= v.Release.firstOrdinal })
 	below, own := sorted[:cut], sorted[cut:]
 	if len(below) == 0 || len(own) == 0 {
@@ -99,7 +101,7 @@ func (v *View) byUpdate(ctx context.Context, sorted ordinals) (ordinals, error) 
 	if err != nil {
 		return nil, err
 	}
-	merged := make(ordinals, 0, len(sorted))
+	merged := make(index.Ordinals, 0, len(sorted))
 	for len(below) > 0 && len(own) > 0 {
 		next := &below
 		if u, b := updated.at(own[0]), updated.at(below[0]); u > b || u == b && ids.at(own[0]) < ids.at(below[0]) {

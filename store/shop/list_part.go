@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"portico/store"
+	"portico/store/index"
 )
 
 // listParts say how long each part of a delta's list is in one of its orders,
@@ -45,8 +46,8 @@ func (p listParts) at(position int) int {
 
 // read reads the parts from first to last; lists are the delta's own and the
 // base's.
-func (p listParts) read(ctx context.Context, v *View, lists []keptList, by store.SortBy, first, last int) ([]ordinals, error) {
-	parts := make([]ordinals, last-first+1)
+func (p listParts) read(ctx context.Context, v *View, lists []keptList, by store.SortBy, first, last int) ([]index.Ordinals, error) {
+	parts := make([]index.Ordinals, last-first+1)
 	for i, list := range lists {
 		var numbers []int
 		for n := first; n <= last; n++ {
@@ -58,7 +59,7 @@ func (p listParts) read(ctx context.Context, v *View, lists []keptList, by store
 			continue
 		}
 		low, high := numbers[0], numbers[len(numbers)-1]
-		found, err := chunksOf(ctx, v, []keptList{list}, by, low, high, unpackOrdinals)
+		found, err := chunksOf(ctx, v, []keptList{list}, by, low, high, index.UnpackOrdinals)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +79,7 @@ var storedOrders = []store.SortBy{store.SortDefault, store.SortID, store.SortCre
 func packParts(parts map[store.SortBy]listParts) (body []byte) {
 	for _, by := range storedOrders {
 		body = binary.LittleEndian.AppendUint32(body, uint32(len(parts[by])))
-		body = append(body, packOrdinals(parts[by])...)
+		body = append(body, index.PackOrdinals(parts[by])...)
 	}
 	return body
 }
@@ -87,7 +88,7 @@ func unpackParts(body []byte) map[store.SortBy]listParts {
 	if len(body) == 0 {
 		return nil
 	}
-	all := listParts(unpackOrdinals(body))
+	all := listParts(index.UnpackOrdinals(body))
 	parts := map[store.SortBy]listParts{}
 	for _, by := range storedOrders {
 		n := all[0]
@@ -137,7 +138,7 @@ func (l *listWriter) patched(ctx context.Context, base *arrangement, by store.So
 		is := applied(patches[:n], start, was)
 		patches = patches[n:]
 		if parts[number] = newPart(len(is), len(is) > 0); len(is) > 0 {
-			row := []any{l.release.ID, base.list, string(by), number, packOrdinals(is)}
+			row := []any{l.release.ID, base.list, string(by), number, index.PackOrdinals(is)}
 			l.chunks, l.size = append(l.chunks, row), l.size+chunkRowSize(row)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"golang.org/x/text/language"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // moneyFormat writes amounts of a view's currency the way its locale does: each
@@ -12,20 +13,20 @@ import (
 type moneyFormat struct {
 	currency string
 	locale   language.Tag
-	cache    *cache
-	key      cacheKey
+	cache    *db.Cache
+	key      db.CacheKey
 }
 
 func (v *View) moneyFormat() moneyFormat {
-	return moneyFormat{v.Currency, v.Locale, v.cache, cacheKey{kind: cachedMoney, name: v.name}}
+	return moneyFormat{v.Currency, v.Locale, v.cache, db.CacheKey{Kind: cachedMoney, Name: v.name}}
 }
 
 func (f moneyFormat) of(minor int64) *store.Money {
-	f.key.number = int(minor)
-	if kept, ok := cached[*store.Money](f.cache, f.key); ok {
+	f.key.Number = int(minor)
+	if kept, ok := db.Cached[*store.Money](f.cache, f.key); ok {
 		return kept
 	}
 	m := store.NewMoney(minor, f.currency, f.locale)
-	f.cache.keep(f.key, m)
+	f.cache.Keep(f.key, m)
 	return m
 }

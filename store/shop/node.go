@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/language"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // NodeKind tells a hierarchy from a node within one.
@@ -126,11 +127,11 @@ func (v *View) tree(ctx context.Context) (*tree, error) {
 }
 
 func (v *View) readTree(ctx context.Context) (*tree, error) {
-	key := cacheKey{release: v.Release.identity(), kind: cachedTree}
-	if kept, ok := cached[*tree](v.cache, key); ok {
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedTree}
+	if kept, ok := db.Cached[*tree](v.cache, key); ok {
 		return kept, nil
 	}
-	nodes, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (*CatalogNode, error) {
+	nodes, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (*CatalogNode, error) {
 		n := &CatalogNode{PublishedAt: v.Release.PublishedAt, Language: v.Release.Locale}
 		var updated int64
 		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &updated)
@@ -143,7 +144,7 @@ func (v *View) readTree(ctx context.Context) (*tree, error) {
 		return nil, err
 	}
 	t := newTree(nodes)
-	v.cache.keep(key, t)
+	v.cache.Keep(key, t)
 	return t, nil
 }
 

@@ -6,31 +6,33 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
-var hierarchyKind = kind{
-	name: "hierarchy", create: func() source { return &hierarchySource{} },
-	write: hierarchyTable.writeInOrder, export: bodies("hierarchy", "sequence", "id"),
-	published: true, referred: true,
+var hierarchyKind = authoring.Kind{
+	Name: "hierarchy", Create: func() authoring.Source { return &hierarchySource{} },
+	Write: hierarchyTable.WriteInOrder, Export: authoring.Bodies("hierarchy", "sequence", "id"),
+	Published: true, Referred: true,
 }
 
 // nodeKind is written with what is attached to it, but by mutations, which
 // attach products apart.
-var nodeKind = kind{
-	name: "node", create: func() source { return &nodeSource{} },
-	write: (*importWriter).nodes, export: (*exporter).nodes,
-	author: nodeTable.writeInOrder, published: true, referred: true,
+var nodeKind = authoring.Kind{
+	Name: "node", Create: func() authoring.Source { return &nodeSource{} },
+	Write: writeNodes, Export: exportNodes,
+	Author: nodeTable.WriteInOrder, Published: true, Referred: true,
 }
 
-// nodes writes nodes and what is attached to them.
-func (w *importWriter) nodes(ctx context.Context, sources []source) (changed int, err error) {
+// writeNodes writes nodes and what is attached to them.
+func writeNodes(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (changed int, err error) {
 	for _, resource := range sources {
 		node := resource.(*nodeSource)
-		written, err := nodeTable.writeInOrder(w, ctx, []source{node})
+		written, err := nodeTable.WriteInOrder(w, ctx, []authoring.Source{node})
 		if err != nil {
 			return 0, err
 		}
-		attached, err := w.attach(ctx, node.ID, node.productIDs())
+		attached, err := attach(w, ctx, node.ID, node.productIDs())
 		if err != nil {
 			return 0, err
 		}
@@ -43,8 +45,8 @@ func (w *importWriter) nodes(ctx context.Context, sources []source) (changed int
 
 // attach makes the products the node's, in this order. Attachments that stay
 // keep their place in time, unless the order among them is another.
-func (w *importWriter) attach(ctx context.Context, nodeID string, productIDs []string) (changed bool, err error) {
-	had, err := collect(ctx, w.session, scalar[string],
+func attach(w *authoring.Writer, ctx context.Context, nodeID string, productIDs []string) (changed bool, err error) {
+	had, err := db.Collect(ctx, w.Session, db.Scalar[string],
 		`SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached, product_id`, nodeID)
 	if err != nil || slices.Equal(had, productIDs) {
 		return false, err
@@ -64,11 +66,11 @@ func (w *importWriter) attach(ctx context.Context, nodeID string, productIDs []s
 	if len(stay) > len(productIDs) || !slices.Equal(stay, productIDs[:len(stay)]) {
 		stay, leave = nil, had
 	}
-	if err := w.detach(ctx, nodeID, leave); err != nil {
+	if err := detach(w, ctx, nodeID, leave); err != nil {
 		return false, err
 	}
 	fresh := productIDs[len(stay):]
-	attached, err := w.sequence(ctx, len(fresh))
+	attached, err := w.Sequence(ctx, len(fresh))
 	if err != nil {
 		return false, err
 	}
@@ -76,54 +78,56 @@ func (w *importWriter) attach(ctx context.Context, nodeID string, productIDs []s
 	for i, id := range fresh {
 		rows[i] = []any{nodeID, attached + int64(i), id}
 	}
-	w.touch("product", fresh...)
-	return true, w.insertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
+	w.Touch("product", fresh...)
+	return true, w.InsertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
 }
 
-func (w *importWriter) detach(ctx context.Context, nodeID string, productIDs []string) error {
-	w.touch("product", productIDs...)
+func detach(w *authoring.Writer, ctx context.Context, nodeID string, productIDs []string) error {
+	w.Touch("product", productIDs...)
 	return store.Chunked(productIDs, 512, func(ids []string) error {
-		list, args := in([]any{nodeID}, ids)
-		_, err := w.exec(ctx, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN (`+list+`)`, args...)
+		list, args := db.In([]any{nodeID}, ids)
+		_, err := w.Exec(ctx, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN (`+list+`)`, args...)
 		return err
 	})
 }
 
-var hierarchyTable = sourceTable{
-	name: "hierarchy", columns: []string{"id", "sequence", "updated_at", "body"},
-	row: func(r source, t *tx) []any { return []any{r.key(), nil, store.Micros(t.now), store.Encode(r)} },
-}
-
-var nodeTable = sourceTable{
-	name: "node", columns: []string{"id", "sequence", "hierarchy_id", "updated_at", "body"},
-	row: func(r source, t *tx) []any {
-		n := *r.(*nodeSource)
-		n.Relationships.Products = nil // kept in node_product
-		return []any{n.ID, nil, n.Relationships.Hierarchy.id(), store.Micros(t.now), store.Encode(&n)}
+var hierarchyTable = authoring.Table{
+	Name: "hierarchy", Columns: []string{"id", "sequence", "updated_at", "body"},
+	Row: func(r authoring.Source, t *db.Tx) []any {
+		return []any{r.Key(), nil, store.Micros(t.Now), store.Encode(r)}
 	},
 }
 
-// nodes exports nodes with what is attached to them.
-func (e *exporter) nodes(ctx context.Context) error {
+var nodeTable = authoring.Table{
+	Name: "node", Columns: []string{"id", "sequence", "hierarchy_id", "updated_at", "body"},
+	Row: func(r authoring.Source, t *db.Tx) []any {
+		n := *r.(*nodeSource)
+		n.Relationships.Products = nil // kept in node_product
+		return []any{n.ID, nil, n.Relationships.Hierarchy.ID(), store.Micros(t.Now), store.Encode(&n)}
+	},
+}
+
+// exportNodes exports nodes with what is attached to them.
+func exportNodes(e *authoring.Exporter, ctx context.Context) error {
 	key := []string{"sequence", "id"}
-	return pages(ctx, e.in, "node", "sequence, id, body", key, keyedBody(2), func(bodies [][]byte) error {
+	return db.Pages(ctx, e.In, "node", "sequence, id, body", key, authoring.KeyedBody(2), func(bodies [][]byte) error {
 		for _, body := range bodies {
 			var node nodeSource
 			if err := json.Unmarshal(body, &node); err != nil {
 				return err
 			}
-			ids, err := collect(ctx, e.in, scalar[string],
+			ids, err := db.Collect(ctx, e.In, db.Scalar[string],
 				`SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached, product_id`, node.ID)
 			if err != nil {
 				return err
 			}
 			if len(ids) > 0 {
-				node.Relationships.Products = &linksSource{}
+				node.Relationships.Products = &authoring.LinksSource{}
 				for _, id := range ids {
-					node.Relationships.Products.Data = append(node.Relationships.Products.Data, refSource{"product", id})
+					node.Relationships.Products.Data = append(node.Relationships.Products.Data, authoring.RefSource{Type: "product", ID: id})
 				}
 			}
-			if err := e.line(store.Encode(&node)); err != nil {
+			if err := e.Line(store.Encode(&node)); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // MaxAttached bounds the products that one call attaches or detaches.
@@ -16,20 +18,20 @@ const MaxAttached = 1000
 // attached keep their place. NOT_FOUND for an unknown node; UNPROCESSABLE
 // names each product that there is not, and a list out of bounds.
 func (s *Store) AttachProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
-	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *importWriter, _ *nodeSource) error {
-		known, err := w.existing(ctx, "product", store.IDsOnly(productIDs))
+	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *authoring.Writer, _ *nodeSource) error {
+		known, err := w.Existing(ctx, "product", store.IDsOnly(productIDs))
 		if err != nil {
 			return err
 		}
 		if err := store.RefusedRows(eachProduct(productIDs, func(id string) bool { return known[id] }, "names no product: %q")); err != nil {
 			return err
 		}
-		attached, err := w.attached(ctx, id, productIDs)
+		attached, err := attached(w, ctx, id, productIDs)
 		if err != nil {
 			return err
 		}
 		fresh := slices.DeleteFunc(store.Unique(productIDs), func(id string) bool { return attached[id] })
-		place, err := w.sequence(ctx, len(fresh))
+		place, err := w.Sequence(ctx, len(fresh))
 		if err != nil {
 			return err
 		}
@@ -37,8 +39,8 @@ func (s *Store) AttachProducts(ctx context.Context, actor store.Actor, id string
 		for i, product := range fresh {
 			rows[i] = []any{id, place + int64(i), product}
 		}
-		w.touch("product", fresh...)
-		return w.insertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
+		w.Touch("product", fresh...)
+		return w.InsertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
 	})
 }
 
@@ -46,10 +48,10 @@ func (s *Store) AttachProducts(ctx context.Context, actor store.Actor, id string
 // that are not attached are passed over. NOT_FOUND for an unknown node;
 // UNPROCESSABLE for a list out of bounds.
 func (s *Store) DetachProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
-	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *importWriter, source *nodeSource) error {
+	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *authoring.Writer, source *nodeSource) error {
 		curated := &source.Attributes.CuratedProducts
 		*curated = slices.DeleteFunc(*curated, func(id string) bool { return slices.Contains(productIDs, id) })
-		return w.detach(ctx, id, store.IDsOnly(productIDs))
+		return detach(w, ctx, id, store.IDsOnly(productIDs))
 	})
 }
 
@@ -57,12 +59,12 @@ func (s *Store) DetachProducts(ctx context.Context, actor store.Actor, id string
 // most MaxCurated, each attached to it. NOT_FOUND for an unknown node;
 // UNPROCESSABLE names each product that is not attached, or there twice.
 func (s *Store) CurateProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
-	return s.changeNode(ctx, actor, id, func(ctx context.Context, w *importWriter, source *nodeSource) error {
+	return s.changeNode(ctx, actor, id, func(ctx context.Context, w *authoring.Writer, source *nodeSource) error {
 		source.Attributes.CuratedProducts = productIDs
 		if len(productIDs) > MaxCurated {
 			return nil // which the check of the node says
 		}
-		attached, err := w.attached(ctx, id, productIDs)
+		attached, err := attached(w, ctx, id, productIDs)
 		if err != nil {
 			return err
 		}
@@ -79,7 +81,7 @@ func (s *Store) CurateProducts(ctx context.Context, actor store.Actor, id string
 
 // changeAttached holds a list of products against its bounds, and changes the
 // node by it.
-func (s *Store) changeAttached(ctx context.Context, actor store.Actor, id string, productIDs []string, change func(context.Context, *importWriter, *nodeSource) error) (*AuthoredNode, error) {
+func (s *Store) changeAttached(ctx context.Context, actor store.Actor, id string, productIDs []string, change func(context.Context, *authoring.Writer, *nodeSource) error) (*AuthoredNode, error) {
 	if len(productIDs) == 0 || len(productIDs) > MaxAttached {
 		return nil, store.Unprocessablef([]string{"productIds"}, "must hold between 1 and %d products, not %d", MaxAttached, len(productIDs))
 	}
@@ -97,11 +99,11 @@ func eachProduct(ids []string, good func(id string) bool, format string) (faults
 }
 
 // attached tells which of some products are attached to a node.
-func (w *importWriter) attached(ctx context.Context, nodeID string, productIDs []string) (map[string]bool, error) {
+func attached(w *authoring.Writer, ctx context.Context, nodeID string, productIDs []string) (map[string]bool, error) {
 	attached := map[string]bool{}
 	err := store.Chunked(store.IDsOnly(productIDs), 512, func(ids []string) error {
-		places, args := in([]any{nodeID}, ids)
-		found, err := collect(ctx, w.session, scalar[string],
+		places, args := db.In([]any{nodeID}, ids)
+		found, err := db.Collect(ctx, w.Session, db.Scalar[string],
 			`SELECT product_id FROM node_product WHERE node_id = $1 AND product_id IN (`+places+`)`, args...)
 		for _, id := range found {
 			attached[id] = true
@@ -116,8 +118,8 @@ func (w *importWriter) attached(ctx context.Context, nodeID string, productIDs [
 func (s *Store) AttachedCounts(ctx context.Context, nodeIDs []string) (map[string]int, error) {
 	counts := make(map[string]int, len(nodeIDs))
 	err := store.Chunked(store.IDsOnly(nodeIDs), 512, func(ids []string) error {
-		places, args := in(nil, ids)
-		_, err := collect(ctx, s.reader, func(rows *sql.Rows) (none struct{}, err error) {
+		places, args := db.In(nil, ids)
+		_, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 			var id string
 			var n int
 			err = rows.Scan(&id, &n)
@@ -134,8 +136,8 @@ func (s *Store) AttachedCounts(ctx context.Context, nodeIDs []string) (map[strin
 func (s *Store) AttachedProducts(ctx context.Context, nodeIDs []string, limit, offset int) (map[string][]string, error) {
 	attached := make(map[string][]string, len(nodeIDs))
 	err := store.Chunked(store.IDsOnly(nodeIDs), 512, func(ids []string) error {
-		places, args := in([]any{offset, offset + limit}, ids)
-		_, err := collect(ctx, s.reader, func(rows *sql.Rows) (none struct{}, err error) {
+		places, args := db.In([]any{offset, offset + limit}, ids)
+		_, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 			var node, product string
 			err = rows.Scan(&node, &product)
 			attached[node] = append(attached[node], product)

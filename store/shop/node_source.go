@@ -1,6 +1,9 @@
 package shop
 
-import "portico/store"
+import (
+	"portico/store"
+	"portico/store/authoring"
+)
 
 // hierarchySource is a tree of nodes, as authored.
 type hierarchySource struct {
@@ -26,48 +29,48 @@ type nodeAttributes struct {
 }
 
 type nodeRelationships struct {
-	Hierarchy *linkSource  `json:"hierarchy,omitempty"`
-	Parent    *linkSource  `json:"parent,omitempty"`
-	Products  *linksSource `json:"products,omitempty"`
+	Hierarchy *authoring.LinkSource  `json:"hierarchy,omitempty"`
+	Parent    *authoring.LinkSource  `json:"parent,omitempty"`
+	Products  *authoring.LinksSource `json:"products,omitempty"`
 }
 
 // MaxCurated bounds the curated products of a node.
 const MaxCurated = 20
 
-func (h *hierarchySource) key() string { return h.ID }
+func (h *hierarchySource) Key() string { return h.ID }
 
-func (h *hierarchySource) check(f *faults) {
-	f.id("id", &h.ID)
+func (h *hierarchySource) Check(f *authoring.Faults) {
+	f.ID("id", &h.ID)
 	h.Attributes.check(f)
 	if len(h.Attributes.CuratedProducts) > 0 {
-		f.add("attributes.curated_products", "belong to nodes, not to a hierarchy")
+		f.Add("attributes.curated_products", "belong to nodes, not to a hierarchy")
 	}
 }
 
-func (n *nodeSource) key() string { return n.ID }
+func (n *nodeSource) Key() string { return n.ID }
 
-func (n *nodeSource) check(f *faults) {
-	f.id("id", &n.ID)
+func (n *nodeSource) Check(f *authoring.Faults) {
+	f.ID("id", &n.ID)
 	n.Attributes.check(f)
 	r := &n.Relationships
 	if r.Hierarchy == nil || r.Hierarchy.Data == nil {
-		f.add("relationships.hierarchy", "is required")
+		f.Add("relationships.hierarchy", "is required")
 	} else {
-		f.refers("relationships.hierarchy.data.id", "hierarchy", &r.Hierarchy.Data.ID)
+		f.Refers("relationships.hierarchy.data.id", "hierarchy", &r.Hierarchy.Data.ID)
 	}
 	if r.Parent != nil && r.Parent.Data != nil {
-		f.refers("relationships.parent.data.id", "node", &r.Parent.Data.ID)
+		f.Refers("relationships.parent.data.id", "node", &r.Parent.Data.ID)
 	}
-	f.links("relationships.products", r.Products)
+	f.Links("relationships.products", r.Products)
 }
 
-func (a *nodeAttributes) check(f *faults) {
-	f.required("attributes.name", a.Name, maxName)
-	f.text("attributes.slug", a.Slug, maxName)
-	f.text("attributes.description", a.Description, maxDescription)
-	f.ids("attributes.curated_products", a.CuratedProducts)
+func (a *nodeAttributes) check(f *authoring.Faults) {
+	f.Required("attributes.name", a.Name, authoring.MaxName)
+	f.Text("attributes.slug", a.Slug, authoring.MaxName)
+	f.Text("attributes.description", a.Description, authoring.MaxDescription)
+	f.IDs("attributes.curated_products", a.CuratedProducts)
 	if len(a.CuratedProducts) > MaxCurated {
-		f.add("attributes.curated_products", "must be at most %d products, not %d", MaxCurated, len(a.CuratedProducts))
+		f.Add("attributes.curated_products", "must be at most %d products, not %d", MaxCurated, len(a.CuratedProducts))
 	}
 }
 

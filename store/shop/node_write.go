@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // AuthoredNode is a node as authored. Shoppers see it in the catalogs that
@@ -38,57 +40,57 @@ func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 	if err := json.Unmarshal(body, source); err != nil {
 		return nil, err
 	}
-	a, hierarchy := &source.Attributes, source.Relationships.Hierarchy.id()
-	return &AuthoredNode{ID: source.ID, HierarchyID: hierarchy, ParentID: cmp.Or(source.Relationships.Parent.id(), hierarchy),
+	a, hierarchy := &source.Attributes, source.Relationships.Hierarchy.ID()
+	return &AuthoredNode{ID: source.ID, HierarchyID: hierarchy, ParentID: cmp.Or(source.Relationships.Parent.ID(), hierarchy),
 		Name: a.Name, Slug: a.Slug, Description: a.Description, CuratedProductIDs: a.CuratedProducts, UpdatedAt: store.FromMicros(updated)}, nil
 }
 
 // AuthoredNode returns a node as authored; NOT_FOUND when there is none.
 func (s *Store) AuthoredNode(ctx context.Context, id string) (*AuthoredNode, error) {
-	return authored(ctx, s.reader, nodeList, "node", id)
+	return authoring.Authored(ctx, s.db.Reader, nodeList, "node", id)
 }
 
 // AuthoredNodesByID returns several nodes; an unknown one is left out.
 func (s *Store) AuthoredNodesByID(ctx context.Context, ids []string) (map[string]*AuthoredNode, error) {
-	return authoredByID(ctx, s.reader, nodeList, ids)
+	return authoring.AuthoredByID(ctx, s.db.Reader, nodeList, ids)
 }
 
 // AuthoredNodes lists all nodes of a hierarchy by id; none when there is no
 // such hierarchy.
 func (s *Store) AuthoredNodes(ctx context.Context, hierarchyID string, page store.Page) (*store.Slice[*AuthoredNode], error) {
 	of := nodeList
-	of.within = []within{{"hierarchy_id = ?", []any{hierarchyID}}}
-	return list(ctx, s, of, store.ListQuery{Page: page})
+	of.Within = []db.Within{{Clause: "hierarchy_id = ?", Values: []any{hierarchyID}}}
+	return db.List(ctx, s.db, of, store.ListQuery{Page: page})
 }
 
-var nodeList = listing[*AuthoredNode]{
-	name: "node", columns: `id, updated_at, body`, table: "node", id: "id", scan: scanNode,
-	key: func(n *AuthoredNode, _ store.Sort) []any { return []any{n.ID} },
+var nodeList = db.Listing[*AuthoredNode]{
+	Name: "node", Columns: `id, updated_at, body`, Table: "node", ID: "id", Scan: scanNode,
+	Key: func(n *AuthoredNode, _ store.Sort) []any { return []any{n.ID} },
 }
 
 // CreateNode makes a node below another one or a hierarchy; an empty id is a
 // new one. INVALID names each member that is wrong; UNPROCESSABLE when there
 // is nothing of the parent's id, or the id is taken.
 func (s *Store) CreateNode(ctx context.Context, actor store.Actor, id, parentID string, change NodeChange) (*AuthoredNode, error) {
-	return authorRow(ctx, s, actor, nodeList, "node", &id, func(ctx context.Context, w *importWriter) error {
-		source := &nodeSource{Type: "node", ID: orNewID(&id)}
+	return authorRow(ctx, s, actor, nodeList, "node", &id, func(ctx context.Context, w *authoring.Writer) error {
+		source := &nodeSource{Type: "node", ID: authoring.OrNewID(&id)}
 		change.apply(&source.Attributes)
-		hierarchy, err := w.hierarchyOf(ctx, parentID)
+		hierarchy, err := hierarchyOf(w, ctx, parentID)
 		if err != nil {
 			return err
 		}
 		source.hang(hierarchy, parentID)
-		if err := w.freeIn(ctx, "hierarchy", id); err != nil {
+		if err := freeIn(w, ctx, "hierarchy", id); err != nil {
 			return err
 		}
-		return w.create(ctx, nodeKind, source)
+		return w.Create(ctx, nodeKind, source)
 	})
 }
 
 // UpdateNode changes a node, but for its place and its products. NOT_FOUND
 // when there is none; INVALID names each member that is wrong.
 func (s *Store) UpdateNode(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredNode, error) {
-	return s.changeNode(ctx, actor, id, func(_ context.Context, _ *importWriter, source *nodeSource) error {
+	return s.changeNode(ctx, actor, id, func(_ context.Context, _ *authoring.Writer, source *nodeSource) error {
 		change.apply(&source.Attributes)
 		return nil
 	})
@@ -99,16 +101,16 @@ func (s *Store) UpdateNode(ctx context.Context, actor store.Actor, id string, ch
 // when there is nothing of the parent's id, when that is in another hierarchy,
 // or when it is the node itself or below it.
 func (s *Store) MoveNode(ctx context.Context, actor store.Actor, id, parentID string) (*AuthoredNode, error) {
-	return s.changeNode(ctx, actor, id, func(ctx context.Context, w *importWriter, source *nodeSource) error {
-		own := source.Relationships.Hierarchy.id()
-		hierarchy, err := w.hierarchyOf(ctx, parentID)
+	return s.changeNode(ctx, actor, id, func(ctx context.Context, w *authoring.Writer, source *nodeSource) error {
+		own := source.Relationships.Hierarchy.ID()
+		hierarchy, err := hierarchyOf(w, ctx, parentID)
 		if err != nil {
 			return err
 		}
 		if hierarchy != own {
 			return store.Unprocessablef([]string{"parentId"}, "must be in the node's own hierarchy, %s; %q is in %s", own, parentID, hierarchy)
 		}
-		parents, err := w.parents(ctx, own)
+		parents, err := parents(w, ctx, own)
 		if err != nil {
 			return err
 		}
@@ -126,12 +128,12 @@ func (s *Store) MoveNode(ctx context.Context, actor store.Actor, id, parentID st
 // NOT_FOUND when there is none; UNPROCESSABLE as long as there are nodes below
 // it.
 func (s *Store) DeleteNode(ctx context.Context, actor store.Actor, id string) error {
-	return s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
+	return s.author(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		source := &nodeSource{}
-		if err := w.read(ctx, "node", "node", id, source); err != nil {
+		if err := w.Read(ctx, "node", "node", id, source); err != nil {
 			return err
 		}
-		parents, err := w.parents(ctx, source.Relationships.Hierarchy.id())
+		parents, err := parents(w, ctx, source.Relationships.Hierarchy.ID())
 		if err != nil {
 			return err
 		}
@@ -143,47 +145,47 @@ func (s *Store) DeleteNode(ctx context.Context, actor store.Actor, id string) er
 		}
 		if len(below) > 0 {
 			slices.Sort(below)
-			return store.Unprocessablef([]string{"id"}, "has the nodes %s below it; delete or move them first", some(below))
+			return store.Unprocessablef([]string{"id"}, "has the nodes %s below it; delete or move them first", authoring.Some(below))
 		}
-		detached, err := collect(ctx, w.session, scalar[string], `DELETE FROM node_product WHERE node_id = $1 RETURNING product_id`, id)
+		detached, err := db.Collect(ctx, w.Session, db.Scalar[string], `DELETE FROM node_product WHERE node_id = $1 RETURNING product_id`, id)
 		if err != nil {
 			return err
 		}
-		w.touch("product", detached...)
-		return w.remove(ctx, "node", "node", id)
+		w.Touch("product", detached...)
+		return w.Remove(ctx, "node", "node", id)
 	})
 }
 
 // changeNode reads a node, has it changed, and writes it.
-func (s *Store) changeNode(ctx context.Context, actor store.Actor, id string, change func(context.Context, *importWriter, *nodeSource) error) (*AuthoredNode, error) {
-	return authorRow(ctx, s, actor, nodeList, "node", &id, func(ctx context.Context, w *importWriter) error {
+func (s *Store) changeNode(ctx context.Context, actor store.Actor, id string, change func(context.Context, *authoring.Writer, *nodeSource) error) (*AuthoredNode, error) {
+	return authorRow(ctx, s, actor, nodeList, "node", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &nodeSource{}
-		if err := w.read(ctx, "node", "node", id, source); err != nil {
+		if err := w.Read(ctx, "node", "node", id, source); err != nil {
 			return err
 		}
 		if err := change(ctx, w, source); err != nil {
 			return err
 		}
-		return w.replace(ctx, nodeKind, source)
+		return w.Replace(ctx, nodeKind, source)
 	})
 }
 
 // hang puts a node below a parent, which may be the hierarchy.
 func (n *nodeSource) hang(hierarchyID, parentID string) {
-	n.Relationships.Hierarchy = &linkSource{&refSource{"hierarchy", hierarchyID}}
+	n.Relationships.Hierarchy = &authoring.LinkSource{Data: &authoring.RefSource{Type: "hierarchy", ID: hierarchyID}}
 	n.Relationships.Parent = nil
 	if parentID != hierarchyID {
-		n.Relationships.Parent = &linkSource{&refSource{"node", parentID}}
+		n.Relationships.Parent = &authoring.LinkSource{Data: &authoring.RefSource{Type: "node", ID: parentID}}
 	}
 }
 
 // hierarchyOf is the hierarchy of a parent: itself, or its own.
-func (w *importWriter) hierarchyOf(ctx context.Context, parentID string) (string, error) {
+func hierarchyOf(w *authoring.Writer, ctx context.Context, parentID string) (string, error) {
 	none := store.Unprocessablef([]string{"parentId"}, "names no node and no hierarchy: %q", store.Short(parentID))
 	if !store.IsID(parentID) {
 		return "", none
 	}
-	id, found, err := one(ctx, w.session, scalar[string], `
+	id, found, err := db.One(ctx, w.Session, db.Scalar[string], `
 		SELECT id FROM hierarchy WHERE id = $1
 		UNION ALL
 		SELECT hierarchy_id FROM node WHERE id = $1`, parentID)
@@ -195,16 +197,16 @@ func (w *importWriter) hierarchyOf(ctx context.Context, parentID string) (string
 
 // parents are the nodes of a hierarchy with the node above each; empty right
 // below the hierarchy.
-func (w *importWriter) parents(ctx context.Context, hierarchyID string) (map[string]string, error) {
+func parents(w *authoring.Writer, ctx context.Context, hierarchyID string) (map[string]string, error) {
 	parents := map[string]string{}
-	_, err := collect(ctx, w.session, func(rows *sql.Rows) (none struct{}, err error) {
+	_, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
 		var body []byte
 		var node nodeSource
 		if err := rows.Scan(&body); err != nil {
 			return none, err
 		}
 		err = json.Unmarshal(body, &node)
-		parents[node.ID] = node.Relationships.Parent.id()
+		parents[node.ID] = node.Relationships.Parent.ID()
 		return none, err
 	}, `SELECT body FROM node WHERE hierarchy_id = $1 ORDER BY id`, hierarchyID)
 	return parents, err

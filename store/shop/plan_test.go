@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -75,7 +76,7 @@ func TestNoPageOfAPublicationSortsAllThePages(t *testing.T) {
 			t.Skip("PostgreSQL plans by how many rows there are, and has the same indexes")
 		}
 		db := e.SQL(t)
-		ctx, counter := shop.CountStatements(t.Context())
+		ctx, counter := store.CountStatements(t.Context())
 		for _, whole := range []bool{false, true, true} {
 			s := e.Open(t, func(config *shop.Config) { config.WholeReleases = whole })
 			_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) {

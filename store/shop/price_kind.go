@@ -5,47 +5,49 @@ import (
 	"database/sql"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
-var pricebookKind = kind{
-	name: "pricebook", create: func() source { return &pricebookSource{} },
-	write: pricebookTable.writeInOrder, export: bodies("pricebook", "sequence", "id"),
-	published: true, referred: true,
+var pricebookKind = authoring.Kind{
+	Name: "pricebook", Create: func() authoring.Source { return &pricebookSource{} },
+	Write: pricebookTable.WriteInOrder, Export: authoring.Bodies("pricebook", "sequence", "id"),
+	Published: true, Referred: true,
 }
 
-var priceKind = kind{
-	name: "product-price", create: func() source { return &priceSource{} },
-	write: (*importWriter).prices, export: bodies("price", "id"),
-	published: true, whole: &priceTable,
+var priceKind = authoring.Kind{
+	Name: "product-price", Create: func() authoring.Source { return &priceSource{} },
+	Write: writePrices, Export: authoring.Bodies("price", "id"),
+	Published: true, Whole: &priceTable,
 }
 
-var modifierKind = kind{
-	name: "price_modifier", create: func() source { return &modifierSource{} },
-	write: modifierTable.writeInOrder, export: bodies("price_modifier", "sequence", "id"),
-	published: true,
+var modifierKind = authoring.Kind{
+	Name: "price_modifier", Create: func() authoring.Source { return &modifierSource{} },
+	Write: modifierTable.WriteInOrder, Export: authoring.Bodies("price_modifier", "sequence", "id"),
+	Published: true,
 }
 
-var pricebookTable = sourceTable{name: "pricebook", columns: []string{"id", "sequence", "body"}, row: rowInOrder}
+var pricebookTable = authoring.Table{Name: "pricebook", Columns: []string{"id", "sequence", "body"}, Row: authoring.RowInOrder}
 
-var modifierTable = sourceTable{name: "price_modifier", columns: pricebookTable.columns, row: rowInOrder}
+var modifierTable = authoring.Table{Name: "price_modifier", Columns: pricebookTable.Columns, Row: authoring.RowInOrder}
 
-var priceTable = sourceTable{name: "price", columns: []string{"id", "pricebook_id", "sku", "body"}, row: func(r source, _ *tx) []any {
+var priceTable = authoring.Table{Name: "price", Columns: []string{"id", "pricebook_id", "sku", "body"}, Row: func(r authoring.Source, _ *db.Tx) []any {
 	p := r.(*priceSource)
-	return []any{p.ID, p.Relationships.Pricebook.id(), p.Attributes.SKU, store.Encode(p)}
+	return []any{p.ID, p.Relationships.Pricebook.ID(), p.Attributes.SKU, store.Encode(p)}
 }}
 
-// prices writes prices. One that is given another SKU was the old one's too.
-func (w *importWriter) prices(ctx context.Context, sources []source) (int, error) {
+// writePrices writes prices. One that is given another SKU was the old one's too.
+func writePrices(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
 	skus := make(map[string][]string, len(sources)) // by id of the price
 	ids := make([]string, len(sources))
 	rows := make([][]any, len(sources))
 	for i, resource := range sources {
-		ids[i], rows[i] = resource.key(), priceTable.row(resource, w.tx)
+		ids[i], rows[i] = resource.Key(), priceTable.Row(resource, w.Tx)
 		skus[ids[i]] = []string{resource.(*priceSource).Attributes.SKU}
 	}
 	if err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := in(nil, ids)
-		_, err := collect(ctx, w.session, func(rows *sql.Rows) (none struct{}, err error) {
+		list, args := db.In(nil, ids)
+		_, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
 			var id, sku string
 			err = rows.Scan(&id, &sku)
 			skus[id] = append(skus[id], sku)
@@ -55,9 +57,9 @@ func (w *importWriter) prices(ctx context.Context, sources []source) (int, error
 	}); err != nil {
 		return 0, err
 	}
-	changed, err := w.upsertRows(ctx, priceTable, rows)
+	changed, err := authoring.UpsertRows(w.Tx, ctx, priceTable, rows)
 	for _, id := range changed {
-		w.touch(priceTable.name, skus[id]...)
+		w.Touch(priceTable.Name, skus[id]...)
 	}
 	return len(changed), err
 }

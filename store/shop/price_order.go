@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // unpriced is the sort key of a product without a price.
@@ -65,10 +67,10 @@ func (w *releaseWriter) writePrices(ctx context.Context) error {
 	return store.Chunked(parts, 128, func(parts []pricePart) error {
 		rows := make([][]any, len(parts))
 		for i, part := range parts {
-			rows[i] = []any{w.release.ID, listKeys, string(sortOfPrices(part.currency)), part.number, packKeys(part.keys)}
+			rows[i] = []any{w.release.ID, listKeys, string(sortOfPrices(part.currency)), part.number, index.PackKeys(part.keys)}
 		}
-		return w.batch(ctx, func(ctx context.Context, t *tx) error {
-			return t.insertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows)
+		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+			return t.InsertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows)
 		})
 	})
 }
@@ -139,18 +141,18 @@ func (c *currencyPrices) at(epoch int) []int64 {
 
 // prices reads what products cost in the view's currency.
 func (v *View) prices(ctx context.Context) (*currencyPrices, error) {
-	key := cacheKey{release: v.Release.identity(), kind: cachedPrices, name: v.Currency, number: -1}
-	if kept, ok := cached[*currencyPrices](v.cache, key); ok {
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedPrices, Name: v.Currency, Number: -1}
+	if kept, ok := db.Cached[*currencyPrices](v.cache, key); ok {
 		return kept, nil
 	}
 	c := &currencyPrices{base: make([]int64, v.Release.ordinals)}
 	for i := range c.base {
 		c.base[i] = unpriced
 	}
-	parts, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (number int, err error) {
+	parts, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (number int, err error) {
 		var body []byte
 		err = rows.Scan(&number, &body)
-		copy(c.base[min(len(c.base), number*chunkSize):], unpackKeys(body))
+		copy(c.base[min(len(c.base), number*chunkSize):], index.UnpackKeys(body))
 		return number, err
 	}, `
 		SELECT chunk, body FROM release_chunk
@@ -175,12 +177,12 @@ func (v *View) prices(ctx context.Context) (*currencyPrices, error) {
 	if len(parts)+len(c.sales) == 0 {
 		c.base = nil // whoever asks for made-up currencies fills no memory
 	}
-	v.cache.keep(key, c)
+	v.cache.Keep(key, c)
 	return c, nil
 }
 
 func (v *View) saleOffers(ctx context.Context, base []int64) ([]saleOffer, error) {
-	return collect(ctx, v.store.reader, func(rows *sql.Rows) (s saleOffer, err error) {
+	return db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (s saleOffer, err error) {
 		var text []byte
 		if err := rows.Scan(&s.ordinal, &text); err != nil {
 			return s, err
@@ -202,8 +204,8 @@ type priceOrder struct {
 func (o *priceOrder) Size() int { return 4*len(o.ranks) + 48 }
 
 func (v *View) priceOrder(ctx context.Context, epoch int) (*priceOrder, error) {
-	key := cacheKey{release: v.Release.identity(), kind: cachedPrices, name: v.Currency, number: epoch}
-	if kept, ok := cached[*priceOrder](v.cache, key); ok {
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedPrices, Name: v.Currency, Number: epoch}
+	if kept, ok := db.Cached[*priceOrder](v.cache, key); ok {
 		return kept, nil
 	}
 	prices, err := v.prices(ctx)
@@ -235,13 +237,13 @@ func (v *View) priceOrder(ctx context.Context, epoch int) (*priceOrder, error) {
 	for rank, ordinal := range order {
 		o.ranks[ordinal] = uint32(rank)
 	}
-	v.cache.keep(key, o)
+	v.cache.Keep(key, o)
 	return o, nil
 }
 
 // sort orders products; those without a price come last also in descending
 // order.
-func (o *priceOrder) sort(found ordinals, descending bool) ordinals {
+func (o *priceOrder) sort(found index.Ordinals, descending bool) index.Ordinals {
 	if len(found) > len(o.ranks)/16 { // most places are taken: go by them
 		taken := make([]uint32, len(o.ranks)) // by rank: the ordinal, and one
 		for _, place := range found {

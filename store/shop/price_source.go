@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/authoring"
 )
 
 // pricebookSource names a price book.
@@ -28,7 +29,7 @@ type priceSource struct {
 		Sales      map[string]saleSource  `json:"sales,omitempty"`
 	} `json:"attributes"`
 	Relationships struct {
-		Pricebook *linkSource `json:"pricebook"`
+		Pricebook *authoring.LinkSource `json:"pricebook"`
 	} `json:"relationships"`
 }
 
@@ -67,57 +68,57 @@ type modifierSource struct {
 	} `json:"attributes"`
 }
 
-func (p *pricebookSource) key() string { return p.ID }
+func (p *pricebookSource) Key() string { return p.ID }
 
-func (p *pricebookSource) check(f *faults) {
-	f.id("id", &p.ID)
-	f.required("attributes.name", p.Attributes.Name, maxName)
-	f.text("attributes.description", p.Attributes.Description, maxDescription)
+func (p *pricebookSource) Check(f *authoring.Faults) {
+	f.ID("id", &p.ID)
+	f.Required("attributes.name", p.Attributes.Name, authoring.MaxName)
+	f.Text("attributes.description", p.Attributes.Description, authoring.MaxDescription)
 }
 
-func (p *priceSource) key() string { return p.ID }
+func (p *priceSource) Key() string { return p.ID }
 
-func (p *priceSource) check(f *faults) {
-	f.id("id", &p.ID)
-	f.required("attributes.sku", p.Attributes.SKU, maxName)
+func (p *priceSource) Check(f *authoring.Faults) {
+	f.ID("id", &p.ID)
+	f.Required("attributes.sku", p.Attributes.SKU, authoring.MaxName)
 	if len(p.Attributes.Currencies) == 0 && len(p.Attributes.Sales) == 0 {
-		f.add("attributes.currencies", "is required")
+		f.Add("attributes.currencies", "is required")
 	}
-	f.amounts("attributes.currencies", p.Attributes.Currencies)
+	checkAmounts(f, "attributes.currencies", p.Attributes.Currencies)
 	for name, sale := range p.Attributes.Sales {
 		member := "attributes.sales." + name
 		sale.Schedule.check(f, member+".schedule")
-		f.amounts(member+".currencies", sale.Currencies)
+		checkAmounts(f, member+".currencies", sale.Currencies)
 		p.Attributes.Sales[name] = sale
 	}
 	if p.Relationships.Pricebook == nil || p.Relationships.Pricebook.Data == nil {
-		f.add("relationships.pricebook", "is required")
+		f.Add("relationships.pricebook", "is required")
 		return
 	}
-	f.refers("relationships.pricebook.data.id", "pricebook", &p.Relationships.Pricebook.Data.ID)
+	f.Refers("relationships.pricebook.data.id", "pricebook", &p.Relationships.Pricebook.Data.ID)
 }
 
-func (m *modifierSource) key() string { return m.ID }
+func (m *modifierSource) Key() string { return m.ID }
 
-func (m *modifierSource) check(f *faults) {
-	f.id("id", &m.ID)
-	f.required("attributes.name", m.Attributes.Name, maxName)
-	f.oneOf("attributes.modifier_type", string(m.Attributes.ModifierType), string(PriceIncrement), string(PriceDecrement), string(PriceEquals))
-	f.amounts("attributes.currencies", m.Attributes.Currencies)
+func (m *modifierSource) Check(f *authoring.Faults) {
+	f.ID("id", &m.ID)
+	f.Required("attributes.name", m.Attributes.Name, authoring.MaxName)
+	f.OneOf("attributes.modifier_type", string(m.Attributes.ModifierType), string(PriceIncrement), string(PriceDecrement), string(PriceEquals))
+	checkAmounts(f, "attributes.currencies", m.Attributes.Currencies)
 }
 
-func (f *faults) amounts(member string, amounts map[string]amountPrice) {
+func checkAmounts(f *authoring.Faults, member string, amounts map[string]amountPrice) {
 	for code, price := range amounts {
-		f.currency(member+"."+code, code)
-		f.between(member+"."+code+".amount", int(price.Amount), 0, store.MaxAmount)
+		f.Currency(member+"."+code, code)
+		f.Between(member+"."+code+".amount", int(price.Amount), 0, store.MaxAmount)
 		quantities := map[int]string{}
 		for _, name := range slices.Sorted(maps.Keys(price.Tiers)) {
 			t := price.Tiers[name]
 			tier := member + "." + code + ".tiers." + name
-			f.between(tier+".minimum_quantity", t.MinimumQuantity, 1, MaxStock)
-			f.between(tier+".amount", int(t.Amount), 0, store.MaxAmount)
+			f.Between(tier+".minimum_quantity", t.MinimumQuantity, 1, store.MaxStock)
+			f.Between(tier+".amount", int(t.Amount), 0, store.MaxAmount)
 			if twin, twice := quantities[t.MinimumQuantity]; twice {
-				f.add(tier+".minimum_quantity", "must differ from that of the tier %q, %d", twin, t.MinimumQuantity)
+				f.Add(tier+".minimum_quantity", "must differ from that of the tier %q, %d", twin, t.MinimumQuantity)
 			}
 			quantities[t.MinimumQuantity] = name
 		}
@@ -129,7 +130,7 @@ func (p *priceSource) offers() map[string]*offer {
 	found := map[string]*offer{}
 	of := func(code string) *offer {
 		if found[code] == nil {
-			found[code] = &offer{PricebookID: p.Relationships.Pricebook.id()}
+			found[code] = &offer{PricebookID: p.Relationships.Pricebook.ID()}
 		}
 		return found[code]
 	}
@@ -170,10 +171,10 @@ func edge(text string) int64 {
 	return store.Micros(store.CheckedTime(text))
 }
 
-func (s *scheduleSource) check(f *faults, member string) {
-	f.time(member+".valid_from", &s.ValidFrom)
-	f.time(member+".valid_to", &s.ValidTo)
+func (s *scheduleSource) check(f *authoring.Faults, member string) {
+	f.Time(member+".valid_from", &s.ValidFrom)
+	f.Time(member+".valid_to", &s.ValidTo)
 	if s.ValidFrom != "" && s.ValidTo != "" && s.ValidTo <= s.ValidFrom {
-		f.add(member+".valid_to", "must be after valid_from, %s, not %s", s.ValidFrom, s.ValidTo)
+		f.Add(member+".valid_to", "must be after valid_from, %s, not %s", s.ValidFrom, s.ValidTo)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // Product is a released product as a view shows it. All but Curated is shared
@@ -214,15 +216,15 @@ func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Prod
 
 // placesByID returns where products stand in the release.
 func (v *View) placesByID(ctx context.Context, ids []string) (map[string]place, error) {
-	key := cacheKey{release: v.Release.identity(), kind: cachedPlace}
-	return fetch(v.cache, key, store.IDsOnly(ids), func(ids []string) (map[string]place, error) {
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedPlace}
+	return db.Fetch(v.cache, key, store.IDsOnly(ids), func(ids []string) (map[string]place, error) {
 		dead, err := v.dead(ctx)
 		if err != nil {
 			return nil, err
 		}
 		places := make(map[string]place, len(ids))
-		list, args := in(v.layers(), ids)
-		_, err = collect(ctx, v.store.reader, func(rows *sql.Rows) (at place, err error) {
+		list, args := db.In(v.layers(), ids)
+		_, err = db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (at place, err error) {
 			var id string
 			err = rows.Scan(&id, &at)
 			if _, isDead := slices.BinarySearch(dead, uint32(at)); !isDead {
@@ -235,8 +237,8 @@ func (v *View) placesByID(ctx context.Context, ids []string) (map[string]place, 
 }
 
 // ordered are the places in the order of the release.
-func ordered(places map[string]place) ordinals {
-	list := make(ordinals, 0, len(places))
+func ordered(places map[string]place) index.Ordinals {
+	list := make(index.Ordinals, 0, len(places))
 	for _, at := range places {
 		list = append(list, uint32(at))
 	}
@@ -255,7 +257,7 @@ type ProductKey struct{ ID, SKU, Slug string }
 // Product returns one product of the catalog, listed or not; NOT_FOUND when
 // it has none. Of several with one SKU or slug it is the one updated last.
 func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
-	var places ordinals
+	var places index.Ordinals
 	var err error
 	switch {
 	case key.ID != "":

@@ -11,6 +11,7 @@ import (
 
 	"portico/internal/madeup"
 	"portico/store"
+	"portico/store/index"
 	"portico/store/shop"
 )
 
@@ -85,7 +86,7 @@ func BenchmarkPublish(b *testing.B) {
 func BenchmarkProducts(b *testing.B) {
 	search := func(texts ...string) (f shop.ProductFilter) {
 		for _, text := range texts {
-			s, err := shop.NewSearch(text)
+			s, err := index.NewSearch(text)
 			require.NoError(b, err)
 			f.Searches = append(f.Searches, s)
 		}
@@ -125,10 +126,10 @@ func BenchmarkProducts(b *testing.B) {
 func BenchmarkFacets(b *testing.B) {
 	term, err := shop.NewTerm("product_types", "eq", []string{"standard"})
 	require.NoError(b, err)
-	search, err := shop.NewSearch("bamboo")
+	search, err := index.NewSearch("bamboo")
 	require.NoError(b, err)
 	for name, filter := range map[string]shop.ProductFilter{
-		"of all": {}, "of a type": {Terms: []store.Term{term}}, "of a search": {Searches: []shop.Search{search}},
+		"of all": {}, "of a type": {Terms: []store.Term{term}}, "of a search": {Searches: []index.Search{search}},
 	} {
 		benchmarkViews(b, name, func(b *testing.B, v *shop.View) {
 			for _, attribute := range shop.FacetAttributes() {
@@ -145,11 +146,11 @@ func BenchmarkTyping(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n++
-		search, err := shop.NewSearch("bamboo " + strconv.Itoa(n))
+		search, err := index.NewSearch("bamboo " + strconv.Itoa(n))
 		require.NoError(b, err)
 		v, err := s.View(b.Context(), shop.ShopperContext{})
 		require.NoError(b, err)
-		_, err = v.Products(b.Context(), shop.ProductQuery{Filter: shop.ProductFilter{Searches: []shop.Search{search}}})
+		_, err = v.Products(b.Context(), shop.ProductQuery{Filter: shop.ProductFilter{Searches: []index.Search{search}}})
 		require.NoError(b, err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // NewTerm checks a term: INVALID for an unknown attribute or operator, for eq
@@ -16,11 +18,16 @@ func NewTerm(attribute, operator string, values []string) (store.Term, error) {
 	return store.TermOf(FilterAttributes(), attribute, operator, values)
 }
 
+// NewSearch reads what somebody typed, whatever it is: a text without a letter
+// or a digit keeps everything. INVALID for a text that is too long, has too many
+// words, or is not UTF-8 without NUL.
+func NewSearch(text string) (index.Search, error) { return index.NewSearch(text) }
+
 // ProductFilter keeps what every term, every range and every search keeps.
 type ProductFilter struct {
 	Terms    []store.Term
 	Ranges   []store.Range
-	Searches []Search // none of them Empty
+	Searches []index.Search // none of them Empty
 }
 
 func (f ProductFilter) check() error {
@@ -89,13 +96,13 @@ func (v *View) interval(ctx context.Context, r store.Range) (interval, error) {
 
 // rank is the rank of the first product whose id is at or above a value.
 func (v *View) rank(ctx context.Context, operator, id string) (int64, error) {
-	key := cacheKey{release: v.Release.identity(), kind: cachedRank, name: operator + id}
-	if kept, ok := cached[rank](v.cache, key); ok {
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedRank, Name: operator + id}
+	if kept, ok := db.Cached[rank](v.cache, key); ok {
 		return int64(kept), nil
 	}
 	found, err := v.readRank(ctx, operator, id)
 	if err == nil {
-		v.cache.keep(key, rank(found))
+		v.cache.Keep(key, rank(found))
 	}
 	return found, err
 }
@@ -115,7 +122,7 @@ func (v *View) readRank(ctx context.Context, operator, id string) (int64, error)
 	var first string
 	ordinal := -1
 	for _, layer := range store.Unique(v.layers()) {
-		beyond, found, err := one(ctx, v.store.reader, func(rows *sql.Rows) (p productPlace, err error) {
+		beyond, found, err := db.One(ctx, v.store.db.Reader, func(rows *sql.Rows) (p productPlace, err error) {
 			return p, rows.Scan(&p.id, &p.ordinal)
 		}, `
 			SELECT product_id, ordinal FROM release_place

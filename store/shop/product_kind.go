@@ -6,25 +6,27 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
-var productKind = kind{
-	name: "product", create: func() source { return &ProductSource{} },
-	write: (*importWriter).products, export: bodies("product", "id"),
-	published: true, whole: &productTable,
+var productKind = authoring.Kind{
+	Name: "product", Create: func() authoring.Source { return &ProductSource{} },
+	Write: writeProducts, Export: authoring.Bodies("product", "id"),
+	Published: true, Whole: &productTable,
 }
 
-// products writes products, and which of them speak of which others.
-func (w *importWriter) products(ctx context.Context, sources []source) (int, error) {
+// writeProducts writes products, and which of them speak of which others.
+func writeProducts(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
 	rows := make([][]any, len(sources))
 	for i, resource := range sources {
-		rows[i] = productTable.row(resource, w.tx)
+		rows[i] = productTable.Row(resource, w.Tx)
 	}
-	ids, err := w.upsertRows(ctx, productTable, rows)
+	ids, err := authoring.UpsertRows(w.Tx, ctx, productTable, rows)
 	if err != nil {
 		return 0, err
 	}
-	w.touch(productTable.name, ids...)
+	w.Touch(productTable.Name, ids...)
 	slices.Sort(ids)
 	var parts [][]any
 	for _, resource := range sources {
@@ -36,19 +38,19 @@ func (w *importWriter) products(ctx context.Context, sources []source) (int, err
 		}
 	}
 	if err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := in(nil, ids)
-		_, err := w.exec(ctx, `DELETE FROM product_component WHERE product_id IN (`+list+`)`, args...)
+		list, args := db.In(nil, ids)
+		_, err := w.Exec(ctx, `DELETE FROM product_component WHERE product_id IN (`+list+`)`, args...)
 		return err
 	}); err != nil {
 		return 0, err
 	}
-	return len(ids), w.insertRows(ctx, "product_component", []string{"product_id", "component_id"}, parts)
+	return len(ids), w.InsertRows(ctx, "product_component", []string{"product_id", "component_id"}, parts)
 }
 
-var productTable = sourceTable{
-	name:    "product",
-	columns: []string{"id", "live", "parent_id", "component_ids", "created_at", "updated_at", "body"},
-	row: func(r source, _ *tx) []any {
+var productTable = authoring.Table{
+	Name:    "product",
+	Columns: []string{"id", "live", "parent_id", "component_ids", "created_at", "updated_at", "body"},
+	Row: func(r authoring.Source, _ *db.Tx) []any {
 		p := r.(*ProductSource)
 		return []any{p.ID, p.live(), p.parentID(), strings.Join(p.bundledIDs(), " "), store.Micros(p.createdAt()), store.Micros(p.updatedAt()), store.Encode(p)}
 	},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/index"
 )
 
 // ProductQuery asks for products: those that the filter keeps, sorted, a page
@@ -86,7 +87,7 @@ func (v *View) NamesSKU(ctx context.Context, f ProductFilter) (bool, error) {
 		return true, nil
 	}
 	for _, search := range f.Searches {
-		for _, sku := range store.Unique([]string{search.typed, strings.ToUpper(search.typed)}) {
+		for _, sku := range store.Unique([]string{search.Typed, strings.ToUpper(search.Typed)}) {
 			if sku == "" {
 				continue
 			}
@@ -126,7 +127,7 @@ func (v *View) ProductsOfNodes(ctx context.Context, nodeIDs []string, query Prod
 // ahead is the view with a cache, at least for as long as it is used.
 func (v *View) ahead() *View {
 	ahead := *v
-	ahead.cache = v.cache.orOwn()
+	ahead.cache = v.cache.OrOwn()
 	return &ahead
 }
 
@@ -201,7 +202,7 @@ func (v *View) chunksAhead(ctx context.Context, lists map[string]*arrangement, b
 	if len(kept) == 0 {
 		return nil
 	}
-	_, err := chunksOf(ctx, v, kept, by, first, last, unpackOrdinals)
+	_, err := chunksOf(ctx, v, kept, by, first, last, index.UnpackOrdinals)
 	return err
 }
 
@@ -257,7 +258,7 @@ func (v *View) wholeAhead(ctx context.Context, lists map[string]*arrangement, by
 	if len(kept) == 0 {
 		return nil
 	}
-	_, err := chunksOf(ctx, v, kept, by, 0, last, unpackOrdinals)
+	_, err := chunksOf(ctx, v, kept, by, 0, last, index.UnpackOrdinals)
 	return err
 }
 

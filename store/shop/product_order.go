@@ -6,10 +6,11 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/index"
 )
 
 // order sorts what was found.
-func (a *arrangement) order(ctx context.Context, found ordinals) (ordinals, error) {
+func (a *arrangement) order(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
 	var err error
 	switch a.sort.By {
 	case store.SortDefault:
@@ -35,7 +36,7 @@ func (a *arrangement) order(ctx context.Context, found ordinals) (ordinals, erro
 
 // curatedFirst is the list's own order: curated products first, unless the
 // filter names ids.
-func (a *arrangement) curatedFirst(ctx context.Context, found ordinals) (ordinals, error) {
+func (a *arrangement) curatedFirst(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
 	if a.filter.byID() {
 		return a.byUpdate(ctx, found)
 	}
@@ -47,8 +48,8 @@ func (a *arrangement) curatedFirst(ctx context.Context, found ordinals) (ordinal
 
 // byRelevance puts products first that have more of the searched words in
 // their name or SKU.
-func (a *arrangement) byRelevance(ctx context.Context, found ordinals) error {
-	var named []ordinalSet
+func (a *arrangement) byRelevance(ctx context.Context, found index.Ordinals) error {
+	var named []index.OrdinalSet
 	for _, search := range a.filter.Searches {
 		words, err := a.hits(ctx, search)
 		if err != nil {
@@ -61,7 +62,7 @@ func (a *arrangement) byRelevance(ctx context.Context, found ordinals) error {
 	scores := make(map[uint32]int, len(found))
 	for _, place := range found {
 		for _, word := range named {
-			if word.has(place) {
+			if word.Has(place) {
 				scores[place]++
 			}
 		}
@@ -71,7 +72,7 @@ func (a *arrangement) byRelevance(ctx context.Context, found ordinals) error {
 }
 
 // byKey sorts by a stored sort key, then id.
-func (a *arrangement) byKey(ctx context.Context, found ordinals) error {
+func (a *arrangement) byKey(ctx context.Context, found index.Ordinals) error {
 	keys, err := a.allKeys(ctx, a.sort.By)
 	if err != nil {
 		return err
@@ -87,8 +88,8 @@ func (a *arrangement) byKey(ctx context.Context, found ordinals) error {
 }
 
 // intersectOrdered keeps those of a short list that a sorted one has.
-func intersectOrdered(list []uint32, sorted ordinals) ordinals {
-	both := ordinals{}
+func intersectOrdered(list []uint32, sorted index.Ordinals) index.Ordinals {
+	both := index.Ordinals{}
 	for _, place := range list {
 		if _, found := slices.BinarySearch(sorted, place); found {
 			both = append(both, place)
@@ -99,7 +100,7 @@ func intersectOrdered(list []uint32, sorted ordinals) ordinals {
 
 // keyChunks are the sort keys of all products, by ordinal; 0 for ordinals
 // between the layers, which no product has.
-type keyChunks []keys
+type keyChunks []index.Keys
 
 func (k keyChunks) at(place uint32) int64 {
 	if part := k[place/chunkSize]; int(place%chunkSize) < len(part) {
@@ -125,14 +126,14 @@ func (v *View) keysFrom(ctx context.Context, release int64, by store.SortBy, sta
 		return nil, nil
 	}
 	list := keptList{release, listKeys}
-	parts, err := chunks(ctx, v, list, by, start/chunkSize, (end-1)/chunkSize, unpackKeys)
+	parts, err := chunks(ctx, v, list, by, start/chunkSize, (end-1)/chunkSize, index.UnpackKeys)
 	return slices.Clone(parts), err
 }
 
 // keyAt is one sort key.
 func (v *View) keyAt(ctx context.Context, by store.SortBy, ordinal int) (int64, error) {
 	list := keptList{v.Release.holder(ordinal), listKeys}
-	parts, err := chunks(ctx, v, list, by, ordinal/chunkSize, ordinal/chunkSize, unpackKeys)
+	parts, err := chunks(ctx, v, list, by, ordinal/chunkSize, ordinal/chunkSize, index.UnpackKeys)
 	if err != nil {
 		return 0, err
 	}

@@ -5,18 +5,19 @@ import (
 	"database/sql"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // products reads the products at some places of the release, in two
 // statements however many.
 func (v *View) products(ctx context.Context, places []uint32) ([]*released, error) {
 	found := make([]*released, len(places))
-	key := cacheKey{release: v.Release.identity(), kind: cachedProduct, name: v.name}
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedProduct, Name: v.name}
 	var missing []uint32
 	now := store.Micros(v.now)
 	for i, place := range places {
-		key.number = int(place)
-		kept, ok := cached[*released](v.cache, key)
+		key.Number = int(place)
+		kept, ok := db.Cached[*released](v.cache, key)
 		if !ok || !kept.holds(now) {
 			missing = append(missing, place)
 			continue
@@ -41,9 +42,9 @@ func (v *View) products(ctx context.Context, places []uint32) ([]*released, erro
 		if product == nil {
 			return nil, errReleaseGone
 		}
-		found[i], key.number = product, int(place)
+		found[i], key.Number = product, int(place)
 		v.valid.narrow(product.from, product.until)
-		v.cache.keep(key, product)
+		v.cache.Keep(key, product)
 	}
 	return found, nil
 }
@@ -104,11 +105,11 @@ func (v *View) chooseDocument(documents string) (keptTranslation, error) {
 // bodies reads documents, and breadcrumbs, which many products share and which
 // are therefore kept by themselves.
 func (v *View) bodies(ctx context.Context, documents, crumbs []int64) (bodies map[int64]string, shared map[int64]text, err error) {
-	key, shared := cacheKey{release: v.Release.identity(), kind: cachedCrumbs}, make(map[int64]text, len(crumbs))
+	key, shared := db.CacheKey{Release: v.Release.identity(), Kind: cachedCrumbs}, make(map[int64]text, len(crumbs))
 	missing := documents
 	for _, id := range crumbs {
-		key.number = int(id)
-		if kept, ok := cached[text](v.cache, key); ok {
+		key.Number = int(id)
+		if kept, ok := db.Cached[text](v.cache, key); ok {
 			shared[id] = kept
 		} else {
 			missing = append(missing, id)
@@ -122,8 +123,8 @@ func (v *View) bodies(ctx context.Context, documents, crumbs []int64) (bodies ma
 		if !found {
 			return nil, nil, errReleaseGone
 		}
-		key.number, shared[id] = int(id), text(body)
-		v.cache.keep(key, text(body))
+		key.Number, shared[id] = int(id), text(body)
+		v.cache.Keep(key, text(body))
 	}
 	return bodies, shared, nil
 }
@@ -135,8 +136,8 @@ func (s *Store) documents(ctx context.Context, ids []int64) (map[int64]string, e
 	}
 	bodies := make(map[int64]string, len(ids))
 	err := store.Chunked(ids, 1024, func(ids []int64) error {
-		list, args := in(nil, ids)
-		documents, err := collect(ctx, s.reader, func(rows *sql.Rows) (d document, err error) {
+		list, args := db.In(nil, ids)
+		documents, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (d document, err error) {
 			return d, rows.Scan(&d.id, &d.body)
 		}, `SELECT id, body FROM document WHERE id IN (`+list+`)`, args...)
 		for _, d := range documents {

@@ -3,6 +3,8 @@ package shop
 import (
 	"encoding/json"
 	"sync"
+
+	"portico/store/authoring"
 )
 
 // refs are what a product refers to, by id.
@@ -82,24 +84,24 @@ func (s *scan) products() []string {
 func (r *refs) decode(body []byte) error {
 	var document struct {
 		Relationships struct {
-			Parent            linkSource  `json:"parent"`
-			Children          linksSource `json:"children"`
-			Files             fileLinks   `json:"files"`
-			MainImage         linkSource  `json:"main_image"`
-			ComponentProducts linksSource `json:"component_products"`
+			Parent            authoring.LinkSource  `json:"parent"`
+			Children          authoring.LinksSource `json:"children"`
+			Files             fileLinks             `json:"files"`
+			MainImage         authoring.LinkSource  `json:"main_image"`
+			ComponentProducts authoring.LinksSource `json:"component_products"`
 		} `json:"relationships"`
 	}
 	if err := json.Unmarshal(body, &document); err != nil {
 		return err
 	}
 	relations := &document.Relationships
-	r.parent, r.image = relations.Parent.id(), relations.MainImage.id()
+	r.parent, r.image = relations.Parent.ID(), relations.MainImage.ID()
 	r.children, r.components = refIDs(relations.Children), refIDs(relations.ComponentProducts)
 	r.files = relations.Files.Data
 	return nil
 }
 
-func refIDs(l linksSource) []string {
+func refIDs(l authoring.LinksSource) []string {
 	ids := make([]string, len(l.Data))
 	for i, ref := range l.Data {
 		ids[i] = ref.ID

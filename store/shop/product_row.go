@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // productRow is all that a release keeps of a product to show it by, but for
@@ -114,8 +115,8 @@ func (v *View) rows(ctx context.Context, places []uint32) (map[uint32]productRow
 		ids[i] = rowID(v.Release.holder(int(place)), int(place))
 	}
 	found := make(map[uint32]productRow, len(places))
-	list, args := in(nil, ids)
-	_, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (none struct{}, err error) {
+	list, args := db.In(nil, ids)
+	_, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 		var id int64
 		var text string
 		if err := rows.Scan(&id, &text); err != nil {

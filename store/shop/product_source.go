@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
 )
 
 // ProductSource is a product as it is authored. Readers never see it: they
@@ -80,16 +81,16 @@ type ComponentOption struct {
 
 // ProductRelationships are a product's edges.
 type ProductRelationships struct {
-	Parent            *linkSource  `json:"parent,omitempty"`
-	MainImage         *linkSource  `json:"main_image,omitempty"`
-	Files             *fileLinks   `json:"files,omitempty"`
-	ComponentProducts *linksSource `json:"component_products,omitempty"`
+	Parent            *authoring.LinkSource  `json:"parent,omitempty"`
+	MainImage         *authoring.LinkSource  `json:"main_image,omitempty"`
+	Files             *fileLinks             `json:"files,omitempty"`
+	ComponentProducts *authoring.LinksSource `json:"component_products,omitempty"`
 }
 
 // fileIDs are the files that the product refers to, each once.
 func (p *ProductSource) fileIDs() []string {
 	var ids []string
-	if image := p.Relationships.MainImage.id(); image != "" {
+	if image := p.Relationships.MainImage.ID(); image != "" {
 		ids = append(ids, image)
 	}
 	if files := p.Relationships.Files; files != nil {
@@ -111,74 +112,74 @@ type FileLink struct {
 	CreatedAt string `json:"created_at,omitempty"`
 }
 
-func (p *ProductSource) key() string { return p.ID }
+func (p *ProductSource) Key() string { return p.ID }
 
-func (p *ProductSource) check(f *faults) {
-	f.id("id", &p.ID)
+func (p *ProductSource) Check(f *authoring.Faults) {
+	f.ID("id", &p.ID)
 	a := &p.Attributes
-	f.required("attributes.name", a.Name, maxName)
-	f.required("attributes.sku", a.SKU, maxName)
-	f.required("attributes.slug", a.Slug, maxName)
-	f.oneOf("attributes.status", a.Status, "live", "draft")
-	f.text("attributes.description", a.Description, maxDescription)
-	f.text("attributes.manufacturer_part_num", a.ManufacturerPartNum, maxName)
-	f.text("attributes.upc_ean", a.UPCEAN, maxName)
-	f.optionalID("attributes.base_product_id", &a.BaseProductID)
+	f.Required("attributes.name", a.Name, authoring.MaxName)
+	f.Required("attributes.sku", a.SKU, authoring.MaxName)
+	f.Required("attributes.slug", a.Slug, authoring.MaxName)
+	f.OneOf("attributes.status", a.Status, "live", "draft")
+	f.Text("attributes.description", a.Description, authoring.MaxDescription)
+	f.Text("attributes.manufacturer_part_num", a.ManufacturerPartNum, authoring.MaxName)
+	f.Text("attributes.upc_ean", a.UPCEAN, authoring.MaxName)
+	f.OptionalID("attributes.base_product_id", &a.BaseProductID)
 	if a.CreatedAt == "" {
-		f.add("attributes.created_at", "is required")
+		f.Add("attributes.created_at", "is required")
 	}
-	f.time("attributes.created_at", &a.CreatedAt)
-	f.time("attributes.updated_at", &a.UpdatedAt)
+	f.Time("attributes.created_at", &a.CreatedAt)
+	f.Time("attributes.updated_at", &a.UpdatedAt)
 	if a.UpdatedAt == "" {
 		a.UpdatedAt = a.CreatedAt
 	}
-	f.localeTags("attributes.locales", a.Locales)
+	checkLocaleTags(f, "attributes.locales", a.Locales)
 	for tag, text := range a.Locales {
-		f.locale("attributes.locales."+tag, tag)
-		f.text("attributes.locales."+tag+".name", text.Name, maxName)
-		f.text("attributes.locales."+tag+".description", text.Description, maxDescription)
+		f.Locale("attributes.locales."+tag, tag)
+		f.Text("attributes.locales."+tag+".name", text.Name, authoring.MaxName)
+		f.Text("attributes.locales."+tag+".description", text.Description, authoring.MaxDescription)
 	}
-	f.ids("attributes.options", a.Options)
-	f.variations("attributes.variations", a.Variations)
+	f.IDs("attributes.options", a.Options)
+	checkVariations(f, "attributes.variations", a.Variations)
 	for key, component := range a.Components {
 		component.check(f, "attributes.components."+key)
 	}
-	f.object("attributes.custom_inputs", &a.CustomInputs)
-	f.object("attributes.extensions", &a.Extensions)
-	f.object("attributes.shopper_attributes", &a.ShopperAttributes)
+	f.Object("attributes.custom_inputs", &a.CustomInputs)
+	f.Object("attributes.extensions", &a.Extensions)
+	f.Object("attributes.shopper_attributes", &a.ShopperAttributes)
 	r := &p.Relationships
-	f.link("relationships.parent", r.Parent)
-	f.link("relationships.main_image", r.MainImage)
-	f.links("relationships.component_products", r.ComponentProducts)
+	f.Link("relationships.parent", r.Parent)
+	f.Link("relationships.main_image", r.MainImage)
+	f.Links("relationships.component_products", r.ComponentProducts)
 	if r.Files != nil {
 		for i := range r.Files.Data {
-			f.id("relationships.files.data."+strconv.Itoa(i)+".id", &r.Files.Data[i].ID)
-			f.time("relationships.files.data."+strconv.Itoa(i)+".created_at", &r.Files.Data[i].CreatedAt)
+			f.ID("relationships.files.data."+strconv.Itoa(i)+".id", &r.Files.Data[i].ID)
+			f.Time("relationships.files.data."+strconv.Itoa(i)+".created_at", &r.Files.Data[i].CreatedAt)
 		}
 	}
 	if p.ID != "" && p.parentID() == p.ID {
-		f.add("relationships.parent.data.id", "must be another product, not the product itself")
+		f.Add("relationships.parent.data.id", "must be another product, not the product itself")
 	}
 }
 
-// localeTags writes tags as BCP 47 does: fr_CA is fr-CA.
-func (f *faults) localeTags(member string, texts map[string]LocaleText) {
+// checkLocaleTags writes tags as BCP 47 does: fr_CA is fr-CA.
+func checkLocaleTags(f *authoring.Faults, member string, texts map[string]LocaleText) {
 	for _, tag := range slices.Sorted(maps.Keys(texts)) {
 		canonical := strings.ReplaceAll(tag, "_", "-")
 		if canonical == tag {
 			continue
 		}
 		if _, twice := texts[canonical]; twice {
-			f.add(member+"."+tag, "is there as %s too; keep one of them", canonical)
+			f.Add(member+"."+tag, "is there as %s too; keep one of them", canonical)
 		}
 		texts[canonical] = texts[tag]
 		delete(texts, tag)
 	}
 }
 
-// variations holds that an option belongs to one variation of the product, or
+// checkVariations holds that an option belongs to one variation of the product, or
 // a choice of options would not tell a child.
-func (f *faults) variations(member string, variations []variationSource) {
+func checkVariations(f *authoring.Faults, member string, variations []variationSource) {
 	seen := map[string]string{}
 	for i := range variations {
 		v := &variations[i]
@@ -186,38 +187,38 @@ func (f *faults) variations(member string, variations []variationSource) {
 		for j, option := range v.Options {
 			at := member + "." + strconv.Itoa(i) + ".options." + strconv.Itoa(j) + ".id"
 			if before := seen[option.ID]; before != "" && option.ID != "" {
-				f.add(at, "must be of one variation only; %q is that of %s too", option.ID, before)
+				f.Add(at, "must be of one variation only; %q is that of %s too", option.ID, before)
 			}
 			seen[option.ID] = at
 		}
 	}
 }
 
-func (v *variationSource) check(f *faults, member string) {
-	f.id(member+".id", &v.ID)
-	f.required(member+".name", v.Name, maxName)
+func (v *variationSource) check(f *authoring.Faults, member string) {
+	f.ID(member+".id", &v.ID)
+	f.Required(member+".name", v.Name, authoring.MaxName)
 	for i := range v.Options {
-		f.id(member+".options."+strconv.Itoa(i)+".id", &v.Options[i].ID)
-		f.required(member+".options."+strconv.Itoa(i)+".name", v.Options[i].Name, maxName)
+		f.ID(member+".options."+strconv.Itoa(i)+".id", &v.Options[i].ID)
+		f.Required(member+".options."+strconv.Itoa(i)+".name", v.Options[i].Name, authoring.MaxName)
 	}
 }
 
-func (c *Component) check(f *faults, member string) {
-	f.required(member+".name", c.Name, maxName)
+func (c *Component) check(f *authoring.Faults, member string) {
+	f.Required(member+".name", c.Name, authoring.MaxName)
 	if c.Min < 0 || c.Max < c.Min {
-		f.add(member+".max", "must be at least min and min at least 0, not %d and %d", c.Max, c.Min)
+		f.Add(member+".max", "must be at least min and min at least 0, not %d and %d", c.Max, c.Min)
 	}
 	for i := range c.Options {
-		f.id(member+".options."+strconv.Itoa(i)+".id", &c.Options[i].ID)
+		f.ID(member+".options."+strconv.Itoa(i)+".id", &c.Options[i].ID)
 		if c.Options[i].Quantity < 1 {
-			f.add(member+".options."+strconv.Itoa(i)+".quantity", "must be at least 1, not %d", c.Options[i].Quantity)
+			f.Add(member+".options."+strconv.Itoa(i)+".quantity", "must be at least 1, not %d", c.Options[i].Quantity)
 		}
 	}
 }
 
 func (p *ProductSource) live() bool { return p.Attributes.Status == "live" }
 
-func (p *ProductSource) parentID() string { return p.Relationships.Parent.id() }
+func (p *ProductSource) parentID() string { return p.Relationships.Parent.ID() }
 
 // componentIDs are the products of the bundle: as related, else by the sort
 // order of the components; each once.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // PromotionType is what a promotion does (spec: Promotion).
@@ -157,7 +159,7 @@ func newPromotion(source *promotionSource, at time.Time) *Promotion {
 	if n := source.MaxApplicationsPerCart; n > 0 {
 		p.MaxApplicationsPerCart = &n
 	}
-	assign(&p.Description, source.Description)
+	authoring.Assign(&p.Description, source.Description)
 	for _, c := range schema.Currencies {
 		p.Currencies = append(p.Currencies, PromotionCurrency{c.Currency, c.Amount, c.Percentage})
 	}
@@ -204,14 +206,14 @@ func unknownPromotion(id string) error {
 
 // PromotionsByID returns several promotions; an unknown one is left out.
 func (s *Store) PromotionsByID(ctx context.Context, ids []string) (map[string]*Promotion, error) {
-	return promotionsByID(ctx, s.reader, s.now(), store.IDsOnly(ids))
+	return promotionsByID(ctx, s.db.Reader, s.db.Now(), store.IDsOnly(ids))
 }
 
-func promotionsByID(ctx context.Context, from session, at time.Time, ids []string) (map[string]*Promotion, error) {
+func promotionsByID(ctx context.Context, from db.Session, at time.Time, ids []string) (map[string]*Promotion, error) {
 	byID := make(map[string]*Promotion, len(ids))
 	err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := in(nil, ids)
-		rows, err := collect(ctx, from, scanPromotion(at), `SELECT `+promotionColumns+` FROM promotion WHERE id IN (`+list+`)`, args...)
+		list, args := db.In(nil, ids)
+		rows, err := db.Collect(ctx, from, scanPromotion(at), `SELECT `+promotionColumns+` FROM promotion WHERE id IN (`+list+`)`, args...)
 		for _, p := range rows {
 			byID[p.ID] = p
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // ConsumeUnit is what one use of a code counts (spec: Promotion code).
@@ -125,11 +126,11 @@ func (c *PromotionCode) created() (at time.Time) {
 
 // findCode finds a code across promotions: the held one, else the newest; nil
 // when there is none.
-func findCode(ctx context.Context, in session, code string) (*PromotionCode, error) {
+func findCode(ctx context.Context, in db.Session, code string) (*PromotionCode, error) {
 	if !isCodeText(code) {
 		return nil, nil
 	}
-	c, _, err := one(ctx, in, scanAnyCode, `
+	c, _, err := db.One(ctx, in, scanAnyCode, `
 		SELECT `+codeColumns+`, promotion.id FROM `+liveCodes+`
 		WHERE promotion_code.code = $1
 		ORDER BY held DESC, promotion_code.created_at DESC, promotion_code.promotion_number DESC LIMIT 1`, code)
@@ -139,7 +140,7 @@ func findCode(ctx context.Context, in session, code string) (*PromotionCode, err
 // PromotionCode finds a code across promotions: the held one, else the
 // newest; NOT_FOUND when there is none.
 func (s *Store) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
-	c, err := findCode(ctx, s.reader, code)
+	c, err := findCode(ctx, s.db.Reader, code)
 	if err == nil && c == nil {
 		err = store.NotFoundf(nil, "There is no promotion code %q.", store.Short(code))
 	}
@@ -168,8 +169,8 @@ func (s *Store) joinPromotions(ctx context.Context, codes []*PromotionCode) erro
 func (s *Store) PromotionCodesByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
 	byID := make(map[string]*PromotionCode, len(ids))
 	err := store.Chunked(store.IDsOnly(ids), 512, func(ids []string) error {
-		list, args := in(nil, ids)
-		codes, err := collect(ctx, s.reader, scanAnyCode, `SELECT `+codeColumns+`, promotion.id FROM `+liveCodes+` WHERE promotion_code.id IN (`+list+`)`, args...)
+		list, args := db.In(nil, ids)
+		codes, err := db.Collect(ctx, s.db.Reader, scanAnyCode, `SELECT `+codeColumns+`, promotion.id FROM `+liveCodes+` WHERE promotion_code.id IN (`+list+`)`, args...)
 		for _, c := range codes {
 			byID[c.ID] = c
 		}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // NewCode is a code to be made.
@@ -22,19 +24,19 @@ type NewCode struct {
 
 // check finds what is wrong with a code.
 func (c NewCode) check() (list store.Errors) {
-	f := &faults{}
-	f.codeText("code", c.Code)
-	f.consumeUnit("consumeUnit", c.ConsumeUnit)
+	f := &authoring.Faults{}
+	checkCodeText(f, "code", c.Code)
+	checkConsumeUnit(f, "consumeUnit", c.ConsumeUnit)
 	if c.MaxUses != nil {
-		f.within("uses", int64(*c.MaxUses), 1, MaxStock)
+		f.Within("uses", int64(*c.MaxUses), 1, store.MaxStock)
 	}
-	f.codeUser("user", c.User)
-	return f.list
+	checkCodeUser(f, "user", c.User)
+	return f.List
 }
 
-func (f *faults) consumeUnit(member string, unit ConsumeUnit) {
+func checkConsumeUnit(f *authoring.Faults, member string, unit ConsumeUnit) {
 	if unit != "" {
-		f.oneOf(member, string(unit), string(PerCart), string(PerItem))
+		f.OneOf(member, string(unit), string(PerCart), string(PerItem))
 	}
 }
 
@@ -48,7 +50,7 @@ func (f *faults) consumeUnit(member string, unit ConsumeUnit) {
 // row is told, in their order, whatever is wrong with each, of very many the
 // first ones.
 func (s *Store) CreatePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *Promotion, made []*PromotionCode, err error) {
-	list, err := s.creates.ask(ctx, s, actor, newCodeList(promotionID, codes, unit))
+	list, err := s.creates.Ask(ctx, s.db, actor, newCodeList(promotionID, codes, unit))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,11 +63,11 @@ func (s *Store) CreatePromotionCodes(ctx context.Context, actor store.Actor, pro
 // createAlone makes the codes of one request in a write of its own, and tells
 // of each that is wrong.
 func (s *Store) createAlone(r *createRequest) {
-	f, asked := &faults{}, r.in
-	f.consumeUnit("consumeUnit", asked.unit)
+	f, asked := &authoring.Faults{}, r.In
+	checkConsumeUnit(f, "consumeUnit", asked.unit)
 	likely := true // that all is well
-	create := func(ctx context.Context, t *tx) (out madeCodes, err error) {
-		if out.promotion, err = t.lockPromotion(ctx, "promotionId", asked.promotionID); err != nil {
+	create := func(ctx context.Context, t *db.Tx) (out madeCodes, err error) {
+		if out.promotion, err = lockPromotion(t, ctx, "promotionId", asked.promotionID); err != nil {
 			return out, err
 		}
 		if err := out.promotion.takesCodes(); err != nil {
@@ -77,13 +79,13 @@ func (s *Store) createAlone(r *createRequest) {
 		case len(asked.codes) > MaxCodes:
 			return out, store.Unprocessablef([]string{"codes"}, "must be at most %d, not %d; send them in several requests", MaxCodes, len(asked.codes))
 		}
-		out.made, err = t.addCodes(ctx, out.promotion, asked.codes, asked.unit, slices.Clone(f.list), likely)
+		out.made, err = addCodes(t, ctx, out.promotion, asked.codes, asked.unit, slices.Clone(f.List), likely)
 		return out, err
 	}
-	key := keyGiven(r.ctx)
-	if r.out, r.err = updateKept(r.ctx, s, key, r.actor, create); errors.Is(r.err, errTaken) {
+	key := store.KeyGiven(r.Ctx)
+	if r.Out, r.Err = db.UpdateKept(r.Ctx, s.db, key, r.Actor, create); errors.Is(r.Err, errTaken) {
 		likely = false
-		r.out, r.err = updateKept(r.ctx, s, key, r.actor, create)
+		r.Out, r.Err = db.UpdateKept(r.Ctx, s.db, key, r.Actor, create)
 	}
 }
 
@@ -102,7 +104,7 @@ func (p *Promotion) takesCodes() error {
 // addCodes writes codes to a promotion that is locked, unless one is at fault,
 // or there are faults already. Where it is likely that none is, it looks no
 // closer and may be errTaken.
-func (t *tx) addCodes(ctx context.Context, p *Promotion, codes []NewCode, unit ConsumeUnit, faulty store.Errors, likely bool) ([]*PromotionCode, error) {
+func addCodes(t *db.Tx, ctx context.Context, p *Promotion, codes []NewCode, unit ConsumeUnit, faulty store.Errors, likely bool) ([]*PromotionCode, error) {
 	made := make([]*PromotionCode, len(codes))
 	records := make([]PromotionCode, len(codes))
 	first := make(map[string]int, len(codes)) // of the codes that can be, where each is
@@ -122,21 +124,21 @@ func (t *tx) addCodes(ctx context.Context, p *Promotion, codes []NewCode, unit C
 	}
 	order := slices.Sorted(maps.Keys(first)) // or two batches wait for each other
 	if likely && len(faulty) == 0 {
-		if err := t.claimNew(ctx, p, order); err != nil {
+		if err := claimNew(t, ctx, p, order); err != nil {
 			return nil, err
 		}
-	} else if err := t.claimEach(ctx, p, order, codes, first, faulty); err != nil {
+	} else if err := claimEach(t, ctx, p, order, codes, first, faulty); err != nil {
 		return nil, err
 	}
-	_, err := t.insert(ctx, newCodeInsert, len(order), func(values []any, n int) []any {
-		return made[first[order[n]]].row(values, p, t.now)
+	_, err := t.Insert(ctx, newCodeInsert, len(order), func(values []any, n int) []any {
+		return made[first[order[n]]].row(values, p, t.Now)
 	})
 	return made, err
 }
 
 // claimEach claims codes, and tells of each that another has.
-func (t *tx) claimEach(ctx context.Context, p *Promotion, order []string, codes []NewCode, first map[string]int, faulty store.Errors) error {
-	claimed, err := t.claim(ctx, p, order)
+func claimEach(t *db.Tx, ctx context.Context, p *Promotion, order []string, codes []NewCode, first map[string]int, faulty store.Errors) error {
+	claimed, err := claim(t, ctx, p, order)
 	if err != nil {
 		return err
 	}
@@ -145,7 +147,7 @@ func (t *tx) claimEach(ctx context.Context, p *Promotion, order []string, codes 
 			continue
 		}
 		if codes[first[code]].Code == "" {
-			return errRaced // a new one was taken: one in 2^60
+			return db.ErrRaced // a new one was taken: one in 2^60
 		}
 		faulty = append(faulty, duplicateCode().At("codes", strconv.Itoa(first[code]), "code"))
 	}
@@ -153,9 +155,9 @@ func (t *tx) claimEach(ctx context.Context, p *Promotion, order []string, codes 
 }
 
 // make makes the new code, as it will be read.
-func (c *NewCode) make(made *PromotionCode, id string, p *Promotion, unit ConsumeUnit, t *tx) {
+func (c *NewCode) make(made *PromotionCode, id string, p *Promotion, unit ConsumeUnit, t *db.Tx) {
 	*made = PromotionCode{ID: id, PromotionID: p.ID, Code: c.Code, MaxUses: c.MaxUses, ConsumeUnit: cmp.Or(c.ConsumeUnit, unit, PerCart), User: c.User,
-		CreatedAt: &t.now, Held: true, Promotion: p}
+		CreatedAt: &t.Now, Held: true, Promotion: p}
 	if made.Code == "" {
 		made.Code = newCode()
 	}
@@ -173,12 +175,12 @@ func (s *Store) DeletePromotionCodes(ctx context.Context, actor store.Actor, pro
 	if len(codes) == 0 || len(codes) > MaxCodes {
 		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, not %d", MaxCodes, len(codes))
 	}
-	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (deleted int, err error) {
-		p, err := t.lockPromotion(ctx, "promotionId", promotionID)
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (deleted int, err error) {
+		p, err := lockPromotion(t, ctx, "promotionId", promotionID)
 		if err != nil {
 			return 0, err
 		}
-		known, err := t.lockCodes(ctx, p, codes)
+		known, err := lockCodes(t, ctx, p, codes)
 		if err != nil {
 			return 0, err
 		}
@@ -195,21 +197,21 @@ func (s *Store) DeletePromotionCodes(ctx context.Context, actor store.Actor, pro
 		if err := store.RefusedRows(faulty); err != nil {
 			return 0, err
 		}
-		return len(known), t.dropCodes(ctx, p.number, p.epoch, store.Unique(codes))
+		return len(known), dropCodes(t, ctx, p.number, p.epoch, store.Unique(codes))
 	})
 }
 
 // lockCodes tells which codes a promotion has. They are locked in order, or
 // this and another write deadlock (redemption.lock).
-func (t *tx) lockCodes(ctx context.Context, p *Promotion, codes []string) (map[string]bool, error) {
+func lockCodes(t *db.Tx, ctx context.Context, p *Promotion, codes []string) (map[string]bool, error) {
 	known := map[string]bool{}
 	codes = slices.DeleteFunc(store.Unique(codes), func(code string) bool { return !store.CleanText(code) })
 	slices.Sort(codes)
 	err := store.Chunked(codes, 512, func(codes []string) error {
-		list, args := in([]any{p.number, p.epoch}, codes)
-		found, err := collect(ctx, t.session, scalar[string],
+		list, args := db.In([]any{p.number, p.epoch}, codes)
+		found, err := db.Collect(ctx, t.Session, db.Scalar[string],
 			`SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 AND code IN (`+list+`)
-			ORDER BY code`+t.engine.forUpdate("promotion_code"), args...)
+			ORDER BY code`+t.ForUpdate("promotion_code"), args...)
 		for _, code := range found {
 			known[code] = true
 		}

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // newCodes is codes to be made for a promotion, all of them or none.
@@ -25,11 +27,11 @@ func newCodeList(promotionID string, codes []NewCode, unit ConsumeUnit) newCodes
 	if !list.plain {
 		return list
 	}
-	f := &faults{}
-	f.consumeUnit("consumeUnit", unit)
+	f := &authoring.Faults{}
+	checkConsumeUnit(f, "consumeUnit", unit)
 	seen := make(map[string]bool, len(codes))
 	for _, c := range codes {
-		if len(f.list) > 0 || len(c.check()) > 0 || seen[c.Code] {
+		if len(f.List) > 0 || len(c.check()) > 0 || seen[c.Code] {
 			list.plain = false
 			return list
 		}
@@ -44,7 +46,7 @@ type madeCodes struct {
 	made      []*PromotionCode
 }
 
-// MarshalJSON is how an idempotency key keeps them: both in a list (updateKept).
+// MarshalJSON is how an idempotency key keeps them: both in a list (UpdateKept).
 func (m madeCodes) MarshalJSON() ([]byte, error) {
 	return store.Encode([]any{m.promotion, m.made}), nil
 }
@@ -54,8 +56,8 @@ func (m *madeCodes) UnmarshalJSON(kept []byte) error {
 }
 
 type (
-	createQueue   = writeQueue[newCodes, madeCodes]
-	createRequest = queuedRequest[newCodes, madeCodes]
+	createQueue   = db.WriteQueue[newCodes, madeCodes]
+	createRequest = db.QueuedRequest[newCodes, madeCodes]
 )
 
 // createGroup is how many codes are written together; as many of one request
@@ -66,21 +68,21 @@ const createGroup = 512
 // long as nothing is wrong with them. Others go alone, which finds all faults.
 func newCreateQueue(s *Store) *createQueue {
 	wary := &atomic.Int32{} // writes to come that look before they claim
-	return &createQueue{most: createGroup, alone: s.createAlone,
-		size: func(list newCodes) int {
+	return &createQueue{Most: createGroup, Alone: s.createAlone,
+		Size: func(list newCodes) int {
 			if !list.plain {
 				return createGroup + 1
 			}
 			return len(list.codes)
 		},
-		write: func(ctx context.Context, t *tx, group []*createRequest) error {
-			return (&creation{tx: t}).createAll(ctx, group, wary)
+		Write: func(ctx context.Context, t *db.Tx, group []*createRequest) error {
+			return (&creation{Tx: t}).createAll(ctx, group, wary)
 		}}
 }
 
 // creation is one write that makes codes of several requests.
 type creation struct {
-	*tx
+	*db.Tx
 	codes []createdCode
 }
 
@@ -93,7 +95,7 @@ type createdCode struct {
 // has any of the codes is likely; where somebody has, it all begins again, and
 // those requests go alone.
 func (w *creation) createAll(ctx context.Context, group []*createRequest, wary *atomic.Int32) error {
-	promotions, err := w.lockPromotions(ctx, promotionsOf(group))
+	promotions, err := lockPromotions(w.Tx, ctx, promotionsOf(group))
 	if err != nil {
 		return err
 	}
@@ -105,28 +107,28 @@ func (w *creation) createAll(ctx context.Context, group []*createRequest, wary *
 		}
 	}
 	for _, r := range group {
-		w.draft(r, promotions[r.in.promotionID], taken)
+		w.draft(r, promotions[r.In.promotionID], taken)
 	}
 	if len(w.codes) == 0 {
-		return errUnchanged
+		return db.ErrUnchanged
 	}
 	slices.SortFunc(w.codes, func(a, b createdCode) int { return strings.Compare(a.Code, b.Code) }) // or two writes wait for each other
-	claimed, err := w.insert(ctx, claimInsert, len(w.codes), func(values []any, n int) []any {
+	claimed, err := w.Insert(ctx, claimInsert, len(w.codes), func(values []any, n int) []any {
 		return append(values, w.codes[n].Code, w.codes[n].promotion.number, w.codes[n].promotion.epoch)
 	})
 	if err != nil {
 		return err
 	}
 	if int(claimed) < len(w.codes) {
-		wary.Store(wariness)
+		wary.Store(db.Wariness)
 		for _, r := range group {
-			r.err = cmp.Or(r.err, errAlone)
+			r.Err = cmp.Or(r.Err, db.ErrAlone)
 		}
 		return errTaken
 	}
-	_, err = w.insert(ctx, newCodeInsert, len(w.codes), func(values []any, n int) []any {
+	_, err = w.Insert(ctx, newCodeInsert, len(w.codes), func(values []any, n int) []any {
 		c := w.codes[n]
-		return c.row(values, c.promotion, w.now)
+		return c.row(values, c.promotion, w.Now)
 	})
 	return err
 }
@@ -135,18 +137,18 @@ func (w *creation) createAll(ctx context.Context, group []*createRequest, wary *
 // takes none, or one of its codes is taken, by an earlier one of the group for
 // instance.
 func (w *creation) draft(r *createRequest, p *Promotion, taken map[string]bool) {
-	if r.err != nil {
+	if r.Err != nil {
 		return
 	}
-	if p == nil || p.takesCodes() != nil || slices.ContainsFunc(r.in.codes, func(c NewCode) bool { return taken[c.Code] }) {
-		r.err = errAlone
+	if p == nil || p.takesCodes() != nil || slices.ContainsFunc(r.In.codes, func(c NewCode) bool { return taken[c.Code] }) {
+		r.Err = db.ErrAlone
 		return
 	}
-	r.out = madeCodes{p, make([]*PromotionCode, len(r.in.codes))}
-	records, ids := make([]PromotionCode, len(r.in.codes)), store.NewIDs(len(r.in.codes))
-	for i, c := range r.in.codes {
-		r.out.made[i] = &records[i]
-		c.make(&records[i], ids[i], p, r.in.unit, w.tx)
+	r.Out = madeCodes{p, make([]*PromotionCode, len(r.In.codes))}
+	records, ids := make([]PromotionCode, len(r.In.codes)), store.NewIDs(len(r.In.codes))
+	for i, c := range r.In.codes {
+		r.Out.made[i] = &records[i]
+		c.make(&records[i], ids[i], p, r.In.unit, w.Tx)
 		taken[c.Code] = c.Code != ""
 		w.codes = append(w.codes, createdCode{&records[i], p})
 	}
@@ -156,13 +158,13 @@ func (w *creation) draft(r *createRequest, p *Promotion, taken map[string]bool) 
 func (w *creation) takenCodes(ctx context.Context, group []*createRequest) (map[string]bool, error) {
 	var codes []string
 	for _, r := range group {
-		for _, c := range r.in.codes {
+		for _, c := range r.In.codes {
 			if c.Code != "" {
 				codes = append(codes, c.Code)
 			}
 		}
 	}
-	holders, err := w.holders(ctx, codes)
+	holders, err := holders(w.Tx, ctx, codes)
 	taken := make(map[string]bool, len(codes))
 	for code := range holders {
 		taken[code] = true
@@ -172,8 +174,8 @@ func (w *creation) takenCodes(ctx context.Context, group []*createRequest) (map[
 
 func promotionsOf(group []*createRequest) (ids []string) {
 	for _, r := range group {
-		if r.err == nil {
-			ids = append(ids, r.in.promotionID)
+		if r.Err == nil {
+			ids = append(ids, r.In.promotionID)
 		}
 	}
 	return store.Unique(ids)

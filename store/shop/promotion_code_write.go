@@ -9,21 +9,22 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // claim takes codes, which must be sorted and each there once, for a
 // promotion that has not ended, and tells which it got: those that no
 // promotion holds whose end is yet to come, this one included.
-func (t *tx) claim(ctx context.Context, p *Promotion, codes []string) (claimed map[string]bool, err error) {
+func claim(t *db.Tx, ctx context.Context, p *Promotion, codes []string) (claimed map[string]bool, err error) {
 	claimed = make(map[string]bool, len(codes))
 	err = store.InBlocks(codes, 512, func(codes []string) error {
-		args := []any{p.number, p.epoch, store.Micros(t.now)}
+		args := []any{p.number, p.epoch, store.Micros(t.Now)}
 		places := make([]string, len(codes))
 		for i, code := range codes {
 			args = append(args, code)
 			places[i] = fmt.Sprintf("($%d, CAST($1 AS BIGINT), CAST($2 AS BIGINT))", len(args))
 		}
-		got, err := collect(ctx, t.session, scalar[string], `
+		got, err := db.Collect(ctx, t.Session, db.Scalar[string], `
 			INSERT INTO code_claim (code, promotion_number, epoch) VALUES `+strings.Join(places, ", ")+`
 			ON CONFLICT (code) DO UPDATE SET promotion_number = excluded.promotion_number, epoch = excluded.epoch
 			WHERE NOT EXISTS (
@@ -43,14 +44,14 @@ func (t *tx) claim(ctx context.Context, p *Promotion, codes []string) (claimed m
 var errTaken = errors.New("a code is taken")
 
 var (
-	claimInsert   = newInserter("code_claim", []string{"code", "promotion_number", "epoch"}, " ON CONFLICT (code) DO NOTHING")
-	newCodeInsert = newInserter("promotion_code", codeInsert, "")
+	claimInsert   = db.NewInserter("code_claim", []string{"code", "promotion_number", "epoch"}, " ON CONFLICT (code) DO NOTHING")
+	newCodeInsert = db.NewInserter("promotion_code", codeInsert, "")
 )
 
 // claimNew is claim for codes that most likely nobody has, nor had: half of
 // the work. errTaken otherwise, after which the write must not go on.
-func (t *tx) claimNew(ctx context.Context, p *Promotion, codes []string) error {
-	claimed, err := t.insert(ctx, claimInsert, len(codes), func(values []any, n int) []any { return append(values, codes[n], p.number, p.epoch) })
+func claimNew(t *db.Tx, ctx context.Context, p *Promotion, codes []string) error {
+	claimed, err := t.Insert(ctx, claimInsert, len(codes), func(values []any, n int) []any { return append(values, codes[n], p.number, p.epoch) })
 	if err == nil && int(claimed) < len(codes) {
 		err = errTaken
 	}
@@ -58,11 +59,11 @@ func (t *tx) claimNew(ctx context.Context, p *Promotion, codes []string) error {
 }
 
 // holders are the numbers of the promotions that claimed codes.
-func (t *tx) holders(ctx context.Context, codes []string) (map[string]int64, error) {
+func holders(t *db.Tx, ctx context.Context, codes []string) (map[string]int64, error) {
 	holders := map[string]int64{}
 	err := store.Chunked(codes, 512, func(codes []string) error {
-		list, args := in(nil, codes)
-		_, err := collect(ctx, t.session, func(rows *sql.Rows) (none struct{}, err error) {
+		list, args := db.In(nil, codes)
+		_, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (none struct{}, err error) {
 			var code string
 			var number int64
 			err = rows.Scan(&code, &number)
@@ -78,11 +79,11 @@ var codeInsert = []string{"promotion_number", "epoch", "code", "id", "max_uses",
 
 // writeCodes inserts rows of codeInsert, many a statement, and tells how many
 // were written; clause says what becomes of those that are there.
-func (t *tx) writeCodes(ctx context.Context, clause string, rows [][]any) (written int, err error) {
+func writeCodes(t *db.Tx, ctx context.Context, clause string, rows [][]any) (written int, err error) {
 	// SQLite finds a parameter by going through all before it, so a statement
 	// of several thousand costs more than several smaller ones.
 	err = store.InBlocks(rows, 128, func(rows [][]any) error {
-		n, err := t.exec(ctx, insertText("promotion_code", codeInsert, len(rows))+clause, slices.Concat(rows...)...)
+		n, err := t.Exec(ctx, db.InsertText("promotion_code", codeInsert, len(rows))+clause, slices.Concat(rows...)...)
 		written += int(n)
 		return err
 	})
@@ -91,15 +92,15 @@ func (t *tx) writeCodes(ctx context.Context, clause string, rows [][]any) (writt
 
 // addAutomaticCode gives an automatic promotion its code, which is undated
 // where the promotion is.
-func (t *tx) addAutomaticCode(ctx context.Context, p *Promotion) error {
+func addAutomaticCode(t *db.Tx, ctx context.Context, p *Promotion) error {
 	code := p.automaticCode()
-	if p.End.After(t.now) {
-		claimed, err := t.claim(ctx, p, []string{code})
+	if p.End.After(t.Now) {
+		claimed, err := claim(t, ctx, p, []string{code})
 		if err != nil {
 			return err
 		}
 		if !claimed[code] {
-			holders, err := t.holders(ctx, []string{code})
+			holders, err := holders(t, ctx, []string{code})
 			if err != nil {
 				return err
 			}
@@ -112,20 +113,20 @@ func (t *tx) addAutomaticCode(ctx context.Context, p *Promotion) error {
 	}
 	created := int64(0)
 	if !p.UpdatedAt.IsZero() {
-		created = store.Micros(t.now)
+		created = store.Micros(t.Now)
 	}
-	_, err := t.writeCodes(ctx, ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING`, [][]any{
+	_, err := writeCodes(t, ctx, ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING`, [][]any{
 		{p.number, p.epoch, code, store.NewID(), nil, 0, string(PerCart), "", created}})
 	return err
 }
 
 // dropCodes deletes codes of a promotion's epoch, and gives up their claims.
-func (t *tx) dropCodes(ctx context.Context, number, epoch int64, codes []string) error {
+func dropCodes(t *db.Tx, ctx context.Context, number, epoch int64, codes []string) error {
 	codes = slices.Sorted(slices.Values(codes))
 	return store.Chunked(codes, 512, func(codes []string) error {
-		list, args := in([]any{number, epoch}, codes)
+		list, args := db.In([]any{number, epoch}, codes)
 		for _, table := range []string{"code_claim", "promotion_code"} {
-			if _, err := t.exec(ctx, `DELETE FROM `+table+` WHERE promotion_number = $1 AND epoch = $2 AND code IN (`+list+`)`, args...); err != nil {
+			if _, err := t.Exec(ctx, `DELETE FROM `+table+` WHERE promotion_number = $1 AND epoch = $2 AND code IN (`+list+`)`, args...); err != nil {
 				return err
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"portico/store"
+	"portico/store/authoring"
 )
 
 // The bounds of conditions.
@@ -13,53 +14,53 @@ const (
 	maxConditionDepth = 10
 )
 
-// condition checks conditions (spec: Promotion): an object with a list "and",
+// checkCondition checks conditions (spec: Promotion): an object with a list "and",
 // nested as deep as maxConditionDepth, whose leaves name a template, a field
 // of it, a type and a value of that type. A list is the same as "and".
-func (f *faults) condition(member string, raw json.RawMessage, depth int, left *int) {
+func checkCondition(f *authoring.Faults, member string, raw json.RawMessage, depth int, left *int) {
 	if *left--; *left < 0 {
 		if *left == -1 {
-			f.rule(member, "is one too many: at most %d conditions are taken", maxConditions)
+			f.Rule(member, "is one too many: at most %d conditions are taken", maxConditions)
 		}
 		return
 	}
 	if depth == 0 {
-		f.rule(member, "is nested too deep: at most %d lists inside each other are taken", maxConditionDepth)
+		f.Rule(member, "is nested too deep: at most %d lists inside each other are taken", maxConditionDepth)
 		return
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil && list != nil {
 		for i, item := range list {
-			f.condition(member+"."+strconv.Itoa(i), item, depth-1, left)
+			checkCondition(f, member+"."+strconv.Itoa(i), item, depth-1, left)
 		}
 		return
 	}
 	var c map[string]json.RawMessage
 	if json.Unmarshal(raw, &c) != nil || c == nil {
-		f.add(member, "must be an object or an array, not %s", jsonKind(raw))
+		f.Add(member, "must be an object or an array, not %s", authoring.JSONKind(raw))
 		return
 	}
 	if and, nested := c["and"]; nested {
-		if _, ok := f.array(member+".and", and); ok {
-			f.condition(member+".and", and, depth, left)
+		if _, ok := f.Array(member+".and", and); ok {
+			checkCondition(f, member+".and", and, depth, left)
 		}
 		return
 	}
 	if len(c) > 0 {
-		f.conditionLeaf(member, c)
+		checkConditionLeaf(f, member, c)
 	}
 }
 
-// conditionLeaf checks a condition on one field.
-func (f *faults) conditionLeaf(member string, c map[string]json.RawMessage) {
+// checkConditionLeaf checks a condition on one field.
+func checkConditionLeaf(f *authoring.Faults, member string, c map[string]json.RawMessage) {
 	texts := map[string]string{}
 	for _, name := range []string{"template", "field", "type"} {
 		var text string
 		if raw := c[name]; raw != nil && json.Unmarshal(raw, &text) != nil {
-			f.add(member+"."+name, "must be a string, not %s", jsonKind(raw))
+			f.Add(member+"."+name, "must be a string, not %s", authoring.JSONKind(raw))
 			return
 		}
-		f.required(member+"."+name, text, maxName)
+		f.Required(member+"."+name, text, authoring.MaxName)
 		texts[name] = text
 	}
 	kinds := map[string]func(string) bool{
@@ -72,25 +73,25 @@ func (f *faults) conditionLeaf(member string, c map[string]json.RawMessage) {
 	holds, known := kinds[texts["type"]]
 	if !known {
 		if texts["type"] != "" {
-			f.oneOf(member+".type", texts["type"], "string", "integer", "boolean", "float", "date")
+			f.OneOf(member+".type", texts["type"], "string", "integer", "boolean", "float", "date")
 		}
 		return
 	}
 	raw := c["value"]
 	if raw == nil {
-		f.add(member+".value", "is required")
+		f.Add(member+".value", "is required")
 		return
 	}
 	text := string(raw) // a number or a boolean may stand for itself
 	if raw[0] == '"' {
 		_ = json.Unmarshal(raw, &text) // of a value that was read as JSON already
 	} else if texts["type"] == "string" || texts["type"] == "date" || raw[0] == '{' || raw[0] == '[' || raw[0] == 'n' {
-		f.add(member+".value", "must be a string, not %s", jsonKind(raw))
+		f.Add(member+".value", "must be a string, not %s", authoring.JSONKind(raw))
 		return
 	}
-	f.text(member+".value", text, maxName)
+	f.Text(member+".value", text, authoring.MaxName)
 	if !holds(text) {
-		f.rule(member+".value", "must be of the type %s, not %q", texts["type"], store.Short(text))
+		f.Rule(member+".value", "must be of the type %s, not %q", texts["type"], store.Short(text))
 	}
 }
 

@@ -5,8 +5,11 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
+	"time"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // PromotionFilter keeps promotions that fit every member; an empty one fits
@@ -14,7 +17,7 @@ import (
 type PromotionFilter struct {
 	IDs       []string
 	Names     []string // as they are written
-	NameLike  *string  // a pattern, which newPattern reads; case and accents do not count
+	NameLike  *string  // a pattern, which NewPattern reads; case and accents do not count
 	Types     []PromotionType
 	States    []PromotionState // now
 	Enabled   *bool
@@ -22,7 +25,7 @@ type PromotionFilter struct {
 	Search    string // words, each of which is in the name; case and accents do not count
 }
 
-func (f PromotionFilter) within(now int64) (list []within, err error) {
+func (f PromotionFilter) within(now int64) (list []db.Within, err error) {
 	add := func(member, column string, values []any) {
 		if len(values) > store.MaxFilterValues && err == nil {
 			err = store.Unprocessablef([]string{"filter", member}, "has %d values; at most %d are taken", len(values), store.MaxFilterValues)
@@ -33,55 +36,55 @@ func (f PromotionFilter) within(now int64) (list []within, err error) {
 			}
 		}
 		if len(values) > 0 {
-			places, all := in(nil, values)
-			list = append(list, within{column + " IN (?" + strings.Repeat(",?", strings.Count(places, ",")) + ")", all})
+			places, all := db.In(nil, values)
+			list = append(list, db.Within{Clause: column + " IN (?" + strings.Repeat(",?", strings.Count(places, ",")) + ")", Values: all})
 		}
 	}
 	add("id", "id", anyOf(f.IDs))
 	add("name", "name", anyOf(f.Names))
 	if f.NameLike != nil && err == nil {
-		var named pattern
-		named, err = newPattern("name", fold(*f.NameLike))
-		list = append(list, named.within("name_folded")...)
+		var named db.Pattern
+		named, err = db.NewPattern("name", index.Fold(*f.NameLike))
+		list = append(list, named.Within("name_folded")...)
 	}
 	add("promotionType", "promotion_type", anyOf(f.Types))
 	if len(f.States) > 0 {
 		list = append(list, statesWithin(f.States, now))
 	}
 	if f.Enabled != nil {
-		list = append(list, within{"enabled = ?", []any{*f.Enabled}})
+		list = append(list, db.Within{Clause: "enabled = ?", Values: []any{*f.Enabled}})
 	}
 	if f.Automatic != nil {
-		list = append(list, within{"automatic = ?", []any{*f.Automatic}})
+		list = append(list, db.Within{Clause: "automatic = ?", Values: []any{*f.Automatic}})
 	}
-	search, searchErr := NewSearch(f.Search)
+	search, searchErr := index.NewSearch(f.Search)
 	if err == nil {
 		err = searchErr
 	}
 	if !search.Empty() {
-		for word := range strings.FieldsSeq(fold(f.Search)) { // a part of a word will do
-			list = append(list, within{"REPLACE(name_folded, CAST(? AS TEXT), '') <> name_folded", []any{word}})
+		for word := range strings.FieldsSeq(index.Fold(f.Search)) { // a part of a word will do
+			list = append(list, db.Within{Clause: "REPLACE(name_folded, CAST(? AS TEXT), '') <> name_folded", Values: []any{word}})
 		}
 	}
 	return list, err
 }
 
 // statesWithin are the states as Promotion.StateAt tells them.
-func statesWithin(states []PromotionState, now int64) (w within) {
+func statesWithin(states []PromotionState, now int64) (w db.Within) {
 	var clauses []string
 	for _, state := range states {
 		switch state {
 		case PromotionExpired:
-			clauses, w.values = append(clauses, "end_at <= ?"), append(w.values, now)
+			clauses, w.Values = append(clauses, "end_at <= ?"), append(w.Values, now)
 		case PromotionDisabled:
-			clauses, w.values = append(clauses, "(NOT enabled AND end_at > ?)"), append(w.values, now)
+			clauses, w.Values = append(clauses, "(NOT enabled AND end_at > ?)"), append(w.Values, now)
 		case PromotionScheduled:
-			clauses, w.values = append(clauses, "(enabled AND end_at > ? AND start_at > ?)"), append(w.values, now, now)
+			clauses, w.Values = append(clauses, "(enabled AND end_at > ? AND start_at > ?)"), append(w.Values, now, now)
 		case PromotionActive:
-			clauses, w.values = append(clauses, "(enabled AND end_at > ? AND start_at <= ?)"), append(w.values, now, now)
+			clauses, w.Values = append(clauses, "(enabled AND end_at > ? AND start_at <= ?)"), append(w.Values, now, now)
 		}
 	}
-	w.clause = "(" + strings.Join(clauses, " OR ") + ")"
+	w.Clause = "(" + strings.Join(clauses, " OR ") + ")"
 	return w
 }
 
@@ -96,18 +99,18 @@ func anyOf[T ~string](values []T) []any {
 // Promotions lists promotions that fit a filter, by id unless the query sorts
 // otherwise. INVALID or UNPROCESSABLE for a filter that cannot be.
 func (s *Store) Promotions(ctx context.Context, filter PromotionFilter, query store.ListQuery) (*store.Slice[*Promotion], error) {
-	l := s.promotionList()
+	l := promotionList(s.db.Now())
 	var err error
-	if l.within, err = filter.within(store.Micros(s.now())); err != nil {
+	if l.Within, err = filter.within(store.Micros(s.db.Now())); err != nil {
 		return nil, err
 	}
-	return list(ctx, s, l, query)
+	return db.List(ctx, s.db, l, query)
 }
 
-func (s *Store) promotionList() listing[*Promotion] {
-	return listing[*Promotion]{
-		name: "promotion", columns: promotionColumns, table: "promotion", id: "id", named: "name_key", scan: scanPromotion(s.now()),
-		key: func(p *Promotion, sort store.Sort) []any {
+func promotionList(now time.Time) db.Listing[*Promotion] {
+	return db.Listing[*Promotion]{
+		Name: "promotion", Columns: promotionColumns, Table: "promotion", ID: "id", Named: "name_key", Scan: scanPromotion(now),
+		Key: func(p *Promotion, sort store.Sort) []any {
 			switch sort.By {
 			case store.SortCreatedAt:
 				return []any{store.Micros(p.CreatedAt), p.ID}
@@ -141,24 +144,24 @@ func (s *Store) PromotionCodes(ctx context.Context, promotionID string, codes []
 	codes = slices.DeleteFunc(slices.Clone(codes), func(code string) bool { return !store.CleanText(code) })
 	l := codeList(p)
 	if len(codes) > 0 {
-		places, all := in(nil, anyOf(codes))
-		l.within = append(l.within, within{"promotion_code.code IN (?" + strings.Repeat(",?", strings.Count(places, ",")) + ")", all})
+		places, all := db.In(nil, anyOf(codes))
+		l.Within = append(l.Within, db.Within{Clause: "promotion_code.code IN (?" + strings.Repeat(",?", strings.Count(places, ",")) + ")", Values: all})
 	}
-	return list(ctx, s, l, store.ListQuery{Sort: sort, Page: page})
+	return db.List(ctx, s.db, l, store.ListQuery{Sort: sort, Page: page})
 }
 
-func codeList(p *Promotion) listing[*PromotionCode] {
-	return listing[*PromotionCode]{
-		name: "promotion_code", id: "promotion_code.code", prefix: "promotion_code.",
-		columns: codeColumns,
-		table:   `promotion_code LEFT JOIN code_claim ON code_claim.code = promotion_code.code`,
-		counted: `promotion_code`,
-		within: []within{
-			{"promotion_code.promotion_number = ?", []any{p.number}},
-			{"promotion_code.epoch = ?", []any{p.epoch}},
+func codeList(p *Promotion) db.Listing[*PromotionCode] {
+	return db.Listing[*PromotionCode]{
+		Name: "promotion_code", ID: "promotion_code.code", Prefix: "promotion_code.",
+		Columns: codeColumns,
+		Table:   `promotion_code LEFT JOIN code_claim ON code_claim.code = promotion_code.code`,
+		Counted: `promotion_code`,
+		Within: []db.Within{
+			{Clause: "promotion_code.promotion_number = ?", Values: []any{p.number}},
+			{Clause: "promotion_code.epoch = ?", Values: []any{p.epoch}},
 		},
-		scan: func(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, p) },
-		key: func(c *PromotionCode, sort store.Sort) []any {
+		Scan: func(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, p) },
+		Key: func(c *PromotionCode, sort store.Sort) []any {
 			if sort.By != store.SortCreatedAt {
 				return []any{c.Code}
 			}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // purgeCodes deletes the codes that were done away with, by the epoch of their
@@ -12,15 +13,15 @@ import (
 // promotion is gone.
 func (s *Store) purgeCodes(ctx context.Context, actor store.Actor) error {
 	type epoch struct{ number, epoch int64 }
-	dead, err := collect(ctx, s.reader, func(rows *sql.Rows) (e epoch, err error) {
+	dead, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (e epoch, err error) {
 		return e, rows.Scan(&e.number, &e.epoch)
 	}, `SELECT promotion_number, epoch FROM promotion_purge ORDER BY promotion_number, epoch`)
 	if err != nil {
 		return err
 	}
 	for _, e := range dead {
-		if err := s.inBatches(ctx, actor, func(ctx context.Context, t *tx, rows int) (int64, error) {
-			return t.purge(ctx, e.number, e.epoch, rows)
+		if err := s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
+			return purge(t, ctx, e.number, e.epoch, rows)
 		}); err != nil {
 			return err
 		}
@@ -31,16 +32,16 @@ func (s *Store) purgeCodes(ctx context.Context, actor store.Actor) error {
 // purge deletes a batch, and tells of how many rows; fewer than asked for when
 // there are no more. The claims go first, unless somebody else took them over;
 // what is asked for is noted until nothing is left of it.
-func (t *tx) purge(ctx context.Context, number, epoch int64, rows int) (done int64, err error) {
-	codes, err := collect(ctx, t.session, scalar[string], `
+func purge(t *db.Tx, ctx context.Context, number, epoch int64, rows int) (done int64, err error) {
+	codes, err := db.Collect(ctx, t.Session, db.Scalar[string], `
 		SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 ORDER BY code LIMIT $3`, number, epoch, rows)
 	if err != nil {
 		return 0, err
 	}
 	if len(codes) > 0 {
-		return int64(rows), t.dropCodes(ctx, number, epoch, codes)
+		return int64(rows), dropCodes(t, ctx, number, epoch, codes)
 	}
-	usages, err := t.exec(ctx, `
+	usages, err := t.Exec(ctx, `
 		DELETE FROM code_usage WHERE id IN (
 		    SELECT id FROM code_usage
 		    WHERE promotion_number = $1 AND NOT EXISTS (SELECT 1 FROM promotion WHERE number = $1)
@@ -48,6 +49,6 @@ func (t *tx) purge(ctx context.Context, number, epoch int64, rows int) (done int
 	if err != nil || usages > 0 {
 		return int64(rows), err
 	}
-	_, err = t.exec(ctx, `DELETE FROM promotion_purge WHERE promotion_number = $1 AND epoch = $2`, number, epoch)
+	_, err = t.Exec(ctx, `DELETE FROM promotion_purge WHERE promotion_number = $1 AND epoch = $2`, number, epoch)
 	return 0, err
 }

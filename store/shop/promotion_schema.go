@@ -1,7 +1,6 @@
 package shop
 
 import (
-	"bytes"
 	"encoding/json"
 	"math/big"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/authoring"
 )
 
 // promotionSchema is what a promotion's schema is known to hold; members
@@ -26,12 +26,12 @@ type promotionSchema struct {
 
 // decodePromotionSchema reads a checked schema.
 func decodePromotionSchema(raw json.RawMessage) (s promotionSchema) {
-	_ = DecodeJSON(raw, &s) // what was imported before it was checked as it is now reads as far as it goes
+	_ = store.DecodeJSON(raw, &s) // what was imported before it was checked as it is now reads as far as it goes
 	return s
 }
 
-// promotionSchema finds what is wrong with a schema for a type.
-func (f *faults) promotionSchema(t PromotionType, raw json.RawMessage) {
+// checkPromotionSchema finds what is wrong with a schema for a type.
+func checkPromotionSchema(f *authoring.Faults, t PromotionType, raw json.RawMessage) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil || m == nil {
 		return // which is told already
@@ -45,90 +45,90 @@ func (f *faults) promotionSchema(t PromotionType, raw json.RawMessage) {
 		switch {
 		case m[name] != nil:
 		case name == "targets":
-			f.add("schema.targets", "is required for %s: a list of SKUs", t)
+			f.Add("schema.targets", "is required for %s: a list of SKUs", t)
 		default:
-			f.add("schema."+name, "is required for %s", t)
+			f.Add("schema."+name, "is required for %s", t)
 		}
 	}
 	if t == PercentDiscount && m["percent"] == nil && m["currencies"] == nil {
-		f.add("schema.percent", "is required for %s, or currencies with a percentage each", t)
+		f.Add("schema.percent", "is required for %s, or currencies with a percentage each", t)
 	}
-	f.promotionCurrencies(t, m["currencies"], m["percent"] != nil)
-	f.percent("schema.percent", m["percent"])
-	f.promotionTargets(t, m)
-	f.strings("schema.gifts", m["gifts"], t == BundleGift)
-	f.strings("schema.target_catalogs", m["target_catalogs"], false)
-	x, y := f.count("schema.x", m["x"]), f.count("schema.y", m["y"])
+	checkPromotionCurrencies(f, t, m["currencies"], m["percent"] != nil)
+	checkPercent(f, "schema.percent", m["percent"])
+	checkPromotionTargets(f, t, m)
+	f.Strings("schema.gifts", m["gifts"], t == BundleGift)
+	f.Strings("schema.target_catalogs", m["target_catalogs"], false)
+	x, y := f.Count("schema.x", m["x"]), f.Count("schema.y", m["y"])
 	if t == XForY && x > 0 && y > 0 && x <= y {
-		f.rule("schema.x", "must be more than y, %d, not %d", y, x)
+		f.Rule("schema.x", "must be more than y, %d, not %d", y, x)
 	}
 	if conditions := m["conditions"]; conditions != nil {
 		left := maxConditions
-		f.condition("schema.conditions", conditions, maxConditionDepth, &left)
+		checkCondition(f, "schema.conditions", conditions, maxConditionDepth, &left)
 	}
 }
 
-// promotionCurrencies checks what is given in each currency, once each.
-func (f *faults) promotionCurrencies(t PromotionType, raw json.RawMessage, percent bool) {
+// checkPromotionCurrencies checks what is given in each currency, once each.
+func checkPromotionCurrencies(f *authoring.Faults, t PromotionType, raw json.RawMessage, percent bool) {
 	const member = "schema.currencies"
-	items, ok := f.array(member, raw)
+	items, ok := f.Array(member, raw)
 	if !ok {
 		return
 	}
 	amounts := slices.Contains([]PromotionType{FixedDiscount, ItemFixedDiscount, XForAmount, BundleFixedDiscount}, t)
 	if len(items) == 0 && (amounts || t == PercentDiscount && !percent) {
-		f.add(member, "must have at least one currency for %s", t)
+		f.Add(member, "must have at least one currency for %s", t)
 	}
 	seen := map[string]bool{}
 	for i, item := range items {
 		at := member + "." + strconv.Itoa(i)
 		var c map[string]json.RawMessage
 		if json.Unmarshal(item, &c) != nil || c == nil {
-			f.add(at, "must be an object, not %s", jsonKind(item))
+			f.Add(at, "must be an object, not %s", authoring.JSONKind(item))
 			continue
 		}
 		var code string
 		_ = json.Unmarshal(c["currency"], &code)
-		f.currency(at+".currency", code)
+		f.Currency(at+".currency", code)
 		if seen[code] {
-			f.rule(at+".currency", "is there twice: %q", store.Short(code))
+			f.Rule(at+".currency", "is there twice: %q", store.Short(code))
 		}
 		seen[code] = true
-		f.given(at, t, c, amounts, percent)
+		checkGiven(f, at, t, c, amounts, percent)
 	}
 }
 
-// given checks what one currency gives.
-func (f *faults) given(at string, t PromotionType, c map[string]json.RawMessage, amounts, percent bool) {
+// checkGiven checks what one currency gives.
+func checkGiven(f *authoring.Faults, at string, t PromotionType, c map[string]json.RawMessage, amounts, percent bool) {
 	amount, percentage := c["amount"], c["percentage"]
 	if amount != nil {
-		n, err := parseWhole(amount)
+		n, err := store.ParseWhole(amount)
 		if err != nil {
-			f.add(at+".amount", "must be a whole number of minor units, not %s", jsonKind(amount))
+			f.Add(at+".amount", "must be a whole number of minor units, not %s", authoring.JSONKind(amount))
 		} else {
-			f.within(at+".amount", n, 0, store.MaxAmount)
+			f.Within(at+".amount", n, 0, store.MaxAmount)
 		}
 	}
-	f.percent(at+".percentage", percentage)
+	checkPercent(f, at+".percentage", percentage)
 	if amounts && amount == nil {
-		f.add(at+".amount", "is required for %s", t)
+		f.Add(at+".amount", "is required for %s", t)
 	}
 	if t == PercentDiscount && !percent && percentage == nil {
-		f.add(at+".percentage", "is required for %s, or a percent for all currencies", t)
+		f.Add(at+".percentage", "is required for %s, or a percent for all currencies", t)
 	}
 }
 
-// percent takes more than 0 and at most 100.
-func (f *faults) percent(member string, raw json.RawMessage) {
+// checkPercent takes more than 0 and at most 100.
+func checkPercent(f *authoring.Faults, member string, raw json.RawMessage) {
 	if raw == nil {
 		return
 	}
 	p, ok := percentOf(raw)
 	switch {
 	case !ok:
-		f.add(member, "must be a number such as 12.5, not %s", jsonKind(raw))
+		f.Add(member, "must be a number such as 12.5, not %s", authoring.JSONKind(raw))
 	case p.Sign() <= 0 || p.Cmp(big.NewRat(100, 1)) > 0:
-		f.rule(member, "must be more than 0 and at most 100, not %s", store.Short(string(raw)))
+		f.Rule(member, "must be more than 0 and at most 100, not %s", store.Short(string(raw)))
 	}
 }
 
@@ -145,137 +145,86 @@ func percentOf(raw []byte) (*big.Rat, bool) {
 // can do without.
 const everyTarget = `"all"`
 
-// promotionTargets checks the SKUs that a promotion is for: a list, and the
+// checkPromotionTargets checks the SKUs that a promotion is for: a list, and the
 // parts of a bundle.
-func (f *faults) promotionTargets(t PromotionType, m map[string]json.RawMessage) {
+func checkPromotionTargets(f *authoring.Faults, t PromotionType, m map[string]json.RawMessage) {
 	if t != BundleFixedDiscount && t != BundleGift {
-		f.strings("schema.targets", m["targets"], t == XForY || t == XForAmount)
+		f.Strings("schema.targets", m["targets"], t == XForY || t == XForAmount)
 		return
 	}
 	switch {
 	case m["requirements"] == nil && m["targets"] == nil:
-		f.add("schema.requirements", "is required for %s, or targets with quantities", t)
+		f.Add("schema.requirements", "is required for %s, or targets with quantities", t)
 	case m["requirements"] != nil && m["targets"] != nil:
-		f.rule("schema.targets", "must be left out where there are requirements, which have targets of their own")
+		f.Rule("schema.targets", "must be left out where there are requirements, which have targets of their own")
 	case m["requirements"] == nil && m["quantities"] == nil:
-		f.add("schema.quantities", "is required for %s, or requirements in place of targets", t)
+		f.Add("schema.quantities", "is required for %s, or requirements in place of targets", t)
 	}
-	f.requirements(t, m["requirements"])
-	f.targetGroups(t, m["targets"], m["quantities"])
+	checkRequirements(f, t, m["requirements"])
+	checkTargetGroups(f, t, m["targets"], m["quantities"])
 }
 
-// requirements checks the parts of a bundle, each so many of some SKUs.
-func (f *faults) requirements(t PromotionType, raw json.RawMessage) {
-	items, ok := f.array("schema.requirements", raw)
+// checkRequirements checks the parts of a bundle, each so many of some SKUs.
+func checkRequirements(f *authoring.Faults, t PromotionType, raw json.RawMessage) {
+	items, ok := f.Array("schema.requirements", raw)
 	if ok && len(items) == 0 {
-		f.add("schema.requirements", "must have at least one part for %s", t)
+		f.Add("schema.requirements", "must have at least one part for %s", t)
 	}
 	for i, item := range items {
 		at := "schema.requirements." + strconv.Itoa(i)
 		var part map[string]json.RawMessage
 		if json.Unmarshal(item, &part) != nil || part == nil {
-			f.add(at, "must be an object, not %s", jsonKind(item))
+			f.Add(at, "must be an object, not %s", authoring.JSONKind(item))
 			continue
 		}
 		if targets := part["targets"]; string(targets) != everyTarget && string(targets) != "null" {
-			f.strings(at+".targets", targets, true)
+			f.Strings(at+".targets", targets, true)
 		}
 		if part["quantity"] == nil {
-			f.add(at+".quantity", "is required")
+			f.Add(at+".quantity", "is required")
 		}
-		f.count(at+".quantity", part["quantity"])
+		f.Count(at+".quantity", part["quantity"])
 	}
 }
 
-// targetGroups checks the same parts as a list of lists, with a quantity for
+// checkTargetGroups checks the same parts as a list of lists, with a quantity for
 // each.
-func (f *faults) targetGroups(t PromotionType, targets, quantities json.RawMessage) {
-	groups, ok := f.array("schema.targets", targets)
+func checkTargetGroups(f *authoring.Faults, t PromotionType, targets, quantities json.RawMessage) {
+	groups, ok := f.Array("schema.targets", targets)
 	for i, group := range groups {
-		f.strings("schema.targets."+strconv.Itoa(i), group, true)
+		f.Strings("schema.targets."+strconv.Itoa(i), group, true)
 	}
 	if ok && len(groups) == 0 {
-		f.add("schema.targets", "must have at least one list of SKUs for %s", t)
+		f.Add("schema.targets", "must have at least one list of SKUs for %s", t)
 	}
-	counts, counted := f.array("schema.quantities", quantities)
+	counts, counted := f.Array("schema.quantities", quantities)
 	for i, count := range counts {
-		f.count("schema.quantities."+strconv.Itoa(i), count)
+		f.Count("schema.quantities."+strconv.Itoa(i), count)
 	}
 	if ok && counted && len(groups) != len(counts) {
-		f.rule("schema.quantities", "must have one quantity for each of the %d targets, not %d", len(groups), len(counts))
+		f.Rule("schema.quantities", "must have one quantity for each of the %d targets, not %d", len(groups), len(counts))
 	}
 }
 
 // The helpers below pass over a member that is not there.
 
-func (f *faults) array(member string, raw json.RawMessage) (items []json.RawMessage, ok bool) {
-	if raw == nil {
-		return nil, false
-	}
-	if json.Unmarshal(raw, &items) != nil || items == nil {
-		f.add(member, "must be an array, not %s", jsonKind(raw))
-		return nil, false
-	}
-	return items, true
-}
-
-func (f *faults) strings(member string, raw json.RawMessage, some bool) {
-	items, ok := f.array(member, raw)
-	for i, item := range items {
-		var text string
-		if bytes.Equal(item, []byte("null")) || json.Unmarshal(item, &text) != nil {
-			f.add(member+"."+strconv.Itoa(i), "must be a string, not %s", jsonKind(item))
-			continue
-		}
-		f.required(member+"."+strconv.Itoa(i), text, maxName)
-	}
-	if ok && some && len(items) == 0 {
-		f.add(member, "must not be empty")
-	}
-}
-
-// count takes a whole number of at least 1; it is 0 where there is none.
-func (f *faults) count(member string, raw json.RawMessage) int64 {
-	if raw == nil {
-		return 0
-	}
-	n, err := parseWhole(raw)
-	if err != nil {
-		f.add(member, "must be a whole number, not %s", jsonKind(raw))
-		return 0
-	}
-	f.within(member, n, 1, MaxStock)
-	return n
-}
-
-// rule tells that a well-formed member breaks a rule.
-func (f *faults) rule(member, format string, args ...any) {
-	f.list = append(f.list, store.Unprocessablef(strings.Split(member, "."), format, args...))
-}
-
-func (f *faults) within(member string, n, least, most int64) {
-	if n < least || n > most {
-		f.rule(member, "must be between %d and %d, not %d", least, most, n)
-	}
-}
-
-// perCurrency takes one amount for each currency.
-func (f *faults) perCurrency(member string, values []amountSource) {
+// checkPerCurrency takes one amount for each currency.
+func checkPerCurrency(f *authoring.Faults, member string, values []amountSource) {
 	seen := map[string]bool{}
 	for i, value := range values {
 		at := member + "." + strconv.Itoa(i)
 		if value.Currency == "" {
-			f.rule(at+".currency", "is required")
+			f.Rule(at+".currency", "is required")
 		} else {
-			f.currency(at+".currency", value.Currency)
+			f.Currency(at+".currency", value.Currency)
 		}
 		if value.Amount == nil {
-			f.rule(at+".amount", "is required, in minor units")
+			f.Rule(at+".amount", "is required, in minor units")
 		} else {
-			f.within(at+".amount", *value.Amount, 0, store.MaxAmount)
+			f.Within(at+".amount", *value.Amount, 0, store.MaxAmount)
 		}
 		if seen[value.Currency] {
-			f.rule(at+".currency", "is there twice: %q", store.Short(value.Currency))
+			f.Rule(at+".currency", "is there twice: %q", store.Short(value.Currency))
 		}
 		seen[value.Currency] = true
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"portico/store"
+	"portico/store/authoring"
 )
 
 // promotionSource is a promotion in the contract's shape. Start and End are
@@ -32,7 +33,7 @@ type promotionSource struct {
 	Epoch                  int             `json:"epoch,omitempty"` // how often its codes were done away with
 }
 
-func (p *promotionSource) key() string { return p.ID }
+func (p *promotionSource) Key() string { return p.ID }
 
 // amountSource is an amount of a currency.
 type amountSource struct {
@@ -62,65 +63,65 @@ func checkedAmounts(list []amountSource) (amounts []CurrencyAmount) {
 	return amounts
 }
 
-func (p *promotionSource) check(f *faults) {
-	f.id("id", &p.ID)
+func (p *promotionSource) Check(f *authoring.Faults) {
+	f.ID("id", &p.ID)
 	const date = "is required, and must be a date, a date and HH:MM, or RFC 3339"
 	for _, member := range []struct{ name, text, rule string }{{"name", p.Name, "is required"}, {"promotion_type", p.PromotionType, "is required"}, {"start", p.Start, date}, {"end", p.End, date}} {
 		if member.text == "" {
-			f.rule(member.name, "%s", member.rule)
+			f.Rule(member.name, "%s", member.rule)
 		}
 	}
-	f.text("name", p.Name, maxName)
+	f.Text("name", p.Name, authoring.MaxName)
 	if p.Description == nil {
-		f.rule("description", "is required; it may be empty")
+		f.Rule("description", "is required; it may be empty")
 	} else {
-		f.text("description", *p.Description, maxDescription)
+		f.Text("description", *p.Description, authoring.MaxDescription)
 	}
 	p.checkTimes(f)
-	f.perCurrency("min_cart_value", p.MinCartValue)
-	f.perCurrency("max_discount_value", p.MaxDiscountValue)
+	checkPerCurrency(f, "min_cart_value", p.MinCartValue)
+	checkPerCurrency(f, "max_discount_value", p.MaxDiscountValue)
 	t := PromotionType(p.PromotionType)
-	f.within("max_applications_per_cart", int64(p.MaxApplicationsPerCart), 0, MaxStock)
-	f.within("epoch", int64(p.Epoch), 0, MaxStock)
+	f.Within("max_applications_per_cart", int64(p.MaxApplicationsPerCart), 0, store.MaxStock)
+	f.Within("epoch", int64(p.Epoch), 0, store.MaxStock)
 	p.moveInto(f)
 	if t != "" {
-		f.oneOf("promotion_type", p.PromotionType, promotionTypeNames()...)
+		f.OneOf("promotion_type", p.PromotionType, promotionTypeNames()...)
 	}
-	f.promotionSchema(t, p.Schema)
+	checkPromotionSchema(f, t, p.Schema)
 }
 
 // checkMaximum keeps the maximum from fixed discounts, as the contract does.
 // Files are not held to it: stores were written, and exported, without.
-func (p *promotionSource) checkMaximum(f *faults) {
+func (p *promotionSource) checkMaximum(f *authoring.Faults) {
 	t := PromotionType(p.PromotionType)
 	if len(p.MaxDiscountValue) > 0 && (t == FixedDiscount || t == ItemFixedDiscount) {
-		f.rule("max_discount_value", "must be left out or empty for %s, which takes off a fixed amount", t)
+		f.Rule("max_discount_value", "must be left out or empty for %s, which takes off a fixed amount", t)
 	}
 }
 
-func (p *promotionSource) checkTimes(f *faults) {
+func (p *promotionSource) checkTimes(f *authoring.Faults) {
 	good := true
 	for _, at := range []struct{ member, text string }{{"start", p.Start}, {"end", p.End}} {
 		if _, err := store.ReadTime(at.text); err != nil {
 			good = false
 			if at.text != "" { // which is told already
-				f.add(at.member, "must be a date, a date and HH:MM, or RFC 3339, not %q", store.Short(at.text))
+				f.Add(at.member, "must be a date, a date and HH:MM, or RFC 3339, not %q", store.Short(at.text))
 			}
 		}
 	}
 	if good && !store.CheckedTime(p.End).After(store.CheckedTime(p.Start)) {
-		f.rule("end", "must be after start, %s, not %s", p.Start, p.End)
+		f.Rule("end", "must be after start, %s, not %s", p.Start, p.End)
 	}
-	f.time("created_at", &p.CreatedAt)
-	f.time("updated_at", &p.UpdatedAt)
+	f.Time("created_at", &p.CreatedAt)
+	f.Time("updated_at", &p.UpdatedAt)
 }
 
 // moveInto puts what stands beside the schema into it, where the schema has
 // not got it: that is where the clients send it.
-func (p *promotionSource) moveInto(f *faults) {
-	f.object("schema", &p.Schema)
+func (p *promotionSource) moveInto(f *authoring.Faults) {
+	f.Object("schema", &p.Schema)
 	if len(p.Schema) == 0 {
-		f.rule("schema", "is required")
+		f.Rule("schema", "is required")
 		return
 	}
 	var has map[string]json.RawMessage
@@ -167,35 +168,35 @@ type codeSource struct {
 	CreatedAt   string   `json:"created_at,omitempty"`
 }
 
-func (c *codeSource) key() string { return c.ID }
+func (c *codeSource) Key() string { return c.ID }
 
-func (c *codeSource) check(f *faults) {
-	f.id("id", &c.ID)
-	f.refers("promotion_id", "promotion", &c.PromotionID)
+func (c *codeSource) Check(f *authoring.Faults) {
+	f.ID("id", &c.ID)
+	f.Refers("promotion_id", "promotion", &c.PromotionID)
 	if c.Code == "" {
-		f.add("code", "is required")
+		f.Add("code", "is required")
 	} else if c.Code != automaticCode(c.PromotionID) {
-		f.codeText("code", c.Code)
+		checkCodeText(f, "code", c.Code)
 	}
 	if c.ConsumeUnit != "" {
-		f.oneOf("consume_unit", c.ConsumeUnit, string(PerCart), string(PerItem))
+		f.OneOf("consume_unit", c.ConsumeUnit, string(PerCart), string(PerItem))
 	}
 	if c.MaxUses != nil {
-		f.between("max_uses", *c.MaxUses, 1, MaxStock)
+		f.Between("max_uses", *c.MaxUses, 1, store.MaxStock)
 	}
 	if c.Uses != nil {
-		most := MaxStock
+		most := store.MaxStock
 		if c.MaxUses != nil {
 			most = *c.MaxUses
 		}
-		f.between("uses", *c.Uses, 0, most)
+		f.Between("uses", *c.Uses, 0, most)
 	}
 	if limited := c.MaxUses != nil || c.Uses != nil; limited && c.Used != 0 {
-		f.add("used", "is only for a code without max_uses; uses tells what remains of those")
+		f.Add("used", "is only for a code without max_uses; uses tells what remains of those")
 	}
-	f.between("used", c.Used, 0, MaxStock)
-	f.codeUser("user", c.User)
-	f.time("created_at", &c.CreatedAt)
+	f.Between("used", c.Used, 0, store.MaxStock)
+	checkCodeUser(f, "user", c.User)
+	f.Time("created_at", &c.CreatedAt)
 }
 
 // counts are the limit of a code, nil where there is none, and what was used.
@@ -227,20 +228,20 @@ type usageSource struct {
 	ReleasedAt  string `json:"released_at,omitempty"`
 }
 
-func (u *usageSource) key() string { return u.ID }
+func (u *usageSource) Key() string { return u.ID }
 
-func (u *usageSource) check(f *faults) {
-	f.id("id", &u.ID)
-	f.refers("promotion_id", "promotion", &u.PromotionID)
-	f.required("code", u.Code, maxCodeBytes)
-	f.text("user", u.User, maxName)
-	f.text("reference", u.Reference, maxName)
-	f.text("actor", u.Actor, maxName)
-	f.between("units", u.Units, 1, MaxStock)
+func (u *usageSource) Check(f *authoring.Faults) {
+	f.ID("id", &u.ID)
+	f.Refers("promotion_id", "promotion", &u.PromotionID)
+	f.Required("code", u.Code, maxCodeBytes)
+	f.Text("user", u.User, authoring.MaxName)
+	f.Text("reference", u.Reference, authoring.MaxName)
+	f.Text("actor", u.Actor, authoring.MaxName)
+	f.Between("units", u.Units, 1, store.MaxStock)
 	if u.UnitsAsked != 0 {
-		f.between("units_asked", u.UnitsAsked, u.Units, MaxStock)
+		f.Between("units_asked", u.UnitsAsked, u.Units, store.MaxStock)
 	}
-	f.between("epoch", u.Epoch, 0, MaxStock)
-	f.time("created_at", &u.CreatedAt)
-	f.time("released_at", &u.ReleasedAt)
+	f.Between("epoch", u.Epoch, 0, store.MaxStock)
+	f.Time("created_at", &u.CreatedAt)
+	f.Time("released_at", &u.ReleasedAt)
 }

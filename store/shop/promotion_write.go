@@ -10,6 +10,9 @@ import (
 	"sync"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // PromotionChange names what a promotion is to be; nil leaves a member as it
@@ -32,15 +35,15 @@ type PromotionChange struct {
 }
 
 func (c PromotionChange) apply(source *promotionSource) {
-	assign(&source.Name, c.Name)
+	authoring.Assign(&source.Name, c.Name)
 	if c.Description != nil {
 		source.Description = c.Description
 	}
-	assign(&source.PromotionType, (*string)(c.Type))
-	assign(&source.Start, c.Start)
-	assign(&source.End, c.End)
-	assignList(&source.MinCartValue, sourceAmounts(c.MinCartValue))
-	assignList(&source.MaxDiscountValue, sourceAmounts(c.MaxDiscountValue))
+	authoring.Assign(&source.PromotionType, (*string)(c.Type))
+	authoring.Assign(&source.Start, c.Start)
+	authoring.Assign(&source.End, c.End)
+	authoring.AssignList(&source.MinCartValue, sourceAmounts(c.MinCartValue))
+	authoring.AssignList(&source.MaxDiscountValue, sourceAmounts(c.MaxDiscountValue))
 	if c.Enabled != nil {
 		source.Enabled = *c.Enabled
 	}
@@ -100,27 +103,27 @@ func setMember(object json.RawMessage, name string, value json.RawMessage) json.
 // CreatePromotion makes a promotion; an empty id is a new one. INVALID and
 // UNPROCESSABLE name each member that is wrong.
 func (s *Store) CreatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange) (*Promotion, error) {
-	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Promotion, error) {
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Promotion, error) {
 		w, number, err := s.beginPromotion(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		source := &promotionSource{Type: "promotion", ID: orNewID(&id), CreatedAt: store.FormatTime(w.now), UpdatedAt: store.FormatTime(w.now)}
+		source := &promotionSource{Type: "promotion", ID: authoring.OrNewID(&id), CreatedAt: store.FormatTime(w.Now), UpdatedAt: store.FormatTime(w.Now)}
 		change.apply(source)
 		if faults := promotionFaults(source); len(faults) > 0 {
 			return nil, faults
 		}
-		had, err := w.lockPromotions(ctx, []string{source.ID})
+		had, err := lockPromotions(w.Tx, ctx, []string{source.ID})
 		if err != nil {
 			return nil, err
 		}
 		if had[source.ID] != nil {
 			return nil, store.Unprocessablef([]string{"id"}, "is taken: %q; leave it out for a new one", source.ID)
 		}
-		if _, err := w.putPromotion(ctx, nil, source, number); err != nil {
+		if _, err := putPromotion(w, ctx, nil, source, number); err != nil {
 			return nil, err
 		}
-		return w.readPromotion(ctx, source.ID)
+		return readPromotion(w.Tx, ctx, source.ID)
 	})
 }
 
@@ -136,12 +139,12 @@ type PromotionUpdate struct {
 // happen. NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a
 // new one.
 func (s *Store) UpdatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
-	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*PromotionUpdate, error) {
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*PromotionUpdate, error) {
 		w, _, err := s.beginPromotion(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		had, err := w.lockPromotion(ctx, "id", id)
+		had, err := lockPromotion(w.Tx, ctx, "id", id)
 		if err != nil {
 			return nil, err
 		}
@@ -153,23 +156,23 @@ func (s *Store) UpdatePromotion(ctx context.Context, actor store.Actor, id strin
 		if faults := newFaults(promotionFaults(source), promotionFaults(stood)); len(faults) > 0 {
 			return nil, faults
 		}
-		gone, err := w.codesLost(ctx, had, source)
+		gone, err := codesLost(w.Tx, ctx, had, source)
 		if err != nil {
 			return nil, err
 		}
 		result := &PromotionUpdate{CodesDeleted: gone}
 		if dryRun {
-			result.Promotion = newPromotion(source, w.now)
+			result.Promotion = newPromotion(source, w.Now)
 			result.Promotion.CreatedAt, result.Promotion.UpdatedAt = had.CreatedAt, had.UpdatedAt
 			return result, nil
 		}
 		if !bytes.Equal(store.Encode(source), had.body) {
-			source.UpdatedAt = store.FormatTime(w.now)
+			source.UpdatedAt = store.FormatTime(w.Now)
 		}
-		if _, err := w.putPromotion(ctx, had, source, had.number); err != nil {
+		if _, err := putPromotion(w, ctx, had, source, had.number); err != nil {
 			return nil, err
 		}
-		result.Promotion, err = w.readPromotion(ctx, had.ID)
+		result.Promotion, err = readPromotion(w.Tx, ctx, had.ID)
 		return result, err
 	})
 }
@@ -178,42 +181,42 @@ func (s *Store) UpdatePromotion(ctx context.Context, actor store.Actor, id strin
 // next sweep takes their rows and the record of their use. NOT_FOUND when
 // there is none.
 func (s *Store) DeletePromotion(ctx context.Context, actor store.Actor, id string) error {
-	return updateSilently(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) error {
+	return db.UpdateSilently(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) error {
 		w, _, err := s.beginPromotion(ctx, t)
 		if err != nil {
 			return err
 		}
-		had, err := w.lockPromotion(ctx, "id", id)
+		had, err := lockPromotion(w.Tx, ctx, "id", id)
 		if err != nil {
 			return err
 		}
-		if err := w.purgeLater(ctx, had); err != nil {
+		if err := purgeLater(w.Tx, ctx, had); err != nil {
 			return err
 		}
-		_, err = w.exec(ctx, `DELETE FROM promotion WHERE number = $1`, had.number)
+		_, err = w.Exec(ctx, `DELETE FROM promotion WHERE number = $1`, had.number)
 		return err
 	})
 }
 
 // beginPromotion begins a write of a promotion, of which there is one at a
 // time; number is for a new one.
-func (s *Store) beginPromotion(ctx context.Context, t *tx) (w *importWriter, number int64, err error) {
-	number, err = t.sequence(ctx, 1)
-	return &importWriter{tx: t, store: s}, number, err
+func (s *Store) beginPromotion(ctx context.Context, t *db.Tx) (w *authoring.Writer, number int64, err error) {
+	number, err = t.Sequence(ctx, 1)
+	return &authoring.Writer{Tx: t, DB: s.db}, number, err
 }
 
 // promotionFaults are what is wrong with a promotion, members named as the
 // inputs have them.
 func promotionFaults(source *promotionSource) store.Errors {
-	f := &faults{}
-	source.check(f)
+	f := &authoring.Faults{}
+	source.Check(f)
 	source.checkMaximum(f)
-	for i, fault := range f.list {
+	for i, fault := range f.List {
 		if fault.Path[0] != "schema" { // which is JSON, and keeps its spelling
-			f.list[i] = asInput(fault)
+			f.List[i] = authoring.AsInput(fault)
 		}
 	}
-	return f.list
+	return f.List
 }
 
 // newFaults are those that did not stand before: what was written when less
@@ -227,12 +230,12 @@ func newFaults(faults, stood store.Errors) store.Errors {
 // lockPromotion reads a promotion and keeps it from changing, and its codes
 // from being added to, until the transaction ends; NOT_FOUND of the member
 // that names it when there is none.
-func (t *tx) lockPromotion(ctx context.Context, member, id string) (*Promotion, error) {
+func lockPromotion(t *db.Tx, ctx context.Context, member, id string) (*Promotion, error) {
 	unknown := store.NotFoundf([]string{member}, "names no promotion: %q", store.Short(id))
 	if !store.IsID(id) {
 		return nil, unknown
 	}
-	byID, err := t.lockPromotions(ctx, []string{id})
+	byID, err := lockPromotions(t, ctx, []string{id})
 	if err == nil && byID[id] == nil {
 		err = unknown
 	}
@@ -241,12 +244,12 @@ func (t *tx) lockPromotion(ctx context.Context, member, id string) (*Promotion, 
 
 // lockPromotions locks promotions in the order of their ids, or two writes
 // deadlock.
-func (t *tx) lockPromotions(ctx context.Context, ids []string) (map[string]*Promotion, error) {
+func lockPromotions(t *db.Tx, ctx context.Context, ids []string) (map[string]*Promotion, error) {
 	byID := make(map[string]*Promotion, len(ids))
 	err := store.Chunked(slices.Sorted(slices.Values(ids)), 512, func(ids []string) error {
-		list, args := in(nil, ids)
-		rows, err := collect(ctx, t.session, scanPromotion(t.now), `
-			SELECT `+promotionColumns+` FROM promotion WHERE id IN (`+list+`) ORDER BY id`+t.engine.forUpdate("promotion"), args...)
+		list, args := db.In(nil, ids)
+		rows, err := db.Collect(ctx, t.Session, scanPromotion(t.Now), `
+			SELECT `+promotionColumns+` FROM promotion WHERE id IN (`+list+`) ORDER BY id`+t.ForUpdate("promotion"), args...)
 		for _, p := range rows {
 			byID[p.ID] = p
 		}
@@ -255,21 +258,21 @@ func (t *tx) lockPromotions(ctx context.Context, ids []string) (map[string]*Prom
 	return byID, err
 }
 
-func (t *tx) readPromotion(ctx context.Context, id string) (*Promotion, error) {
-	byID, err := promotionsByID(ctx, t.session, t.now, []string{id})
+func readPromotion(t *db.Tx, ctx context.Context, id string) (*Promotion, error) {
+	byID, err := promotionsByID(ctx, t.Session, t.Now, []string{id})
 	return byID[id], err
 }
 
 // reenables tells whether a change turns a promotion that has ended into one
 // that has not.
-func (t *tx) reenables(had *Promotion, source *promotionSource) bool {
-	return had != nil && had.StateAt(t.now) == PromotionExpired && store.CheckedTime(source.End).After(t.now)
+func reenables(t *db.Tx, had *Promotion, source *promotionSource) bool {
+	return had != nil && had.StateAt(t.Now) == PromotionExpired && store.CheckedTime(source.End).After(t.Now)
 }
 
 // codesLost counts the codes that go with a change.
-func (t *tx) codesLost(ctx context.Context, had *Promotion, source *promotionSource) (n int, err error) {
-	if t.reenables(had, source) {
-		n, _, err = one(ctx, t.session, scalar[int],
+func codesLost(t *db.Tx, ctx context.Context, had *Promotion, source *promotionSource) (n int, err error) {
+	if reenables(t, had, source) {
+		n, _, err = db.One(ctx, t.Session, db.Scalar[int],
 			`SELECT COUNT(*) FROM promotion_code WHERE promotion_number = $1 AND epoch = $2`, had.number, had.epoch)
 		return n, err
 	}
@@ -282,12 +285,12 @@ func (t *tx) codesLost(ctx context.Context, had *Promotion, source *promotionSou
 // putPromotion writes a checked source over the promotion that was read and
 // locked, nil for a new one, with what follows for its codes. It tells
 // whether anything was different.
-func (w *importWriter) putPromotion(ctx context.Context, had *Promotion, source *promotionSource, number int64) (bool, error) {
-	created := w.now
+func putPromotion(w *authoring.Writer, ctx context.Context, had *Promotion, source *promotionSource, number int64) (bool, error) {
+	created := w.Now
 	if had != nil {
 		number, created = had.number, had.CreatedAt
 		source.Epoch = max(source.Epoch, int(had.epoch))
-		if w.reenables(had, source) {
+		if reenables(w.Tx, had, source) {
 			source.Epoch = max(source.Epoch, int(had.epoch)+1)
 		}
 	}
@@ -298,7 +301,7 @@ func (w *importWriter) putPromotion(ctx context.Context, had *Promotion, source 
 	if source.CreatedAt != "" {
 		created = store.CheckedTime(source.CreatedAt)
 	}
-	_, err := w.exec(ctx, `
+	_, err := w.Exec(ctx, `
 		INSERT INTO promotion (id, number, epoch, name, name_key, name_folded, promotion_type, enabled, automatic,
 		                       start_at, end_at, created_at, updated_at, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
@@ -307,48 +310,48 @@ func (w *importWriter) putPromotion(ctx context.Context, had *Promotion, source 
 		    promotion_type = excluded.promotion_type, enabled = excluded.enabled, automatic = excluded.automatic,
 		    start_at = excluded.start_at, end_at = excluded.end_at, created_at = excluded.created_at,
 		    updated_at = excluded.updated_at, body = excluded.body`,
-		source.ID, number, source.Epoch, source.Name, nameKey(source.Name), fold(source.Name), source.PromotionType, source.Enabled, source.Automatic,
-		store.Micros(store.CheckedTime(source.Start)), store.Micros(store.CheckedTime(source.End)), store.Micros(created), createdAt(source.UpdatedAt, w.tx), string(body))
+		source.ID, number, source.Epoch, source.Name, nameKey(source.Name), index.Fold(source.Name), source.PromotionType, source.Enabled, source.Automatic,
+		store.Micros(store.CheckedTime(source.Start)), store.Micros(store.CheckedTime(source.End)), store.Micros(created), authoring.CreatedAt(source.UpdatedAt, w.Tx), string(body))
 	if err != nil {
 		return false, err
 	}
-	p := newPromotion(source, w.now)
+	p := newPromotion(source, w.Now)
 	p.number = number
 	if source.UpdatedAt != "" {
-		p.UpdatedAt = w.now
+		p.UpdatedAt = w.Now
 	}
-	return true, w.keepCodes(ctx, had, p)
+	return true, keepCodes(w, ctx, had, p)
 }
 
 // keepCodes does to a promotion's codes what follows from its change.
-func (w *importWriter) keepCodes(ctx context.Context, had, p *Promotion) error {
+func keepCodes(w *authoring.Writer, ctx context.Context, had, p *Promotion) error {
 	raised := had != nil && had.epoch != p.epoch
 	if raised {
-		if err := w.purgeLater(ctx, had); err != nil {
+		if err := purgeLater(w.Tx, ctx, had); err != nil {
 			return err
 		}
 	}
 	was := had != nil && had.Automatic && !raised
 	switch {
 	case p.Automatic && !was:
-		return w.addAutomaticCode(ctx, p)
+		return addAutomaticCode(w.Tx, ctx, p)
 	case !p.Automatic && was:
-		return w.dropCodes(ctx, p.number, p.epoch, []string{p.automaticCode()})
+		return dropCodes(w.Tx, ctx, p.number, p.epoch, []string{p.automaticCode()})
 	}
 	return nil
 }
 
 // purgeLater leaves the codes of a promotion's epoch, which nobody sees any
 // more, to the sweep.
-func (t *tx) purgeLater(ctx context.Context, p *Promotion) error {
-	_, err := t.exec(ctx, `
+func purgeLater(t *db.Tx, ctx context.Context, p *Promotion) error {
+	_, err := t.Exec(ctx, `
 		INSERT INTO promotion_purge (promotion_number, epoch) VALUES ($1, $2)
 		ON CONFLICT (promotion_number, epoch) DO NOTHING`, p.number, p.epoch)
 	return err
 }
 
 // names collates promotions' names without a language of their own.
-var names = sync.OnceValue(func() *collation { return newCollation("und") })
+var names = sync.OnceValue(func() *index.Collation { return index.NewCollation("und") })
 
 // maxNameKey keeps a key well under what an index page of either engine
 // holds; names that are alike so far are sorted by id.
@@ -356,6 +359,6 @@ const maxNameKey = 256
 
 // nameKey is what a name is sorted by: a collation key, in hexadecimal.
 func nameKey(name string) string {
-	key := names().key(name)
+	key := names().Key(name)
 	return hex.EncodeToString(key[:min(len(key), maxNameKey)])
 }

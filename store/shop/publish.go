@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // PublishProgress is told how far a publication is.
@@ -57,14 +59,14 @@ func (s *Store) publish(ctx context.Context, actor store.Actor, catalogID string
 	}
 	served, same := int64(0), false
 	release := &Release{CatalogID: catalogID, Locale: settings.Locale}
-	err = s.snapshot(ctx, func(in session) error {
+	err = s.db.Snapshot(ctx, func(in db.Session) error {
 		plan := &plan{in: in}
 		if err := plan.catalog(ctx, catalogID); err != nil {
 			return err
 		}
 		release.Locale = cmp.Or(plan.source.Attributes.Locale, release.Locale)
 		release.Revision = plan.revision
-		plan.collation = newCollation(release.Locale)
+		plan.collation = index.NewCollation(release.Locale)
 		if err := plan.findBase(ctx, s, release.Locale); err != nil {
 			return err
 		}
@@ -108,31 +110,26 @@ func (s *Store) analyzeReleases(ctx context.Context) error {
 	for _, table := range releaseTables {
 		tables = append(tables, table.name)
 	}
-	statement := s.dialect.analyze(tables)
-	if statement == "" {
-		return nil
-	}
-	_, err := s.upkeep.ExecContext(ctx, statement)
-	return err
+	return s.db.Analyze(ctx, tables)
 }
 
 // startRelease takes a number and marks it as being built. Taking it is what
 // keeps Sweep from removing documents that this release will share.
 func (s *Store) startRelease(ctx context.Context, actor store.Actor, release *Release) (id int64, err error) {
-	err = s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		if release.BaseID != 0 { // and that it keeps the base
-			n, err := t.exec(ctx, `UPDATE release SET touched_at = $2 WHERE id = $1 AND state = $3`, release.BaseID, store.Micros(t.now), releasePublished)
+			n, err := t.Exec(ctx, `UPDATE release SET touched_at = $2 WHERE id = $1 AND state = $3`, release.BaseID, store.Micros(t.Now), releasePublished)
 			if err != nil || n == 0 {
 				return cmp.Or[error](err, errSwept)
 			}
 		}
-		id, _, err = one(ctx, t.session, scalar[int64], `UPDATE counter SET value = value + 1 WHERE name = 'release' RETURNING value`)
+		id, _, err = db.One(ctx, t.Session, db.Scalar[int64], `UPDATE counter SET value = value + 1 WHERE name = 'release' RETURNING value`)
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(ctx, `
+		_, err = t.Exec(ctx, `
 			INSERT INTO release (id, catalog_id, state, locale, locales, products, published_at, superseded_at, touched_at, base_id)
-			VALUES ($1, $2, $3, $4, '', 0, 0, 0, $5, $6)`, id, release.CatalogID, releaseBuilding, release.Locale, store.Micros(t.now), release.BaseID)
+			VALUES ($1, $2, $3, $4, '', 0, 0, 0, $5, $6)`, id, release.CatalogID, releaseBuilding, release.Locale, store.Micros(t.Now), release.BaseID)
 		return err
 	})
 	return id, err
@@ -141,18 +138,18 @@ func (s *Store) startRelease(ctx context.Context, actor store.Actor, release *Re
 // finishRelease is the flip: from here on the release is served, unless a
 // later one of the catalog was finished first, which then stays.
 func (s *Store) finishRelease(ctx context.Context, actor store.Actor, release *Release, serve bool) error {
-	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+	return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		// The catalog's row is locked from here on, so that flips come one by one.
-		if _, err := t.exec(ctx, `
+		if _, err := t.Exec(ctx, `
 			UPDATE catalog SET release_id = CASE WHEN $3 AND (release_id IS NULL OR release_id < $2) THEN $2 ELSE release_id END
 			WHERE id = $1`, release.CatalogID, release.ID, serve); err != nil {
 			return err
 		}
-		n, err := t.exec(ctx, `
+		n, err := t.Exec(ctx, `
 			UPDATE release SET state = $2, locales = $3, products = $4, published_at = $5, added = $6, changed = $7, removed = $8, preview = $9, revision = $10,
 			       base_id = $11, first_ordinal = $12, ordinals = $13, format = $14
 			WHERE id = $1 AND state = $15`,
-			release.ID, releasePublished, strings.Join(release.Locales, " "), release.Products, store.Micros(t.now),
+			release.ID, releasePublished, strings.Join(release.Locales, " "), release.Products, store.Micros(t.Now),
 			release.Added, release.Changed, release.Removed, !serve, release.Revision,
 			release.BaseID, release.firstOrdinal, release.ordinals, releaseFormat, releaseBuilding)
 		if err != nil {
@@ -161,22 +158,22 @@ func (s *Store) finishRelease(ctx context.Context, actor store.Actor, release *R
 		if n == 0 {
 			return errSwept
 		}
-		release.PublishedAt = t.now
+		release.PublishedAt = t.Now
 		return s.supersede(ctx, t, release.CatalogID)
 	})
 }
 
 // supersede marks the releases of a catalog that are not served, from now on,
 // and tells everyone.
-func (s *Store) supersede(ctx context.Context, t *tx, catalogID string) error {
-	if _, err := t.exec(ctx, `
+func (s *Store) supersede(ctx context.Context, t *db.Tx, catalogID string) error {
+	if _, err := t.Exec(ctx, `
 		UPDATE release SET superseded_at = $2
 		WHERE catalog_id = $1 AND state = $3 AND superseded_at = 0
 		  AND id NOT IN (SELECT release_id FROM catalog WHERE id = $1 AND release_id IS NOT NULL)`,
-		catalogID, store.Micros(t.now), releasePublished); err != nil {
+		catalogID, store.Micros(t.Now), releasePublished); err != nil {
 		return err
 	}
-	return s.changed(ctx, t, topicCatalog)
+	return s.db.Changed(ctx, t, db.TopicCatalog)
 }
 
 // errSwept says that a build was taken for dead.

@@ -11,16 +11,18 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // links are the live products that a product refers to, but for its children.
 func (p *plan) links(handle uint32) links {
 	l := links{components: map[string]bool{}}
 	if parent := p.parents[handle]; parent >= 0 {
-		l.parent = p.ids.at(uint32(parent))
+		l.parent = p.ids.At(uint32(parent))
 	}
-	for _, component := range p.components.of(handle) {
-		l.components[p.ids.at(component)] = true
+	for _, component := range p.components.Of(handle) {
+		l.components[p.ids.At(component)] = true
 	}
 	return l
 }
@@ -34,7 +36,7 @@ type builtProduct struct {
 	crumbsID  int64             // the document that keeps them, once written
 	version   int64             // versionOf it, likewise
 	offers    map[string]*offer // by currency
-	words     []languageWords
+	words     []index.LanguageWords
 	nameKey   []byte   // collates the base name
 	missing   []string // ids of files that there are not
 }
@@ -62,21 +64,21 @@ func (p *plan) build(ctx context.Context, release *Release, start, end int) ([]*
 	}
 	built := make([]*builtProduct, len(order))
 	err = parallel(len(built), func(i int) error {
-		giveWay(ctx)
+		db.GiveWay(ctx)
 		handle := order[i]
 		source := sources[handle]
 		if source == nil {
-			return fmt.Errorf("the product %s is gone from its snapshot", p.ids.at(handle))
+			return fmt.Errorf("the product %s is gone from its snapshot", p.ids.At(handle))
 		}
 		l := p.links(handle)
 		children := p.childrenInOrder(handle, sources)
 		for _, child := range children {
-			l.children = append(l.children, p.ids.at(child))
+			l.children = append(l.children, p.ids.At(child))
 		}
 		l.files, l.variants = files, p.variants(handle, children, sources)
 		b := &builtProduct{ordinal: p.first + start + i, source: source, crumbs: breadcrumbs(p.nodes(handle)), offers: p.offers(handle, sources, prices)}
 		b.missing = slices.DeleteFunc(source.fileIDs(), l.hasFile)
-		b.words, b.nameKey = source.words(), p.collation.key(source.Attributes.Name)
+		b.words, b.nameKey = source.words(), p.collation.Key(source.Attributes.Name)
 		b.documents = append(b.documents, builtDocument{"", source.document("", release.Locale, l)})
 		for _, language := range source.documentLanguages() {
 			b.documents = append(b.documents, builtDocument{language, source.document(language, release.Locale, l)})
@@ -89,7 +91,7 @@ func (p *plan) build(ctx context.Context, release *Release, start, end int) ([]*
 
 // filesOf are the files that there are: all, or for a delta those that these
 // products refer to.
-func (p *plan) filesOf(ctx context.Context, sources map[uint32]*ProductSource) (*packed, error) {
+func (p *plan) filesOf(ctx context.Context, sources map[uint32]*ProductSource) (*index.Packed, error) {
 	if p.delta == nil {
 		return &p.files, nil
 	}
@@ -98,12 +100,12 @@ func (p *plan) filesOf(ctx context.Context, sources map[uint32]*ProductSource) (
 		ids = append(ids, source.fileIDs()...)
 	}
 	slices.Sort(ids)
-	files := &packed{}
+	files := &index.Packed{}
 	return files, store.Chunked(slices.Compact(ids), 512, func(ids []string) error {
-		list, args := in(nil, ids)
-		found, err := collect(ctx, p.in, scalar[string], `SELECT id FROM file WHERE id IN (`+list+`) ORDER BY id`, args...)
+		list, args := db.In(nil, ids)
+		found, err := db.Collect(ctx, p.in, db.Scalar[string], `SELECT id FROM file WHERE id IN (`+list+`) ORDER BY id`, args...)
 		for _, id := range found {
-			files.add(id)
+			files.Add(id)
 		}
 		return err
 	})
@@ -117,7 +119,7 @@ func (p *plan) withRelatives(handles []uint32) []uint32 {
 		if parent := p.parents[handle]; parent >= 0 {
 			all = append(all, uint32(parent))
 		}
-		all = append(all, p.children.of(handle)...)
+		all = append(all, p.children.Of(handle)...)
 	}
 	return store.Unique(all)
 }
@@ -128,10 +130,10 @@ func (p *plan) sources(ctx context.Context, handles []uint32) (map[uint32]*Produ
 	err := store.Chunked(handles, 2*publishBatch, func(handles []uint32) error {
 		ids := make([]string, len(handles))
 		for i, handle := range handles {
-			ids[i] = p.ids.at(handle)
+			ids[i] = p.ids.At(handle)
 		}
-		list, args := in(nil, ids)
-		bodies, err := collect(ctx, p.in, scalar[[]byte], `SELECT body FROM product WHERE id IN (`+list+`)`, args...)
+		list, args := db.In(nil, ids)
+		bodies, err := db.Collect(ctx, p.in, db.Scalar[[]byte], `SELECT body FROM product WHERE id IN (`+list+`)`, args...)
 		if err != nil {
 			return err
 		}
@@ -143,7 +145,7 @@ func (p *plan) sources(ctx context.Context, handles []uint32) (map[uint32]*Produ
 			return err
 		}
 		for _, source := range parsed {
-			if handle, live := p.ids.find(source.ID); live {
+			if handle, live := p.ids.Find(source.ID); live {
 				byHandle[handle] = source
 			}
 		}
@@ -157,7 +159,7 @@ func (p *plan) sources(ctx context.Context, handles []uint32) (map[uint32]*Produ
 // those without an option last, and then by id.
 func (p *plan) childrenInOrder(handle uint32, sources map[uint32]*ProductSource) []uint32 {
 	variations := newVariations(sources[handle].Attributes.Variations)
-	children := slices.Clone(p.children.of(handle)) // by id
+	children := slices.Clone(p.children.Of(handle)) // by id
 	places := make(map[uint32][]int, len(children))
 	for _, child := range children {
 		places[child] = optionPlaces(variations, sources[child].Attributes.Options)
@@ -172,7 +174,7 @@ func (p *plan) variants(handle uint32, children []uint32, sources map[uint32]*Pr
 	own := sources[handle].Attributes
 	v.variations = newVariations(own.Variations)
 	for _, child := range children {
-		if known, ok := newVariantChild(p.ids.at(child), v.variations, sources[child].Attributes.Options); ok {
+		if known, ok := newVariantChild(p.ids.At(child), v.variations, sources[child].Attributes.Options); ok {
 			v.children = append(v.children, known)
 		}
 	}
@@ -193,8 +195,8 @@ func (p *plan) prices(ctx context.Context, sources map[uint32]*ProductSource) (m
 	slices.Sort(skus)
 	bySKU := make(map[string]map[string]*priceSource, len(skus))
 	err := store.Chunked(slices.Compact(skus), 2*publishBatch, func(skus []string) error {
-		list, args := in(nil, skus)
-		_, err := collect(ctx, p.in, func(rows *sql.Rows) (price priceSource, err error) {
+		list, args := db.In(nil, skus)
+		_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (price priceSource, err error) {
 			var body []byte
 			if err := rows.Scan(&body); err != nil {
 				return price, err
@@ -202,7 +204,7 @@ func (p *plan) prices(ctx context.Context, sources map[uint32]*ProductSource) (m
 			if err := json.Unmarshal(body, &price); err != nil {
 				return price, err
 			}
-			ofBook, book := bySKU[price.Attributes.SKU], price.Relationships.Pricebook.id()
+			ofBook, book := bySKU[price.Attributes.SKU], price.Relationships.Pricebook.ID()
 			if ofBook == nil {
 				ofBook = map[string]*priceSource{}
 				bySKU[price.Attributes.SKU] = ofBook
@@ -248,7 +250,7 @@ func (p *plan) modifiersOf(names []string) (list []*modifierSource) {
 // the first that was imported counts.
 func (p *plan) readModifiers(ctx context.Context) error {
 	p.modifiers = map[string]*modifierSource{}
-	_, err := collect(ctx, p.in, func(rows *sql.Rows) (m *modifierSource, err error) {
+	_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (m *modifierSource, err error) {
 		var body []byte
 		m = &modifierSource{}
 		if err := rows.Scan(&body); err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // compare counts what differs from the release that is served.
@@ -18,7 +19,7 @@ func (w *releaseWriter) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.served = &View{Release: served, store: w.store, cache: w.store.cache, memo: &treeMemo{}, valid: &validity{}}
+	w.served = &View{Release: served, store: w.store, cache: w.store.db.Cache, memo: &treeMemo{}, valid: &validity{}}
 	if w.plan.delta != nil {
 		return w.compareDelta(ctx, w.served)
 	}
@@ -53,7 +54,7 @@ func (w *releaseWriter) compareAll(ctx context.Context, served *View) error {
 			if _, isDead := slices.BinarySearch(dead, old.ordinal); isDead {
 				continue
 			}
-			handle, live := w.plan.ids.find(old.id)
+			handle, live := w.plan.ids.Find(old.id)
 			switch {
 			case !live || w.plan.ordinals[handle] < 0:
 				r.Removed++
@@ -66,8 +67,8 @@ func (w *releaseWriter) compareAll(ctx context.Context, served *View) error {
 		return nil
 	}
 	for _, layer := range store.Unique(served.layers()) { // one by one, so that each is read in the order of its key
-		of := []within{{"release_id = ?", []any{layer}}}
-		if err := pagesOf(ctx, w.plan.in, "release_product", of, "product_id, ordinal, version", []string{"ordinal"}, scan, count); err != nil {
+		of := []db.Within{{Clause: "release_id = ?", Values: []any{layer}}}
+		if err := db.PagesOf(ctx, w.plan.in, "release_product", of, "product_id, ordinal, version", []string{"ordinal"}, scan, count); err != nil {
 			return err
 		}
 	}
@@ -81,7 +82,7 @@ func (w *releaseWriter) compareDelta(ctx context.Context, served *View) error {
 	own.Release, own.cache = w.release, nil // which knows releases by when they were published
 	ids := map[string]bool{}
 	for _, handle := range w.plan.order {
-		ids[w.plan.ids.at(handle)] = true
+		ids[w.plan.ids.At(handle)] = true
 	}
 	for _, view := range []*View{served, &own} {
 		if err := view.differing(ctx, ids); err != nil {
@@ -129,7 +130,7 @@ func (v *View) differing(ctx context.Context, ids map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	own, err := collect(ctx, v.store.reader, scalar[string], `SELECT product_id FROM release_product WHERE release_id = $1`, v.Release.ID)
+	own, err := db.Collect(ctx, v.store.db.Reader, db.Scalar[string], `SELECT product_id FROM release_product WHERE release_id = $1`, v.Release.ID)
 	if err != nil {
 		return err
 	}
@@ -137,8 +138,8 @@ func (v *View) differing(ctx context.Context, ids map[string]bool) error {
 		ids[id] = true
 	}
 	return store.Chunked(dead, 512, func(places []uint32) error {
-		list, args := in([]any{v.Release.BaseID}, places)
-		below, err := collect(ctx, v.store.reader, scalar[string],
+		list, args := db.In([]any{v.Release.BaseID}, places)
+		below, err := db.Collect(ctx, v.store.db.Reader, db.Scalar[string],
 			`SELECT product_id FROM release_product WHERE release_id = $1 AND ordinal IN (`+list+`)`, args...)
 		for _, id := range below {
 			ids[id] = true
@@ -154,8 +155,8 @@ func (v *View) versions(ctx context.Context, ids []string) (map[string]int64, er
 	if err != nil || len(places) == 0 {
 		return nil, err
 	}
-	list, args := in(v.layers(), ordered(places))
-	products, err := collect(ctx, v.store.reader, scanVersion,
+	list, args := db.In(v.layers(), ordered(places))
+	products, err := db.Collect(ctx, v.store.db.Reader, scanVersion,
 		`SELECT product_id, ordinal, version FROM release_product WHERE release_id IN ($1, $2) AND ordinal IN (`+list+`)`, args...)
 	byID := make(map[string]int64, len(products))
 	for _, p := range products {

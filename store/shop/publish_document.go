@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // hashRecord is the length of an addedDocument as a record of runs.
@@ -16,7 +17,7 @@ func (d addedDocument) record() []byte { return binary.BigEndian.AppendUint64(d.
 
 // keep returns the ids under which documents are kept, storing those that are
 // new.
-func (w *releaseWriter) keep(ctx context.Context, t *tx, bodies [][]byte) ([]int64, error) {
+func (w *releaseWriter) keep(ctx context.Context, t *db.Tx, bodies [][]byte) ([]int64, error) {
 	hashes := make([][16]byte, len(bodies))
 	for i, body := range bodies {
 		hashes[i] = documentHash(body)
@@ -34,7 +35,7 @@ func (w *releaseWriter) keep(ctx context.Context, t *tx, bodies [][]byte) ([]int
 			fresh = append(fresh, []any{known[hash], slices.Clone(hash[:]), string(bodies[i])})
 		}
 	}
-	if err := t.insertRows(ctx, "document", []string{"id", "hash", "body"}, fresh); err != nil {
+	if err := t.InsertRows(ctx, "document", []string{"id", "hash", "body"}, fresh); err != nil {
 		return nil, err
 	}
 	ids := make([]int64, len(hashes))
@@ -48,7 +49,7 @@ func (w *releaseWriter) keep(ctx context.Context, t *tx, bodies [][]byte) ([]int
 // document's id is the release that added it.
 const documentBits = 32
 
-func (w *releaseWriter) known(ctx context.Context, t *tx, hashes [][16]byte) (map[[16]byte]int64, error) {
+func (w *releaseWriter) known(ctx context.Context, t *db.Tx, hashes [][16]byte) (map[[16]byte]int64, error) {
 	type document struct {
 		id   int64
 		hash []byte
@@ -67,8 +68,8 @@ func (w *releaseWriter) known(ctx context.Context, t *tx, hashes [][16]byte) (ma
 		for i := range hashes {
 			values[i] = hashes[i][:]
 		}
-		list, args := in(nil, values)
-		found, err := collect(ctx, t.session, func(rows *sql.Rows) (d document, err error) {
+		list, args := db.In(nil, values)
+		found, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (d document, err error) {
 			return d, rows.Scan(&d.id, &d.hash)
 		}, `SELECT document_id, hash FROM document_hash WHERE hash IN (`+list+`)`, args...)
 		for _, d := range found {
@@ -85,8 +86,8 @@ func (w *releaseWriter) known(ctx context.Context, t *tx, hashes [][16]byte) (ma
 func (w *releaseWriter) hashes(ctx context.Context) error {
 	var rows [][]any
 	flush := func() error {
-		err := w.batch(ctx, func(ctx context.Context, t *tx) error {
-			return t.insertRowsBut(ctx, "document_hash", []string{"hash", "document_id"}, ` ON CONFLICT (hash) DO NOTHING`, rows)
+		err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+			return t.InsertRowsBut(ctx, "document_hash", []string{"hash", "document_id"}, ` ON CONFLICT (hash) DO NOTHING`, rows)
 		})
 		rows = rows[:0]
 		return err

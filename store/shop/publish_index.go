@@ -4,6 +4,9 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // missingFile is the index of the files that products refer to and that there
@@ -18,9 +21,9 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 	add := func(attribute string, values ...string) {
 		for _, value := range values {
 			if w.index[attribute] == nil {
-				w.index[attribute] = &runs{name: attribute, width: indexEntry}
+				w.index[attribute] = &runs{name: attribute, width: index.IndexEntry}
 			}
-			entry := newEntry(value, uint32(product.ordinal))
+			entry := index.NewEntry(value, uint32(product.ordinal))
 			w.index[attribute].add(entry[:])
 		}
 	}
@@ -37,7 +40,7 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 		}
 	}
 	w.words.add(uint32(product.ordinal), product.words)
-	w.naming.add(product.nameKey)
+	w.naming.Add(product.nameKey)
 	w.prices.add(product.ordinal, product.offers, w.release.ordinals)
 }
 
@@ -58,8 +61,8 @@ func (w *releaseWriter) indexOf(ctx context.Context, attribute string) error {
 	var body, directory []byte
 	number := 0
 	flush := func() error {
-		err := w.batch(ctx, func(ctx context.Context, t *tx) error {
-			return t.insertRows(ctx, "release_index", []string{"release_id", "attribute", "chunk", "body"}, rows)
+		err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+			return t.InsertRows(ctx, "release_index", []string{"release_id", "attribute", "chunk", "body"}, rows)
 		})
 		rows = nil
 		return err
@@ -72,10 +75,10 @@ func (w *releaseWriter) indexOf(ctx context.Context, attribute string) error {
 	}
 	if err := w.index[attribute].each(ctx, w, func(entry []byte) error {
 		if len(body) == 0 {
-			body = make([]byte, 0, indexChunkSize*indexEntry)
-			directory = append(directory, entry[:indexHash]...)
+			body = make([]byte, 0, indexChunkSize*index.IndexEntry)
+			directory = append(directory, entry[:index.IndexHash]...)
 		}
-		if body = append(body, entry...); len(body) < indexChunkSize*indexEntry {
+		if body = append(body, entry...); len(body) < indexChunkSize*index.IndexEntry {
 			return nil
 		}
 		end()

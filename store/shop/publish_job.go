@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // publishInput is what a job of the kind JobPublish is to do.
@@ -22,8 +23,8 @@ type publishResult struct {
 // waits to do the same is the answer where there is one. NOT_FOUND for an
 // unknown catalog.
 func (s *Store) PublishLater(ctx context.Context, actor store.Actor, catalogID string, serve bool) (*Job, error) {
-	return s.enqueue(ctx, actor, JobPublish, publishInput{catalogID, serve}, 0, func(ctx context.Context, t *tx) error {
-		return catalogExists(ctx, t.session, catalogID)
+	return s.enqueue(ctx, actor, JobPublish, publishInput{catalogID, serve}, 0, func(ctx context.Context, t *db.Tx) error {
+		return catalogExists(ctx, t.Session, catalogID)
 	})
 }
 

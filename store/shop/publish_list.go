@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // listWriter gathers lists, so that many short ones are written in one
@@ -57,7 +59,7 @@ func (l *listWriter) add(ctx context.Context, name string, handles, curated []ui
 	slices.Sort(handles)
 	handles = slices.Compact(handles)
 	first := l.toOrdinals(curated)
-	l.heads = append(l.heads, []any{l.release.ID, name, len(handles), packOrdinals(first), l.release.ID, nil})
+	l.heads = append(l.heads, []any{l.release.ID, name, len(handles), index.PackOrdinals(first), l.release.ID, nil})
 	l.order(name, store.SortID, handles) // as which they come
 	for by, keys := range map[store.SortBy][]int64{store.SortCreatedAt: l.plan.created, store.SortUpdatedAt: l.plan.updated, store.SortName: l.nameKeys} {
 		slices.SortFunc(handles, func(a, b uint32) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
@@ -71,7 +73,7 @@ func (l *listWriter) add(ctx context.Context, name string, handles, curated []ui
 
 // order adds the list in one of its orders.
 func (l *listWriter) order(name string, by store.SortBy, handles []uint32) {
-	rows := chunkRows(l.release.ID, name, by, 0, l.toOrdinals(handles), packOrdinals)
+	rows := chunkRows(l.release.ID, name, by, 0, l.toOrdinals(handles), index.PackOrdinals)
 	l.chunks = append(l.chunks, rows...)
 	for _, row := range rows {
 		l.size += chunkRowSize(row)
@@ -89,8 +91,8 @@ func (l *listWriter) flushFull(ctx context.Context) error {
 }
 
 func (l *listWriter) flush(ctx context.Context) error {
-	if err := l.batch(ctx, func(ctx context.Context, t *tx) error {
-		return t.insertRows(ctx, "release_list", []string{"release_id", "list", "total", "curated", "held_by", "parts"}, l.heads)
+	if err := l.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+		return t.InsertRows(ctx, "release_list", []string{"release_id", "list", "total", "curated", "held_by", "parts"}, l.heads)
 	}); err != nil {
 		return err
 	}
@@ -114,7 +116,7 @@ func (w *releaseWriter) sortKeys(ctx context.Context) error {
 		for i, handle := range w.plan.order {
 			own[i] = keys[handle]
 		}
-		if err := w.writeChunks(ctx, chunkRows(w.release.ID, listKeys, by, w.plan.first/chunkSize, own, packKeys)); err != nil {
+		if err := w.writeChunks(ctx, chunkRows(w.release.ID, listKeys, by, w.plan.first/chunkSize, own, index.PackKeys)); err != nil {
 			return err
 		}
 	}
@@ -126,7 +128,7 @@ func (w *releaseWriter) dead(ctx context.Context) error {
 	if w.plan.delta == nil {
 		return nil
 	}
-	return w.writeChunks(ctx, [][]any{{w.release.ID, listDead, "", 0, packOrdinals(w.plan.delta.dead)}})
+	return w.writeChunks(ctx, [][]any{{w.release.ID, listDead, "", 0, index.PackOrdinals(w.plan.delta.dead)}})
 }
 
 // chunkRows are the rows of a list, its parts numbered from first.
@@ -146,8 +148,8 @@ func (w *releaseWriter) writeChunks(ctx context.Context, rows [][]any) error {
 			size += chunkRowSize(rows[n])
 			n++
 		}
-		if err := w.batch(ctx, func(ctx context.Context, t *tx) error {
-			return t.insertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows[:n])
+		if err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+			return t.InsertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows[:n])
 		}); err != nil {
 			return err
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // sortedNames works out the sort keys, once the names of all products that
@@ -16,14 +18,14 @@ func (w *releaseWriter) sortedNames(ctx context.Context) (err error) {
 		return err
 	}
 	w.nameKeys, err = w.plan.nameKeys(ctx, &w.naming)
-	w.naming = nameOrder{}
+	w.naming = index.NameOrder{}
 	return err
 }
 
 // idKeys are the sort keys by id, by handle: of a delta's own products those of
 // the base, and others in between for new ones.
 func (p *plan) idKeys(ctx context.Context) ([]int64, error) {
-	keys := make([]int64, p.ids.len())
+	keys := make([]int64, p.ids.Len())
 	if p.delta == nil {
 		for handle := range keys {
 			keys[handle] = int64(handle) * rankStep
@@ -49,9 +51,9 @@ func (p *plan) idKeyUpTo(ctx context.Context, handle uint32) (key int64, itself 
 	at := int(p.delta.places[handle])
 	if itself = at >= 0; !itself {
 		var before bool
-		at, before, err = one(ctx, p.in, scalar[int], `
+		at, before, err = db.One(ctx, p.in, db.Scalar[int], `
 			SELECT ordinal FROM release_place WHERE release_id = $1 AND product_id < $2 ORDER BY product_id DESC LIMIT 1`,
-			p.delta.base.ID, p.ids.at(handle))
+			p.delta.base.ID, p.ids.At(handle))
 		if err != nil || !before {
 			return -rankStep, false, err
 		}
@@ -62,10 +64,10 @@ func (p *plan) idKeyUpTo(ctx context.Context, handle uint32) (key int64, itself 
 
 // nameKeys are the sort keys by name, by handle: those of the base where the
 // name is one of its, and others in between.
-func (p *plan) nameKeys(ctx context.Context, naming *nameOrder) ([]int64, error) {
-	keys := make([]int64, p.ids.len())
+func (p *plan) nameKeys(ctx context.Context, naming *index.NameOrder) ([]int64, error) {
+	keys := make([]int64, p.ids.Len())
 	if p.delta == nil {
-		for i, rank := range naming.ranks() {
+		for i, rank := range naming.Ranks() {
 			keys[p.order[i]] = rank * rankStep
 		}
 		return keys, nil
@@ -107,14 +109,14 @@ func (n *baseNames) read(ctx context.Context, places []uint32) error {
 	places = slices.DeleteFunc(store.Unique(places), func(at uint32) bool { return n.known[at] != nil })
 	found, err := n.plan.delta.view.products(ctx, places)
 	for _, product := range found {
-		n.known[product.ordinal] = n.plan.collation.key(product.Name())
+		n.known[product.ordinal] = n.plan.collation.Key(product.Name())
 	}
 	return err
 }
 
 // renamed are the places in p.order of products whose name is not as in the
 // base.
-func (n *baseNames) renamed(ctx context.Context, naming *nameOrder) (list []uint32, err error) {
+func (n *baseNames) renamed(ctx context.Context, naming *index.NameOrder) (list []uint32, err error) {
 	places := n.plan.delta.places
 	var had []uint32
 	for _, handle := range n.plan.order {
@@ -126,7 +128,7 @@ func (n *baseNames) renamed(ctx context.Context, naming *nameOrder) (list []uint
 		return nil, err
 	}
 	for i, handle := range n.plan.order {
-		if at := places[handle]; at < 0 || !bytes.Equal(n.known[uint32(at)], naming.at(uint32(i))) {
+		if at := places[handle]; at < 0 || !bytes.Equal(n.known[uint32(at)], naming.At(uint32(i))) {
 			list = append(list, uint32(i))
 		}
 	}
@@ -135,7 +137,7 @@ func (n *baseNames) renamed(ctx context.Context, naming *nameOrder) (list []uint
 
 // place finds names in the order of the base's, all of them in one binary
 // search, and gives each its sort key.
-func (n *baseNames) place(ctx context.Context, wanted []uint32, naming *nameOrder) (map[uint32]int64, error) {
+func (n *baseNames) place(ctx context.Context, wanted []uint32, naming *index.NameOrder) (map[uint32]int64, error) {
 	low, high := make(map[uint32]int, len(wanted)), make(map[uint32]int, len(wanted))
 	for _, i := range wanted {
 		high[i] = n.every.head.total
@@ -158,21 +160,21 @@ func (n *baseNames) place(ctx context.Context, wanted []uint32, naming *nameOrde
 			return nil, err
 		}
 		for i, at := range middle {
-			if bytes.Compare(n.known[at], naming.at(i)) < 0 {
+			if bytes.Compare(n.known[at], naming.At(i)) < 0 {
 				low[i] = (low[i]+high[i])/2 + 1
 			} else {
 				high[i] = (low[i] + high[i]) / 2
 			}
 		}
 	}
-	slices.SortFunc(wanted, func(a, b uint32) int { return bytes.Compare(naming.at(a), naming.at(b)) })
+	slices.SortFunc(wanted, func(a, b uint32) int { return bytes.Compare(naming.At(a), naming.At(b)) })
 	found := make(map[uint32]int64, len(wanted))
 	for k, i := range wanted {
-		if k > 0 && bytes.Equal(naming.at(wanted[k-1]), naming.at(i)) {
+		if k > 0 && bytes.Equal(naming.At(wanted[k-1]), naming.At(i)) {
 			found[i] = found[wanted[k-1]]
 			continue
 		}
-		key, same, err := n.keyUpTo(ctx, low[i], naming.at(i))
+		key, same, err := n.keyUpTo(ctx, low[i], naming.At(i))
 		if err != nil {
 			return nil, err
 		}

@@ -9,12 +9,14 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // plan is what a release will hold, worked out in memory: products are
 // handles, which are their places among the live products by id.
 type plan struct {
-	in       session
+	in       db.Session
 	source   *catalogSource
 	served   int64 // the release that is served now, 0 for none
 	revision int64
@@ -23,20 +25,20 @@ type plan struct {
 
 	modifiers map[string]*modifierSource // by name
 
-	files      packed // ids
-	ids        packed // of the products, by handle
+	files      index.Packed // ids
+	ids        index.Packed // of the products, by handle
 	related    []related
 	created    []int64 // by handle
 	updated    []int64
 	parents    []int32 // handles, or -1
-	children   adjacency
-	components adjacency
+	children   index.Adjacency
+	components index.Adjacency
 
 	attached map[string][]uint32 // handles by node or hierarchy, unsorted, each once
 	curated  map[string][]uint32 // handles by node, in order
 	nodesOf  []attachment        // sorted by handle, then newest first
 
-	collation *collation // of the base language
+	collation *index.Collation // of the base language
 
 	delta *delta // nil for a whole release; of a delta, handles are the products it read
 
@@ -55,7 +57,7 @@ type attachment struct {
 
 // readCatalog reads what the catalog publishes. NOT_FOUND when there is none.
 func (p *plan) readCatalog(ctx context.Context, id string) error {
-	source, found, err := one(ctx, p.in, func(rows *sql.Rows) (*catalogSource, error) {
+	source, found, err := db.One(ctx, p.in, func(rows *sql.Rows) (*catalogSource, error) {
 		var body []byte
 		var served sql.NullInt64
 		c := &catalogSource{}
@@ -98,7 +100,7 @@ func (p *plan) catalog(ctx context.Context, id string) error {
 
 // hierarchy reads a hierarchy and its nodes; none when there is no such one.
 func (p *plan) hierarchy(ctx context.Context, id string) ([]*CatalogNode, error) {
-	return collect(ctx, p.in, func(rows *sql.Rows) (*CatalogNode, error) {
+	return db.Collect(ctx, p.in, func(rows *sql.Rows) (*CatalogNode, error) {
 		var body []byte
 		var updated int64
 		var source nodeSource
@@ -112,7 +114,7 @@ func (p *plan) hierarchy(ctx context.Context, id string) ([]*CatalogNode, error)
 			Description: source.Attributes.Description, HierarchyID: id, UpdatedAt: store.FromMicros(updated),
 			curated: source.Attributes.CuratedProducts}
 		if node.Kind == KindNode {
-			node.ParentID = cmp.Or(source.Relationships.Parent.id(), id)
+			node.ParentID = cmp.Or(source.Relationships.Parent.ID(), id)
 		}
 		return node, nil
 	}, `
@@ -145,7 +147,7 @@ func (p *plan) arrange(ctx context.Context) error {
 func (p *plan) placeAll(included []uint32) {
 	p.order, p.kept = included, len(included)
 	p.sortByUpdate(p.order)
-	p.ordinals = slices.Repeat([]int32{-1}, p.ids.len())
+	p.ordinals = slices.Repeat([]int32{-1}, p.ids.Len())
 	for ordinal, handle := range p.order {
 		p.ordinals[handle] = int32(ordinal)
 	}
@@ -164,7 +166,7 @@ func (p *plan) products(ctx context.Context) error {
 		live, err := scanLive(rows)
 		return []any{live.id}, live, err
 	}
-	return pages(ctx, p.in, liveProducts, liveColumns, []string{"id"}, scan, func(products []*liveProduct) error {
+	return db.Pages(ctx, p.in, liveProducts, liveColumns, []string{"id"}, scan, func(products []*liveProduct) error {
 		for _, live := range products {
 			p.add(live)
 		}
@@ -175,9 +177,9 @@ func (p *plan) products(ctx context.Context) error {
 // add gives a live product the next handle; they come by id.
 func (p *plan) add(live *liveProduct) {
 	if live.parent != "" || live.components != "" {
-		p.related = append(p.related, related{uint32(p.ids.len()), live.parent, live.components})
+		p.related = append(p.related, related{uint32(p.ids.Len()), live.parent, live.components})
 	}
-	p.ids.add(live.id)
+	p.ids.Add(live.id)
 	p.created, p.updated = append(p.created, live.created), append(p.updated, live.updated)
 }
 
@@ -194,22 +196,22 @@ const liveProducts = `(SELECT id, parent_id, component_ids, created_at, updated_
 // relations connects live products: bundles with components, parents with
 // children.
 func (p *plan) relations() {
-	p.parents = slices.Repeat([]int32{-1}, p.ids.len())
+	p.parents = slices.Repeat([]int32{-1}, p.ids.Len())
 	for _, r := range p.related {
-		if parent, live := p.ids.find(r.parent); live {
+		if parent, live := p.ids.Find(r.parent); live {
 			p.parents[r.handle] = int32(parent)
 		}
-		for p.components.len() < int(r.handle) {
-			p.components.end()
+		for p.components.Len() < int(r.handle) {
+			p.components.End()
 		}
 		for _, id := range strings.Fields(r.components) {
-			if component, live := p.ids.find(id); live {
-				p.components.add(component)
+			if component, live := p.ids.Find(id); live {
+				p.components.Add(component)
 			}
 		}
-		p.components.end()
+		p.components.End()
 	}
-	p.children = reverse(p.parents)
+	p.children = index.Reverse(p.parents)
 }
 
 // attachments reads which live products hang from which node, of all nodes at
@@ -221,13 +223,13 @@ func (p *plan) attachments(ctx context.Context) error {
 		var nodeID, id string
 		err := rows.Scan(&nodeID, &a.attached, &id)
 		if node := p.tree.byID[nodeID]; node != nil && node.Kind == KindNode {
-			if handle, live := p.ids.find(id); live {
+			if handle, live := p.ids.Find(id); live {
 				a.handle, a.node = handle, int32(node.place)
 			}
 		}
 		return []any{nodeID, a.attached, id}, a, err
 	}
-	if err := pages(ctx, p.in, "node_product", "node_id, attached, product_id", []string{"node_id", "attached", "product_id"}, scan, func(list []attachment) error {
+	if err := db.Pages(ctx, p.in, "node_product", "node_id, attached, product_id", []string{"node_id", "attached", "product_id"}, scan, func(list []attachment) error {
 		for _, a := range list {
 			if a.node >= 0 {
 				p.attach(a)
@@ -260,7 +262,7 @@ func (p *plan) sortAttachments() {
 // curate keeps the curated products that the node lists.
 func (p *plan) curate(node *CatalogNode, attached []uint32) {
 	for _, id := range store.Unique(node.curated) {
-		if handle, live := p.ids.find(id); live && slices.Contains(attached, handle) {
+		if handle, live := p.ids.Find(id); live && slices.Contains(attached, handle) {
 			p.curated[node.ID] = append(p.curated[node.ID], handle)
 		}
 	}
@@ -268,7 +270,7 @@ func (p *plan) curate(node *CatalogNode, attached []uint32) {
 
 // included are the attached products and all they are related to.
 func (p *plan) included() (handles []uint32) {
-	included := make([]bool, p.ids.len())
+	included := make([]bool, p.ids.Len())
 	var waiting []uint32
 	add := func(handle uint32) {
 		if !included[handle] {
@@ -286,10 +288,10 @@ func (p *plan) included() (handles []uint32) {
 		if parent := p.parents[handle]; parent >= 0 {
 			add(uint32(parent))
 		}
-		for _, child := range p.children.of(handle) {
+		for _, child := range p.children.Of(handle) {
 			add(child)
 		}
-		for _, component := range p.components.of(handle) {
+		for _, component := range p.components.Of(handle) {
 			add(component)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // upToDate is the release that a catalog serves, where nothing that catalogs
@@ -19,7 +21,7 @@ func (s *Store) upToDate(ctx context.Context, catalogID string) (*Release, error
 	if err != nil {
 		return nil, err
 	}
-	plan := &plan{in: s.reader}
+	plan := &plan{in: s.db.Reader}
 	if err := plan.readCatalog(ctx, catalogID); err != nil || plan.served == 0 {
 		return nil, err
 	}
@@ -85,9 +87,9 @@ func (w *releaseWriter) filesIn(ctx context.Context, layers []any) (map[string]i
 		return []any{id}, struct{}{}, err
 	}
 	for _, layer := range store.Unique(layers) {
-		of := []within{{"release_id = ?", []any{layer}}}
+		of := []db.Within{{Clause: "release_id = ?", Values: []any{layer}}}
 		// The new release's own rows are not in the snapshot.
-		if err := pagesOf(ctx, w.store.reader, "release_file", of, "file_id, document_id", []string{"file_id"}, scan, func([]struct{}) error { return nil }); err != nil {
+		if err := db.PagesOf(ctx, w.store.db.Reader, "release_file", of, "file_id, document_id", []string{"file_id"}, scan, func([]struct{}) error { return nil }); err != nil {
 			return nil, err
 		}
 	}
@@ -117,7 +119,7 @@ func (w *releaseWriter) sameLists(ctx context.Context) (bool, error) {
 		}
 		kept, longest = append(kept, keptList{heads[name].heldBy, name}), max(longest, heads[name].total)
 	}
-	if _, err := chunksOf(ctx, served, kept, store.SortDefault, 0, (longest-1)/chunkSize, unpackOrdinals); err != nil {
+	if _, err := chunksOf(ctx, served, kept, store.SortDefault, 0, (longest-1)/chunkSize, index.UnpackOrdinals); err != nil {
 		return false, err
 	}
 	places, err := w.servedPlaces(ctx)
@@ -131,7 +133,7 @@ func (w *releaseWriter) sameLists(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		now := make(ordinals, 0, len(before))
+		now := make(index.Ordinals, 0, len(before))
 		for _, handle := range w.plan.attached[node.ID] {
 			now = append(now, places[handle])
 		}
@@ -182,7 +184,7 @@ func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
 			if same = a != nil && b != nil && a.total == b.total && slices.Equal(isNow(a.curated), was(b.curated)); !same || a.heldBy == b.heldBy {
 				continue
 			}
-			var x, y ordinals
+			var x, y index.Ordinals
 			if x, err = (&arrangement{View: now, list: name, head: a}).members(ctx); err != nil {
 				break
 			}
@@ -201,10 +203,10 @@ func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
 // standIns names the products of a delta, or of its base, by numbers that mean
 // the same in every delta of that base: the ordinal there, or a number beyond
 // by the order in which known got their ids.
-func (w *releaseWriter) standIns(ctx context.Context, v *View, known map[string]uint32) (func([]uint32) ordinals, error) {
+func (w *releaseWriter) standIns(ctx context.Context, v *View, known map[string]uint32) (func([]uint32) index.Ordinals, error) {
 	own := map[uint32]uint32{}
 	if v.Release.BaseID != 0 {
-		products, err := collect(ctx, v.store.reader, scanVersion, `SELECT product_id, ordinal, version FROM release_product WHERE release_id = $1`, v.Release.ID)
+		products, err := db.Collect(ctx, v.store.db.Reader, scanVersion, `SELECT product_id, ordinal, version FROM release_product WHERE release_id = $1`, v.Release.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -230,8 +232,8 @@ func (w *releaseWriter) standIns(ctx context.Context, v *View, known map[string]
 			}
 		}
 	}
-	return func(list []uint32) ordinals {
-		named := make(ordinals, len(list))
+	return func(list []uint32) index.Ordinals {
+		named := make(index.Ordinals, len(list))
 		for i, ordinal := range list {
 			if named[i] = ordinal; int(ordinal) >= v.Release.firstOrdinal && v.Release.BaseID != 0 {
 				named[i] = own[ordinal]
@@ -248,12 +250,12 @@ func (w *releaseWriter) servedPlaces(ctx context.Context) ([]uint32, error) {
 	if err != nil {
 		return nil, err
 	}
-	places := make([]uint32, w.plan.ids.len())
+	places := make([]uint32, w.plan.ids.Len())
 	scan := func(rows *sql.Rows) ([]any, uint32, error) {
 		var id string
 		var ordinal uint32
 		err := rows.Scan(&id, &ordinal)
-		if handle, live := w.plan.ids.find(id); live {
+		if handle, live := w.plan.ids.Find(id); live {
 			if _, isDead := slices.BinarySearch(dead, ordinal); !isDead {
 				places[handle] = ordinal
 			}
@@ -261,8 +263,8 @@ func (w *releaseWriter) servedPlaces(ctx context.Context) ([]uint32, error) {
 		return []any{id}, ordinal, err
 	}
 	for _, layer := range store.Unique(w.served.layers()) {
-		of := []within{{"release_id = ?", []any{layer}}}
-		if err := pagesOf(ctx, w.plan.in, "release_place", of, "product_id, ordinal", []string{"product_id"}, scan, func([]uint32) error { return nil }); err != nil {
+		of := []db.Within{{Clause: "release_id = ?", Values: []any{layer}}}
+		if err := db.PagesOf(ctx, w.plan.in, "release_place", of, "product_id, ordinal", []string{"product_id"}, scan, func([]uint32) error { return nil }); err != nil {
 			return nil, err
 		}
 	}
@@ -273,10 +275,10 @@ func (w *releaseWriter) servedPlaces(ctx context.Context) ([]uint32, error) {
 // up to date from here on. It is false when another publication of the
 // catalog is under way, or was done meanwhile: then who is the later must win.
 func (s *Store) giveUp(ctx context.Context, actor store.Actor, release *Release, served int64) (dropped bool, err error) {
-	if err := s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+	if err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		dropped = false
 		// The catalog's row is locked from here on, as in finishRelease.
-		n, err := t.exec(ctx, `
+		n, err := t.Exec(ctx, `
 			UPDATE catalog SET release_id = release_id
 			WHERE id = $1 AND release_id = $2
 			  AND NOT EXISTS (SELECT 1 FROM release WHERE catalog_id = $1 AND state = $3 AND id <> $4)`,
@@ -284,10 +286,10 @@ func (s *Store) giveUp(ctx context.Context, actor store.Actor, release *Release,
 		if err != nil || n == 0 {
 			return err
 		}
-		if _, err := t.exec(ctx, `UPDATE release SET revision = $2 WHERE id = $1 AND revision < $2`, served, release.Revision); err != nil {
+		if _, err := t.Exec(ctx, `UPDATE release SET revision = $2 WHERE id = $1 AND revision < $2`, served, release.Revision); err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, `UPDATE release SET state = 'dropped', touched_at = 0 WHERE id = $1 AND state = $2`, release.ID, releaseBuilding); err != nil {
+		if _, err := t.Exec(ctx, `UPDATE release SET state = 'dropped', touched_at = 0 WHERE id = $1 AND state = $2`, release.ID, releaseBuilding); err != nil {
 			return err
 		}
 		dropped = true

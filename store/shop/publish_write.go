@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // writeRelease writes what was planned: files, products, nodes, lists. The
@@ -45,7 +47,7 @@ type releaseWriter struct {
 	words     wordIndex
 	facet     map[string]*facetBuilder // by attribute
 	prices    priceIndex
-	naming    nameOrder
+	naming    index.NameOrder
 	nameKeys  []int64 // sort keys by handle, once all names are known
 	idKeys    []int64 // likewise
 }
@@ -56,14 +58,14 @@ type addedDocument struct {
 }
 
 // batch writes in a transaction of its own, and shows that the build lives.
-func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *tx) error) error {
+func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *db.Tx) error) error {
 	numbered := w.documents
-	err := w.store.update(ctx, w.actor, func(ctx context.Context, t *tx) error {
+	err := w.store.db.Update(ctx, w.actor, func(ctx context.Context, t *db.Tx) error {
 		w.documents, w.fresh = numbered, w.fresh[:0]
-		if err := t.bulk(ctx, w.store.dialect); err != nil {
+		if err := t.ExpectMany(ctx); err != nil {
 			return err
 		}
-		n, err := t.exec(ctx, `UPDATE release SET touched_at = $2 WHERE id = $1 AND state = $3`, w.release.ID, store.Micros(t.now), releaseBuilding)
+		n, err := t.Exec(ctx, `UPDATE release SET touched_at = $2 WHERE id = $1 AND state = $3`, w.release.ID, store.Micros(t.Now), releaseBuilding)
 		if err != nil {
 			return err
 		}
@@ -77,7 +79,7 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 			w.added.add(d.record())
 		}
 		w.fresh = w.fresh[:0]
-		giveWay(ctx)
+		db.GiveWay(ctx)
 	}
 	return err
 }
@@ -119,8 +121,8 @@ func scanFile(rows *sql.Rows) (f releasedFile, err error) { return f, rows.Scan(
 func (w *releaseWriter) files(ctx context.Context) error {
 	if w.plan.delta != nil {
 		return store.Chunked(w.plan.delta.changes["file"], 512, func(ids []string) error {
-			list, args := in(nil, ids)
-			files, err := collect(ctx, w.plan.in, scanFile, `SELECT id, body FROM file WHERE id IN (`+list+`) ORDER BY id`, args...)
+			list, args := db.In(nil, ids)
+			files, err := db.Collect(ctx, w.plan.in, scanFile, `SELECT id, body FROM file WHERE id IN (`+list+`) ORDER BY id`, args...)
 			if err != nil {
 				return err
 			}
@@ -131,9 +133,9 @@ func (w *releaseWriter) files(ctx context.Context) error {
 		f, err := scanFile(rows)
 		return []any{f.id}, f, err
 	}
-	return pages(ctx, w.plan.in, "file", "id, body", []string{"id"}, scan, func(files []releasedFile) error {
+	return db.Pages(ctx, w.plan.in, "file", "id, body", []string{"id"}, scan, func(files []releasedFile) error {
 		for _, f := range files {
-			w.plan.files.add(f.id)
+			w.plan.files.Add(f.id)
 		}
 		return w.writeFiles(ctx, files)
 	})
@@ -143,7 +145,7 @@ func (w *releaseWriter) writeFiles(ctx context.Context, files []releasedFile) er
 	if len(files) == 0 {
 		return nil
 	}
-	return w.batch(ctx, func(ctx context.Context, t *tx) error {
+	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
 		bodies := make([][]byte, len(files))
 		for i, f := range files {
 			bodies[i] = f.body
@@ -156,7 +158,7 @@ func (w *releaseWriter) writeFiles(ctx context.Context, files []releasedFile) er
 		for i, f := range files {
 			rows[i] = []any{w.release.ID, f.id, ids[i]}
 		}
-		return t.insertRows(ctx, "release_file", []string{"release_id", "file_id", "document_id"}, rows)
+		return t.InsertRows(ctx, "release_file", []string{"release_id", "file_id", "document_id"}, rows)
 	})
 }
 
@@ -194,7 +196,7 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 		if b.err != nil {
 			return b.err
 		}
-		if err := w.batch(ctx, func(ctx context.Context, t *tx) error { return w.productBatch(ctx, t, b.products) }); err != nil {
+		if err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error { return w.productBatch(ctx, t, b.products) }); err != nil {
 			return err
 		}
 		for _, product := range b.products {
@@ -231,7 +233,7 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 	return nil
 }
 
-func (w *releaseWriter) productBatch(ctx context.Context, t *tx, products []*builtProduct) error {
+func (w *releaseWriter) productBatch(ctx context.Context, t *db.Tx, products []*builtProduct) error {
 	var bodies [][]byte
 	for _, product := range products {
 		for _, document := range product.documents {
@@ -266,13 +268,13 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *tx, products []*bui
 			}
 		}
 	}
-	if err := t.insertRows(ctx, "release_product", []string{"release_id", "ordinal", "product_id", "documents", "crumbs", "version"}, rows); err != nil {
+	if err := t.InsertRows(ctx, "release_product", []string{"release_id", "ordinal", "product_id", "documents", "crumbs", "version"}, rows); err != nil {
 		return err
 	}
-	if err := t.insertRows(ctx, "release_row", []string{"id", "body"}, shown); err != nil {
+	if err := t.InsertRows(ctx, "release_row", []string{"id", "body"}, shown); err != nil {
 		return err
 	}
-	return t.insertRows(ctx, "release_sale", []string{"release_id", "currency", "ordinal", "pricebook_id", "sales"}, sales)
+	return t.InsertRows(ctx, "release_sale", []string{"release_id", "currency", "ordinal", "pricebook_id", "sales"}, sales)
 }
 
 // versionOf is a number for what a release shows of a product: the same for
@@ -291,8 +293,8 @@ const sortedBatch = 5000
 func (w *releaseWriter) places(ctx context.Context) error {
 	var rows [][]any
 	flush := func() error {
-		err := w.batch(ctx, func(ctx context.Context, t *tx) error {
-			return t.insertRows(ctx, "release_place", []string{"release_id", "product_id", "ordinal"}, rows)
+		err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+			return t.InsertRows(ctx, "release_place", []string{"release_id", "product_id", "ordinal"}, rows)
 		})
 		rows = rows[:0]
 		return err
@@ -301,7 +303,7 @@ func (w *releaseWriter) places(ctx context.Context) error {
 		if int(ordinal) < w.plan.first {
 			continue
 		}
-		rows = append(rows, []any{w.release.ID, w.plan.ids.at(uint32(handle)), ordinal})
+		rows = append(rows, []any{w.release.ID, w.plan.ids.At(uint32(handle)), ordinal})
 		if len(rows) == sortedBatch {
 			if err := flush(); err != nil {
 				return err
@@ -319,8 +321,8 @@ func (w *releaseWriter) nodes(ctx context.Context) error {
 			rows[i] = []any{w.release.ID, place + i, n.ID, string(n.Kind), n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, store.Micros(n.UpdatedAt)}
 		}
 		place += len(nodes)
-		return w.batch(ctx, func(ctx context.Context, t *tx) error {
-			return t.insertRows(ctx, "release_node", []string{"release_id", "ordinal", "id", "kind", "name", "slug",
+		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+			return t.InsertRows(ctx, "release_node", []string{"release_id", "ordinal", "id", "kind", "name", "slug",
 				"description", "hierarchy_id", "parent_id", "updated_at"}, rows)
 		})
 	})

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // references checks that what a file refers to is in it or in the store. It
@@ -17,8 +19,8 @@ import (
 // catalogs, promotions); a product's references are soft: what is missing or
 // not live is left out of releases.
 type references struct {
-	defined map[reference]bool          // member is empty
-	wanted  map[reference][]ImportFault // for each use, as far as they would be told
+	defined map[authoring.Reference]bool          // member is empty
+	wanted  map[authoring.Reference][]ImportFault // for each use, as far as they would be told
 	nodes   map[string]nodePlace
 	steps   int // from place to place, which grow as the file does
 }
@@ -30,26 +32,26 @@ type nodePlace struct {
 }
 
 func newReferences() *references {
-	return &references{defined: map[reference]bool{}, wanted: map[reference][]ImportFault{}, nodes: map[string]nodePlace{}}
+	return &references{defined: map[authoring.Reference]bool{}, wanted: map[authoring.Reference][]ImportFault{}, nodes: map[string]nodePlace{}}
 }
 
 func (r *references) note(d decoded) {
-	if kindOf(d.kind).referred {
-		r.defined[reference{kind: d.kind, id: d.source.key()}] = true
+	if kindOf(d.kind).Referred {
+		r.defined[authoring.Reference{Kind: d.kind, ID: d.source.Key()}] = true
 	}
 	if len(d.faults) > 0 {
 		return // one fault is enough to mend a line
 	}
 	for _, ref := range d.refs {
-		target := reference{kind: ref.kind, id: ref.id}
+		target := authoring.Reference{Kind: ref.Kind, ID: ref.ID}
 		if len(r.wanted[target]) < MaxImportFaults {
-			f := &faults{}
-			f.add(ref.member, "refers to the %s %q, which is neither in the file nor in the store", ref.kind, ref.id)
-			r.wanted[target] = append(r.wanted[target], ImportFault{d.line, d.kind, f.list[0]})
+			f := &authoring.Faults{}
+			f.Add(ref.Member, "refers to the %s %q, which is neither in the file nor in the store", ref.Kind, ref.ID)
+			r.wanted[target] = append(r.wanted[target], ImportFault{d.line, d.kind, f.List[0]})
 		}
 	}
 	if node, ok := d.source.(*nodeSource); ok {
-		r.nodes[node.ID] = nodePlace{d.line, node.Relationships.Parent.id(), node.Relationships.Hierarchy.id()}
+		r.nodes[node.ID] = nodePlace{d.line, node.Relationships.Parent.ID(), node.Relationships.Hierarchy.ID()}
 	}
 }
 
@@ -59,17 +61,17 @@ func (r *references) missing(ctx context.Context, s *Store) (list []ImportFault,
 	for _, kind := range kinds {
 		var ids []string
 		for target := range r.wanted {
-			if target.kind == kind.name && !r.defined[target] {
-				ids = append(ids, target.id)
+			if target.Kind == kind.Name && !r.defined[target] {
+				ids = append(ids, target.ID)
 			}
 		}
 		slices.Sort(ids)
 		err := store.Chunked(ids, 512, func(ids []string) error {
-			places, args := in(nil, ids)
-			found, err := collect(ctx, s.reader, scalar[string], `SELECT id FROM `+kind.name+` WHERE id IN (`+places+`)`, args...)
+			places, args := db.In(nil, ids)
+			found, err := db.Collect(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM `+kind.Name+` WHERE id IN (`+places+`)`, args...)
 			for _, id := range ids {
 				if !slices.Contains(found, id) {
-					list = append(list, r.wanted[reference{kind: kind.name, id: id}]...)
+					list = append(list, r.wanted[authoring.Reference{Kind: kind.Name, ID: id}]...)
 				}
 			}
 			return err
@@ -105,21 +107,21 @@ func (r *references) misplacedAmong(places map[string]nodePlace) (list []ImportF
 	inOrder := slices.SortedFunc(maps.Keys(r.nodes), func(a, b string) int { return cmp.Or(r.nodes[a].line-r.nodes[b].line, strings.Compare(a, b)) })
 	rooted := map[string]bool{}
 	for _, id := range inOrder {
-		node, f := r.nodes[id], &faults{}
+		node, f := r.nodes[id], &authoring.Faults{}
 		if parent, ok := places[node.parent]; ok && parent.hierarchy != node.hierarchy {
-			f.add("relationships.parent.data.id", "must be a node of the same hierarchy, %q; %q is one of %q", node.hierarchy, node.parent, parent.hierarchy)
+			f.Add("relationships.parent.data.id", "must be a node of the same hierarchy, %q; %q is one of %q", node.hierarchy, node.parent, parent.hierarchy)
 		}
 		if !r.isRooted(id, places, rooted) {
-			f.add("relationships.parent.data.id", "must not be the node itself or one below it")
+			f.Add("relationships.parent.data.id", "must not be the node itself or one below it")
 		}
 		slices.Sort(left[id])
 		for _, child := range left[id] {
 			r.steps++
 			if place := places[child]; place.hierarchy != node.hierarchy {
-				f.add("relationships.hierarchy.data.id", "must stay %q as long as the node %q of that hierarchy hangs from it", place.hierarchy, child)
+				f.Add("relationships.hierarchy.data.id", "must stay %q as long as the node %q of that hierarchy hangs from it", place.hierarchy, child)
 			}
 		}
-		for _, fault := range f.list {
+		for _, fault := range f.List {
 			list = append(list, ImportFault{node.line, "node", fault})
 		}
 	}
@@ -150,7 +152,7 @@ func (r *references) isRooted(id string, places map[string]nodePlace, known map[
 // nodePlaces reads the trees of the store.
 func (s *Store) nodePlaces(ctx context.Context) (map[string]nodePlace, error) {
 	places := map[string]nodePlace{}
-	_, err := collect(ctx, s.reader, func(rows *sql.Rows) (none struct{}, err error) {
+	_, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 		var body []byte
 		var node nodeSource
 		if err := rows.Scan(&body); err != nil {
@@ -159,7 +161,7 @@ func (s *Store) nodePlaces(ctx context.Context) (map[string]nodePlace, error) {
 		if err := json.Unmarshal(body, &node); err != nil {
 			return none, err
 		}
-		places[node.ID] = nodePlace{0, node.Relationships.Parent.id(), node.Relationships.Hierarchy.id()}
+		places[node.ID] = nodePlace{0, node.Relationships.Parent.ID(), node.Relationships.Hierarchy.ID()}
 		return none, nil
 	}, `SELECT body FROM node ORDER BY sequence, id`)
 	return places, err

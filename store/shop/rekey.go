@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"portico/store"
+	"portico/store/db"
 	"portico/store/seal"
 )
 
@@ -26,23 +27,23 @@ type Rekeyed struct {
 // sealed with; nothing is changed then.
 func (s *Store) Rekey(ctx context.Context, actor store.Actor, sealer *seal.Sealer) (*Rekeyed, error) {
 	var done *Rekeyed
-	err := s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+	err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		key := sealer.Preferred()
 		done = &Rekeyed{Key: key.ID.String()}
 		if _, err := currentKey(ctx, t, sealer); err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, `UPDATE store_meta SET value = $1 WHERE name = 'sealing_key'`, key.ID.String()); err != nil {
+		if _, err := t.Exec(ctx, `UPDATE store_meta SET value = $1 WHERE name = 'sealing_key'`, key.ID.String()); err != nil {
 			return err
 		}
 		var err error
-		if done.SigningKeys, err = t.reseal(ctx, sealer, "signing_key", "id", signingKeyField); err != nil {
+		if done.SigningKeys, err = reseal(t, ctx, sealer, "signing_key", "id", signingKeyField); err != nil {
 			return err
 		}
-		if done.Passwords, err = t.reseal(ctx, sealer, "gateway", "slug", func(slug string) string { return GatewaySlug(slug).passwordField() }); err != nil {
+		if done.Passwords, err = reseal(t, ctx, sealer, "gateway", "slug", func(slug string) string { return GatewaySlug(slug).passwordField() }); err != nil {
 			return err
 		}
-		return s.changed(ctx, t, topicKeys)
+		return s.db.Changed(ctx, t, db.TopicKeys)
 	})
 	if err != nil {
 		return nil, err
@@ -53,8 +54,8 @@ func (s *Store) Rekey(ctx context.Context, actor store.Actor, sealer *seal.Seale
 // currentKey is the key that the database names for sealing; the sealer's
 // preferred one where it names none yet. Its row stays locked, so that nobody
 // seals with a key that Rekey is doing away with.
-func currentKey(ctx context.Context, t *tx, sealer *seal.Sealer) (*seal.Key, error) {
-	name, _, err := one(ctx, t.session, scalar[string], `
+func currentKey(ctx context.Context, t *db.Tx, sealer *seal.Sealer) (*seal.Key, error) {
+	name, _, err := db.One(ctx, t.Session, db.Scalar[string], `
 		INSERT INTO store_meta (name, value) VALUES ('sealing_key', $1)
 		ON CONFLICT (name) DO UPDATE SET value = store_meta.value
 		RETURNING value`, sealer.Preferred().ID.String())
@@ -74,12 +75,12 @@ func currentKey(ctx context.Context, t *tx, sealer *seal.Sealer) (*seal.Key, err
 
 // reseal seals a table's secrets with the preferred key, and tells how many
 // were not.
-func (t *tx) reseal(ctx context.Context, sealer *seal.Sealer, table, id string, field func(id string) string) (n int, err error) {
+func reseal(t *db.Tx, ctx context.Context, sealer *seal.Sealer, table, id string, field func(id string) string) (n int, err error) {
 	type row struct {
 		id     string
 		sealed []byte
 	}
-	rows, err := collect(ctx, t.session, func(rows *sql.Rows) (r row, err error) {
+	rows, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (r row, err error) {
 		return r, rows.Scan(&r.id, &r.sealed)
 	}, `SELECT `+id+`, sealed FROM `+table+` WHERE sealed IS NOT NULL ORDER BY `+id)
 	if err != nil {
@@ -97,7 +98,7 @@ func (t *tx) reseal(ctx context.Context, sealer *seal.Sealer, table, id string, 
 		if err != nil {
 			return n, err
 		}
-		if _, err := t.exec(ctx, `UPDATE `+table+` SET sealed = $2 WHERE `+id+` = $1`, r.id, sealer.Seal(field(r.id), plain)); err != nil {
+		if _, err := t.Exec(ctx, `UPDATE `+table+` SET sealed = $2 WHERE `+id+` = $1`, r.id, sealer.Seal(field(r.id), plain)); err != nil {
 			return n, err
 		}
 		n++

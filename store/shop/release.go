@@ -3,13 +3,14 @@ package shop
 import (
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // Release is a published state of a catalog. It never changes.
@@ -40,26 +41,19 @@ func (r *Release) GlobalID() string { return store.GlobalID(store.TypeRelease, r
 // UUID is the release's number in digits.
 func (r *Release) UUID() string { return strconv.FormatInt(r.ID, 10) }
 
-// releaseIdentity is what a release is known by in caches: its number alone would be
-// that of another release in a database that was restored under this server.
-type releaseIdentity struct {
-	number    int64
-	published int64 // microseconds
-}
-
-func (r *Release) identity() releaseIdentity {
-	return releaseIdentity{r.ID, store.Micros(r.PublishedAt)}
+func (r *Release) identity() db.Identity {
+	return db.Identity{Number: r.ID, Published: store.Micros(r.PublishedAt)}
 }
 
 // Same tells whether two releases are one; none is nobody's.
 func (r *Release) Same(other *Release) bool { return other != nil && r.identity() == other.identity() }
 
 // identityOf is that of the release itself, or of its base.
-func (r *Release) identityOf(number int64) releaseIdentity {
+func (r *Release) identityOf(number int64) db.Identity {
 	if number == r.ID {
 		return r.identity()
 	}
-	return releaseIdentity{number, r.baseAt}
+	return db.Identity{Number: number, Published: r.baseAt}
 }
 
 // The states of a release.
@@ -84,11 +78,11 @@ func scanRelease(rows *sql.Rows) (*Release, error) {
 // keptRelease returns a release that is kept; NOT_FOUND when it is not, or not
 // finished.
 func (s *Store) keptRelease(ctx context.Context, id int64) (*Release, error) {
-	return keptRelease(ctx, s.reader, id)
+	return keptRelease(ctx, s.db.Reader, id)
 }
 
-func keptRelease(ctx context.Context, in session, id int64) (*Release, error) {
-	release, found, err := one(ctx, in, scanRelease,
+func keptRelease(ctx context.Context, in db.Session, id int64) (*Release, error) {
+	release, found, err := db.One(ctx, in, scanRelease,
 		`SELECT `+releaseColumns+` FROM release WHERE id = $1 AND state = $2`, id, releasePublished)
 	if err == nil && !found {
 		return nil, store.NotFoundf(nil, "There is no such release.")
@@ -100,10 +94,10 @@ func keptRelease(ctx context.Context, in session, id int64) (*Release, error) {
 // served one, the newest three, those served within the last hour (20 at most),
 // and the bases of all these. NOT_FOUND for an unknown catalog.
 func (s *Store) Releases(ctx context.Context, catalogID string) ([]*Release, error) {
-	if err := catalogExists(ctx, s.reader, catalogID); err != nil {
+	if err := catalogExists(ctx, s.db.Reader, catalogID); err != nil {
 		return nil, err
 	}
-	return collect(ctx, s.reader, scanRelease, `
+	return db.Collect(ctx, s.db.Reader, scanRelease, `
 		SELECT `+releaseColumns+` FROM release WHERE catalog_id = $1 AND state = $2 ORDER BY id DESC`, catalogID, releasePublished)
 }
 
@@ -136,22 +130,22 @@ func (s *Store) ServeRelease(ctx context.Context, actor store.Actor, id string) 
 	if err != nil {
 		return nil, gone
 	}
-	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Release, error) {
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Release, error) {
 		// As finishRelease does, the catalog's row first. The release's own is
 		// what a sweep looks at.
-		if _, err := t.exec(ctx, `
+		if _, err := t.Exec(ctx, `
 			UPDATE catalog SET release_id = $1
 			WHERE id = (SELECT catalog_id FROM release WHERE id = $1 AND state = $2)`, number, releasePublished); err != nil {
 			return nil, err
 		}
-		kept, err := t.exec(ctx, `UPDATE release SET superseded_at = 0, preview = FALSE WHERE id = $1 AND state = $2`, number, releasePublished)
+		kept, err := t.Exec(ctx, `UPDATE release SET superseded_at = 0, preview = FALSE WHERE id = $1 AND state = $2`, number, releasePublished)
 		if err != nil {
 			return nil, err
 		}
 		if kept == 0 {
 			return nil, gone
 		}
-		release, err := keptRelease(ctx, t.session, number)
+		release, err := keptRelease(ctx, t.Session, number)
 		if err != nil {
 			return nil, err
 		}
@@ -193,49 +187,6 @@ func (h *listHead) Size() int {
 	return size
 }
 
-// ordinals are places of products in a release: 0 is the product updated
-// last, ties by id.
-type ordinals []uint32
-
-func (o ordinals) Size() int { return emptyChunk + 4*len(o) }
-
-// keys are sort keys by ordinal: microseconds, or the rank of the id.
-type keys []int64
-
-func (k keys) Size() int { return emptyChunk + 8*len(k) }
-
-func packOrdinals(list []uint32) []byte {
-	body := make([]byte, 0, 4*len(list))
-	for _, n := range list {
-		body = binary.LittleEndian.AppendUint32(body, n)
-	}
-	return body
-}
-
-func unpackOrdinals(body []byte) ordinals {
-	list := make(ordinals, len(body)/4)
-	for i := range list {
-		list[i] = binary.LittleEndian.Uint32(body[4*i:])
-	}
-	return list
-}
-
-func packKeys(list []int64) []byte {
-	body := make([]byte, 0, 8*len(list))
-	for _, n := range list {
-		body = binary.LittleEndian.AppendUint64(body, uint64(n))
-	}
-	return body
-}
-
-func unpackKeys(body []byte) keys {
-	list := make(keys, len(body)/8)
-	for i := range list {
-		list[i] = int64(binary.LittleEndian.Uint64(body[8*i:]))
-	}
-	return list
-}
-
 // listHead reads a list's head. Every node has its list, so that a missing one
 // says that the release was swept meanwhile.
 func (v *View) listHead(ctx context.Context, list string) (*listHead, error) {
@@ -251,16 +202,16 @@ func (v *View) listHead(ctx context.Context, list string) (*listHead, error) {
 
 // listHeads reads the heads of several lists, in one statement.
 func (v *View) listHeads(ctx context.Context, lists []string) (map[string]*listHead, error) {
-	key := cacheKey{release: v.Release.identity(), kind: cachedList}
-	return fetch(v.cache, key, lists, func(lists []string) (map[string]*listHead, error) {
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedList}
+	return db.Fetch(v.cache, key, lists, func(lists []string) (map[string]*listHead, error) {
 		heads := make(map[string]*listHead, len(lists))
-		places, args := in([]any{v.Release.ID}, lists)
-		_, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (h *listHead, err error) {
+		places, args := db.In([]any{v.Release.ID}, lists)
+		_, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (h *listHead, err error) {
 			h = &listHead{}
 			var list string
 			var curated, parts []byte
 			err = rows.Scan(&list, &h.total, &curated, &h.heldBy, &parts)
-			h.curated, h.parts = unpackOrdinals(curated), unpackParts(parts)
+			h.curated, h.parts = index.UnpackOrdinals(curated), unpackParts(parts)
 			heads[list] = h
 			return h, err
 		}, `SELECT list, total, curated, held_by, parts FROM release_list WHERE release_id = $1 AND list IN (`+places+`)`, args...)
@@ -275,27 +226,24 @@ type keptList struct {
 }
 
 // chunks reads the parts of a list that are numbered from first to last.
-func chunks[T sized](ctx context.Context, v *View, list keptList, sort store.SortBy, first, last int, unpack func([]byte) T) ([]T, error) {
+func chunks[T db.Sized](ctx context.Context, v *View, list keptList, sort store.SortBy, first, last int, unpack func([]byte) T) ([]T, error) {
 	found, err := chunksOf(ctx, v, []keptList{list}, sort, first, last, unpack)
-	if err == nil && slices.ContainsFunc(found[list], func(part T) bool { return part.Size() <= emptyChunk }) {
+	if err == nil && slices.ContainsFunc(found[list], func(part T) bool { return part.Size() <= index.EmptyChunk }) {
 		err = errReleaseGone
 	}
 	return found[list], err
 }
 
-// emptyChunk is the size of a part that a list does not have.
-const emptyChunk = 24
-
 // chunksOf reads the same parts of several lists, in one statement for each
 // release that keeps some. Parts that a list does not have are left empty.
-func chunksOf[T sized](ctx context.Context, v *View, lists []keptList, sort store.SortBy, first, last int, unpack func([]byte) T) (map[keptList][]T, error) {
+func chunksOf[T db.Sized](ctx context.Context, v *View, lists []keptList, sort store.SortBy, first, last int, unpack func([]byte) T) (map[keptList][]T, error) {
 	found := make(map[keptList][]T, len(lists))
 	missing := map[int64][]string{} // by release
 	low, high := last, first
 	for _, list := range lists {
 		found[list] = make([]T, last-first+1)
 		for n := first; n <= last; n++ {
-			kept, ok := cached[T](v.cache, v.chunkKey(list, sort, n))
+			kept, ok := db.Cached[T](v.cache, v.chunkKey(list, sort, n))
 			if !ok {
 				missing[list.heldBy] = append(missing[list.heldBy], list.name)
 				low, high = min(low, n), max(high, n)
@@ -310,8 +258,8 @@ func chunksOf[T sized](ctx context.Context, v *View, lists []keptList, sort stor
 	}
 	for release, names := range missing {
 		if err := store.Chunked(store.Unique(names), 512, func(names []string) error {
-			places, args := in([]any{release, string(sort), low, high}, names)
-			read, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (c chunk, err error) {
+			places, args := db.In([]any{release, string(sort), low, high}, names)
+			read, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (c chunk, err error) {
 				return c, rows.Scan(&c.list, &c.number, &c.body)
 			}, `
 				SELECT list, chunk, body FROM release_chunk
@@ -320,7 +268,7 @@ func chunksOf[T sized](ctx context.Context, v *View, lists []keptList, sort stor
 				list := keptList{release, c.list}
 				part := unpack(c.body)
 				found[list][c.number-first] = part
-				v.cache.keep(v.chunkKey(list, sort, c.number), part)
+				v.cache.Keep(v.chunkKey(list, sort, c.number), part)
 			}
 			return err
 		}); err != nil {
@@ -330,6 +278,6 @@ func chunksOf[T sized](ctx context.Context, v *View, lists []keptList, sort stor
 	return found, nil
 }
 
-func (v *View) chunkKey(list keptList, sort store.SortBy, number int) cacheKey {
-	return cacheKey{release: v.Release.identityOf(list.heldBy), kind: cachedChunk, name: list.name, sort: sort, number: number}
+func (v *View) chunkKey(list keptList, sort store.SortBy, number int) db.CacheKey {
+	return db.CacheKey{Release: v.Release.identityOf(list.heldBy), Kind: cachedChunk, Name: list.name, Sort: sort, Number: number}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"portico/store/db"
 )
 
 // A table of releases that is forgotten here is never swept, nor known to the
@@ -17,20 +19,20 @@ func TestReleaseTablesAreAllThereAre(t *testing.T) {
 	for _, table := range releaseTables {
 		left[table.name] = table.key
 	}
-	files, err := migrations()
+	files, err := db.Migrations()
 	require.NoError(t, err)
 	create := regexp.MustCompile(`(?s)CREATE TABLE (release_\w+) \(.*?(?:PRIMARY KEY \(release_id, ([^)]*)\)|(id) +BIGINT /\* ROWID \*/ PRIMARY KEY)`)
 	gone := regexp.MustCompile(`DROP TABLE (release_\w+)`)
 	dropped := map[string]bool{}
 	for _, file := range files {
-		text, err := migrationFiles.ReadFile(file)
+		text, err := db.MigrationFiles.ReadFile(file)
 		require.NoError(t, err)
 		for _, found := range gone.FindAllSubmatch(text, -1) {
 			dropped[string(found[1])] = true
 		}
 	}
 	for _, file := range files {
-		text, err := migrationFiles.ReadFile(file)
+		text, err := db.MigrationFiles.ReadFile(file)
 		require.NoError(t, err)
 		require.Len(t, create.FindAll(text, -1), strings.Count(string(text), "CREATE TABLE release_"), "%s: a table of releases has a key that begins with release_id, or with its number", file)
 		for _, found := range create.FindAllSubmatch(text, -1) {

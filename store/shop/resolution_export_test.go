@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
 )
 
 // RuleOf is the rule of a file's line, as it is after so many others.
@@ -13,10 +14,10 @@ func RuleOf(line string, sequence int64) (*CatalogRule, error) {
 	if err := json.Unmarshal([]byte(line), source); err != nil {
 		return nil, err
 	}
-	f := &faults{}
-	source.check(f)
-	if len(f.list) > 0 {
-		return nil, f.list
+	f := &authoring.Faults{}
+	source.Check(f)
+	if len(f.List) > 0 {
+		return nil, f.List
 	}
 	return newCatalogRule(source, store.CheckedTime(source.Attributes.CreatedAt), sequence), nil
 }

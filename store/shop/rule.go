@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // CatalogRule leads shoppers to a catalog (DESIGN 8: Rule resolution). Each
@@ -86,22 +88,22 @@ func scanRule(rows *sql.Rows) (*CatalogRule, error) {
 
 // CatalogRule returns a rule as authored; NOT_FOUND when there is none.
 func (s *Store) CatalogRule(ctx context.Context, id string) (*CatalogRule, error) {
-	return authored(ctx, s.reader, ruleList, "rule", id)
+	return authoring.Authored(ctx, s.db.Reader, ruleList, "rule", id)
 }
 
 // CatalogRulesByID returns several rules; an unknown one is left out.
 func (s *Store) CatalogRulesByID(ctx context.Context, ids []string) (map[string]*CatalogRule, error) {
-	return authoredByID(ctx, s.reader, ruleList, ids)
+	return authoring.AuthoredByID(ctx, s.db.Reader, ruleList, ids)
 }
 
 // CatalogRules lists the rules by id.
 func (s *Store) CatalogRules(ctx context.Context, page store.Page) (*store.Slice[*CatalogRule], error) {
-	return list(ctx, s, ruleList, store.ListQuery{Page: page})
+	return db.List(ctx, s.db, ruleList, store.ListQuery{Page: page})
 }
 
-var ruleList = listing[*CatalogRule]{
-	name: "catalog_rule", columns: ruleColumns, table: "catalog_rule", id: "id", scan: scanRule,
-	key: func(r *CatalogRule, _ store.Sort) []any { return []any{r.ID} },
+var ruleList = db.Listing[*CatalogRule]{
+	Name: "catalog_rule", Columns: ruleColumns, Table: "catalog_rule", ID: "id", Scan: scanRule,
+	Key: func(r *CatalogRule, _ store.Sort) []any { return []any{r.ID} },
 }
 
 // RuleChange names what a rule is to be; nil leaves a member as it is, and an
@@ -119,13 +121,13 @@ type RuleChange struct {
 
 func (c RuleChange) apply(source *ruleSource) {
 	a := &source.Attributes
-	assign(&a.Name, c.Name)
-	assign(&a.CatalogID, c.CatalogID)
-	assignList(&a.AccountIDs, c.AccountIDs)
-	assignList(&a.AccountTagIDs, c.AccountTagIDs)
-	assignList(&a.CustomerIDs, c.CustomerIDs)
-	assignList(&a.Channels, c.Channels)
-	assignList(&a.Tags, c.Tags)
+	authoring.Assign(&a.Name, c.Name)
+	authoring.Assign(&a.CatalogID, c.CatalogID)
+	authoring.AssignList(&a.AccountIDs, c.AccountIDs)
+	authoring.AssignList(&a.AccountTagIDs, c.AccountTagIDs)
+	authoring.AssignList(&a.CustomerIDs, c.CustomerIDs)
+	authoring.AssignList(&a.Channels, c.Channels)
+	authoring.AssignList(&a.Tags, c.Tags)
 	if c.Schedules == nil {
 		return
 	}
@@ -147,32 +149,32 @@ func knownTime(t time.Time) string {
 // one. INVALID names each member that is wrong; UNPROCESSABLE when the catalog
 // is unknown or the id is taken.
 func (s *Store) CreateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
-	return authorRow(ctx, s, actor, ruleList, "rule", &id, func(ctx context.Context, w *importWriter) error {
-		source := &ruleSource{Type: "catalog_rule", ID: orNewID(&id)}
-		source.Attributes.CreatedAt = store.FormatTime(w.now)
+	return authorRow(ctx, s, actor, ruleList, "rule", &id, func(ctx context.Context, w *authoring.Writer) error {
+		source := &ruleSource{Type: "catalog_rule", ID: authoring.OrNewID(&id)}
+		source.Attributes.CreatedAt = store.FormatTime(w.Now)
 		change.apply(source)
-		return w.create(ctx, ruleKind, source)
+		return w.Create(ctx, ruleKind, source)
 	})
 }
 
 // UpdateCatalogRule changes a rule, which counts at once. NOT_FOUND when there
 // is none; INVALID and UNPROCESSABLE as for a new one.
 func (s *Store) UpdateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
-	return authorRow(ctx, s, actor, ruleList, "rule", &id, func(ctx context.Context, w *importWriter) error {
+	return authorRow(ctx, s, actor, ruleList, "rule", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &ruleSource{}
-		if err := w.read(ctx, "catalog_rule", "rule", id, source); err != nil {
+		if err := w.Read(ctx, "catalog_rule", "rule", id, source); err != nil {
 			return err
 		}
 		change.apply(source)
-		return w.replace(ctx, ruleKind, source)
+		return w.Replace(ctx, ruleKind, source)
 	})
 }
 
 // DeleteCatalogRule removes a rule, which counts no longer. NOT_FOUND when
 // there is none.
 func (s *Store) DeleteCatalogRule(ctx context.Context, actor store.Actor, id string) error {
-	return s.author(ctx, actor, func(ctx context.Context, w *importWriter) error {
-		w.topics = append(w.topics, topicCatalog)
-		return w.remove(ctx, "catalog_rule", "rule", id)
+	return s.author(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
+		w.Topics = append(w.Topics, db.TopicCatalog)
+		return w.Remove(ctx, "catalog_rule", "rule", id)
 	})
 }

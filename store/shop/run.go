@@ -8,6 +8,8 @@ import (
 	"database/sql"
 	"slices"
 	"sort"
+
+	"portico/store/db"
 )
 
 // runs sort records of one length, of which a release has more than are to be
@@ -95,8 +97,8 @@ func (r *runs) each(ctx context.Context, w *releaseWriter, do func(record []byte
 // drop deletes the runs.
 func (r *runs) drop(ctx context.Context, w *releaseWriter) error {
 	for run, blocks := range r.blocks {
-		if err := w.batch(ctx, func(ctx context.Context, t *tx) error {
-			_, err := t.exec(ctx, `DELETE FROM release_chunk WHERE release_id = $1 AND list = $2 AND sort = $3 AND chunk BETWEEN $4 AND $5`,
+		if err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+			_, err := t.Exec(ctx, `DELETE FROM release_chunk WHERE release_id = $1 AND list = $2 AND sort = $3 AND chunk BETWEEN $4 AND $5`,
 				w.release.ID, listRun, r.name, run*runStep, run*runStep+blocks-1)
 			return err
 		}); err != nil {
@@ -120,7 +122,7 @@ func (h *runHead) fill(ctx context.Context, w *releaseWriter) error {
 	if len(h.block) > 0 || h.next == h.end {
 		return nil
 	}
-	block, found, err := one(ctx, w.store.reader, func(rows *sql.Rows) (block []byte, err error) {
+	block, found, err := db.One(ctx, w.store.db.Reader, func(rows *sql.Rows) (block []byte, err error) {
 		return block, rows.Scan(&block)
 	}, `SELECT body FROM release_chunk WHERE release_id = $1 AND list = $2 AND sort = $3 AND chunk = $4`, w.release.ID, listRun, h.runs.name, h.next)
 	if err != nil || !found {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/index"
 )
 
 // scanned is a released product with that body from its relationships on.
@@ -25,9 +26,9 @@ func scanned(t *testing.T, relationships string) (fast, slow *refs, ok bool) {
 // What is read by the way it was written is what encoding/json reads.
 func TestRelationshipsAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
-	photos := &packed{}
-	photos.add("photo-1")
-	photos.add("photo-2")
+	photos := &index.Packed{}
+	photos.Add("photo-1")
+	photos.Add("photo-2")
 	for name, c := range map[string]struct {
 		source string // its relationships, as imported
 		links  links

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
 )
 
 // The index of words of a release is kept as chunks, numbered from 0. An
@@ -37,17 +39,17 @@ type postings struct {
 // defaultWordBytes bounds the memory of a publication for words.
 const defaultWordBytes = 64 << 20
 
-func (x *wordIndex) add(ordinal uint32, list []languageWords) {
+func (x *wordIndex) add(ordinal uint32, list []index.LanguageWords) {
 	if x.words == nil {
 		x.words = map[string]map[string]*postings{}
 	}
 	for _, of := range list {
-		words := x.words[of.language]
+		words := x.words[of.Language]
 		if words == nil {
 			words = map[string]*postings{}
-			x.words[of.language] = words
+			x.words[of.Language] = words
 		}
-		for named, tokens := range [][]string{of.others, of.named} {
+		for named, tokens := range [][]string{of.Others, of.Named} {
 			for _, token := range tokens {
 				found := words[token]
 				if found == nil {
@@ -95,8 +97,8 @@ func (w *releaseWriter) segment(ctx context.Context) error {
 		w.words.segments++
 		rows = append(rows, []any{w.release.ID, -w.words.segments, directory})
 		if err := store.Chunked(rows, 128, func(rows [][]any) error {
-			return w.batch(ctx, func(ctx context.Context, t *tx) error {
-				return t.insertRows(ctx, "release_word", []string{"release_id", "chunk", "body"}, rows)
+			return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+				return t.InsertRows(ctx, "release_word", []string{"release_id", "chunk", "body"}, rows)
 			})
 		}); err != nil {
 			return err
@@ -111,9 +113,9 @@ func (w *releaseWriter) wordsEnd(ctx context.Context) error {
 	if err := w.segment(ctx); err != nil {
 		return err
 	}
-	return w.batch(ctx, func(ctx context.Context, t *tx) error {
+	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
 		rows := [][]any{{w.release.ID, -w.words.segments - 1, binary.AppendUvarint(nil, uint64(w.words.segments+1))}}
-		return t.insertRows(ctx, "release_word", []string{"release_id", "chunk", "body"}, rows)
+		return t.InsertRows(ctx, "release_word", []string{"release_id", "chunk", "body"}, rows)
 	})
 }
 
@@ -159,10 +161,10 @@ func newWordSegment(body []byte) (s wordSegment) {
 
 // chunks are the numbers of those that may hold a token, from first until
 // just before end.
-func (s wordSegment) chunks(token searchToken) (first, end int) {
-	beyond := sort.Search(len(s.starts), func(i int) bool { return s.starts[i] > token.text })
+func (s wordSegment) chunks(token index.SearchToken) (first, end int) {
+	beyond := sort.Search(len(s.starts), func(i int) bool { return s.starts[i] > token.Text })
 	end = beyond
-	for token.prefix && end < len(s.starts) && strings.HasPrefix(s.starts[end], token.text) {
+	for token.Prefix && end < len(s.starts) && strings.HasPrefix(s.starts[end], token.Text) {
 		end++
 	}
 	return s.first + max(0, beyond-1), s.first + end
@@ -174,14 +176,14 @@ type wordChunk []byte
 func (c wordChunk) Size() int { return 24 + len(c) }
 
 // each calls found with every posting of a token.
-func (c wordChunk) each(token searchToken, found func(ordinal uint32, named bool)) {
+func (c wordChunk) each(token index.SearchToken, found func(ordinal uint32, named bool)) {
 	for body := []byte(c); len(body) > 0; {
 		var text, list []byte
 		text, body = cutText(body)
 		list, body = cutText(body)
 		switch {
-		case string(text) == token.text, token.prefix && strings.HasPrefix(string(text), token.text):
-		case string(text) > token.text:
+		case string(text) == token.Text, token.Prefix && strings.HasPrefix(string(text), token.Text):
+		case string(text) > token.Text:
 			return
 		default:
 			continue
@@ -196,11 +198,11 @@ func (c wordChunk) each(token searchToken, found func(ordinal uint32, named bool
 
 // wordDirectory reads where words stand.
 func (v *View) wordDirectory(ctx context.Context) (wordDirectory, error) {
-	key := cacheKey{release: v.Release.identity(), kind: cachedWords, number: -1}
-	if kept, ok := cached[wordDirectory](v.cache, key); ok {
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedWords, Number: -1}
+	if kept, ok := db.Cached[wordDirectory](v.cache, key); ok {
 		return kept, nil
 	}
-	bodies, err := collect(ctx, v.store.reader, scalar[[]byte],
+	bodies, err := db.Collect(ctx, v.store.db.Reader, db.Scalar[[]byte],
 		`SELECT body FROM release_word WHERE release_id = $1 AND chunk < 0 ORDER BY chunk`, v.Release.ID)
 	if err != nil {
 		return nil, err
@@ -212,7 +214,7 @@ func (v *View) wordDirectory(ctx context.Context) (wordDirectory, error) {
 	for _, body := range bodies[1:] {
 		directory = append(directory, newWordSegment(body))
 	}
-	v.cache.keep(key, directory)
+	v.cache.Keep(key, directory)
 	return directory, nil
 }
 
@@ -228,21 +230,21 @@ func (v *View) notKept(ctx context.Context, part string) error {
 // wordChunks reads chunks of the index.
 func (v *View) wordChunks(ctx context.Context, numbers []int) (map[int]wordChunk, error) {
 	found := make(map[int]wordChunk, len(numbers))
-	key := cacheKey{release: v.Release.identity(), kind: cachedWords}
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedWords}
 	var missing []int
-	for _, key.number = range numbers {
-		if kept, ok := cached[wordChunk](v.cache, key); ok {
-			found[key.number] = kept
+	for _, key.Number = range numbers {
+		if kept, ok := db.Cached[wordChunk](v.cache, key); ok {
+			found[key.Number] = kept
 		} else {
-			missing = append(missing, key.number)
+			missing = append(missing, key.Number)
 		}
 	}
 	err := store.Chunked(missing, 1024, func(numbers []int) error {
-		list, args := in([]any{v.Release.ID}, numbers)
-		_, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (body wordChunk, err error) {
-			err = rows.Scan(&key.number, (*[]byte)(&body))
-			found[key.number] = body
-			v.cache.keep(key, body)
+		list, args := db.In([]any{v.Release.ID}, numbers)
+		_, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (body wordChunk, err error) {
+			err = rows.Scan(&key.Number, (*[]byte)(&body))
+			found[key.Number] = body
+			v.cache.Keep(key, body)
 			return body, err
 		}, `SELECT chunk, body FROM release_word WHERE release_id = $1 AND chunk IN (`+list+`)`, args...)
 		return err
@@ -255,21 +257,21 @@ func (v *View) wordChunks(ctx context.Context, numbers []int) (map[int]wordChunk
 
 // hits are the products that hold a word, and those of them that hold it in
 // their name or SKU.
-type hits struct{ all, named ordinalSet }
+type hits struct{ all, named index.OrdinalSet }
 
 // hits finds the products of each word of a search, in two statements for
 // each layer. Dead ones are among them, which no list has.
-func (v *View) hits(ctx context.Context, search Search) ([]hits, error) {
-	var tokens []searchToken
-	for _, w := range search.words {
-		if v.Release.format < formatOfSyllables && (w.pairs != nil || strings.HasSuffix(w.whole.text, syllableEnd)) {
+func (v *View) hits(ctx context.Context, search index.Search) ([]hits, error) {
+	var tokens []index.SearchToken
+	for _, w := range search.Words {
+		if v.Release.format < formatOfSyllables && (w.Pairs != nil || strings.HasSuffix(w.Whole.Text, index.SyllableEnd)) {
 			return nil, v.notKept(ctx, "index of words without spaces")
 		}
-		tokens = append(tokens, w.tokens()...)
+		tokens = append(tokens, w.Tokens()...)
 	}
 	found := make([]hits, len(tokens))
 	for i := range found {
-		found[i] = hits{newOrdinalSet(v.Release.ordinals), newOrdinalSet(v.Release.ordinals)}
+		found[i] = hits{index.NewOrdinalSet(v.Release.ordinals), index.NewOrdinalSet(v.Release.ordinals)}
 	}
 	if base := v.base(); base != nil {
 		if err := base.hitsHere(ctx, tokens, found); err != nil {
@@ -279,20 +281,20 @@ func (v *View) hits(ctx context.Context, search Search) ([]hits, error) {
 	if err := v.hitsHere(ctx, tokens, found); err != nil {
 		return nil, err
 	}
-	words := make([]hits, len(search.words))
-	for i, w := range search.words {
-		n := len(w.tokens())
-		var all, named []ordinalSet
+	words := make([]hits, len(search.Words))
+	for i, w := range search.Words {
+		n := len(w.Tokens())
+		var all, named []index.OrdinalSet
 		for _, hit := range found[:n] {
 			all, named = append(all, hit.all), append(named, hit.named)
 		}
-		words[i], found = hits{w.holding(all), w.holding(named)}, found[n:]
+		words[i], found = hits{w.Holding(all), w.Holding(named)}, found[n:]
 	}
 	return words, nil
 }
 
 // hitsHere adds those of each token in the view's own layer.
-func (v *View) hitsHere(ctx context.Context, tokens []searchToken, found []hits) error {
+func (v *View) hitsHere(ctx context.Context, tokens []index.SearchToken, found []hits) error {
 	directory, err := v.wordDirectory(ctx)
 	if err != nil {
 		return err
@@ -314,9 +316,9 @@ func (v *View) hitsHere(ctx context.Context, tokens []searchToken, found []hits)
 	for i, token := range tokens {
 		for _, number := range wanted[i] {
 			chunks[number].each(token, func(ordinal uint32, isNamed bool) {
-				found[i].all.add(ordinal)
+				found[i].all.Add(ordinal)
 				if isNamed {
-					found[i].named.add(ordinal)
+					found[i].named.Add(ordinal)
 				}
 			})
 		}
@@ -325,9 +327,9 @@ func (v *View) hitsHere(ctx context.Context, tokens []searchToken, found []hits)
 }
 
 // searched returns the products that a search keeps, in order.
-func (v *View) searched(ctx context.Context, search Search) (ordinals, error) {
-	key := cacheKey{release: v.Release.identity(), kind: cachedFilter, name: v.searchName(search)}
-	if kept, ok := cached[ordinals](v.cache, key); ok {
+func (v *View) searched(ctx context.Context, search index.Search) (index.Ordinals, error) {
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedFilter, Name: v.searchName(search)}
+	if kept, ok := db.Cached[index.Ordinals](v.cache, key); ok {
 		return kept, nil
 	}
 	found, err := v.hits(ctx, search)
@@ -336,14 +338,14 @@ func (v *View) searched(ctx context.Context, search Search) (ordinals, error) {
 	}
 	all := found[0].all
 	for _, other := range found[1:] {
-		all.keep(other.all)
+		all.Keep(other.all)
 	}
-	list := all.list()
-	v.cache.keep(key, list)
+	list := all.List()
+	v.cache.Keep(key, list)
 	return list, nil
 }
 
 // searchName tells searches apart, which depend on the shopper's languages.
-func (v *View) searchName(search Search) string {
+func (v *View) searchName(search index.Search) string {
 	return search.String() + "@" + strings.Join(v.languages, ",")
 }

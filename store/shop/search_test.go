@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/index"
 )
 
 // Whatever is typed is read, or told to be out of bounds; and how Unicode
@@ -22,7 +22,7 @@ func FuzzSearch(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		search, err := shop.NewSearch(text)
+		search, err := index.NewSearch(text)
 		if err != nil {
 			require.True(t, store.HasCode(err, store.Invalid), "%v", err)
 			require.Equal(t, []string{"filter", "search"}, store.AsErrors(err)[0].Path)
@@ -30,7 +30,7 @@ func FuzzSearch(f *testing.F) {
 		}
 		require.True(t, utf8.ValidString(search.String()))
 		for _, same := range []string{norm.NFC.String(text), norm.NFD.String(text), " " + text + " !"} {
-			if again, err := shop.NewSearch(same); err == nil { // it may be longer
+			if again, err := index.NewSearch(same); err == nil { // it may be longer
 				require.Equal(t, search.String(), again.String(), "%q as %q", text, same)
 			}
 		}

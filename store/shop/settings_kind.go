@@ -4,11 +4,13 @@ import (
 	"context"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
-var settingsKind = kind{
-	name: "settings", create: func() source { return &settingsSource{} },
-	write: (*importWriter).settings, export: (*exporter).settings,
+var settingsKind = authoring.Kind{
+	Name: "settings", Create: func() authoring.Source { return &settingsSource{} },
+	Write: writeSettings, Export: exportSettings,
 }
 
 // settingsSource is the store's settings.
@@ -20,29 +22,29 @@ type settingsSource struct {
 	Locale     string `json:"locale"`
 }
 
-func (s *settingsSource) key() string { return "settings" }
+func (s *settingsSource) Key() string { return "settings" }
 
-func (s *settingsSource) check(f *faults) {
+func (s *settingsSource) Check(f *authoring.Faults) {
 	s.ID = ""
-	f.between("page_length", s.PageLength, store.MinPageLength, store.MaxPageLength)
-	f.currency("currency", s.Currency)
-	f.locale("locale", s.Locale)
+	f.Between("page_length", s.PageLength, store.MinPageLength, store.MaxPageLength)
+	f.Currency("currency", s.Currency)
+	f.Locale("locale", s.Locale)
 }
 
-func (w *importWriter) settings(ctx context.Context, sources []source) (int, error) {
-	w.topics = append(w.topics, topicSettings)
+func writeSettings(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
+	w.Topics = append(w.Topics, db.TopicSettings)
 	last := sources[len(sources)-1].(*settingsSource)
-	n, err := w.exec(ctx, `
+	n, err := w.Exec(ctx, `
 		UPDATE settings SET page_length = $1, currency = $2, locale = $3
 		WHERE id = 1 AND (page_length <> $1 OR currency <> $2 OR locale <> $3)`,
 		last.PageLength, last.Currency, last.Locale)
 	return int(n), err
 }
 
-func (e *exporter) settings(ctx context.Context) error {
-	settings, err := readSettings(ctx, e.in)
+func exportSettings(e *authoring.Exporter, ctx context.Context) error {
+	settings, err := db.ReadSettings(ctx, e.In)
 	if err != nil {
 		return err
 	}
-	return e.line(store.Encode(settingsSource{Type: "settings", PageLength: settings.PageLength, Currency: settings.Currency, Locale: settings.Locale}))
+	return e.Line(store.Encode(settingsSource{Type: "settings", PageLength: settings.PageLength, Currency: settings.Currency, Locale: settings.Locale}))
 }

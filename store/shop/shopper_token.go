@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // The bounds of what a shopper's token is minted by.
@@ -54,8 +55,8 @@ func (s *Store) GrantShopperToken(ctx context.Context, actor store.Actor, wanted
 	if wanted.ExpiresIn != nil {
 		lifetime = time.Duration(*wanted.ExpiresIn) * time.Second
 	}
-	return updateOnce(ctx, s, keyGiven(ctx), actor, func(_ context.Context, t *tx) (*ShopperGrant, error) {
-		issued := t.now.Truncate(time.Second)
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(_ context.Context, t *db.Tx) (*ShopperGrant, error) {
+		issued := t.Now.Truncate(time.Second)
 		return &ShopperGrant{store.NewID(), wanted.AccountID, wanted.AccountTags, wanted.CustomerID, issued, issued.Add(lifetime)}, nil
 	})
 }

@@ -29,7 +29,7 @@ func TestGrantShopperToken(t *testing.T) {
 		require.Equal(t, newYear.Add(time.Hour), usual.Expires)
 		require.NotEqual(t, grant.ID, usual.ID)
 
-		once := shop.WithIdempotencyKey(t.Context(), &shop.IdempotencyKey{Key: "k", Operation: "mint", Input: 1})
+		once := store.WithIdempotencyKey(t.Context(), &store.IdempotencyKey{Key: "k", Operation: "mint", Input: 1})
 		first, err := s.GrantShopperToken(once, "client:a", shop.NewShopperToken{CustomerID: "bob"})
 		require.NoError(t, err)
 		clock.Advance(time.Minute)

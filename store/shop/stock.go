@@ -6,11 +6,8 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
-
-// MaxStock bounds a stock record's total, so that it fits every client's
-// 32-bit integer.
-const MaxStock = 1<<31 - 1
 
 // Stock is how many units of a product there are (spec: Stock record).
 // Available and Allocated are never negative; their sum is at most MaxStock.
@@ -61,9 +58,9 @@ func (r *stockRow) values(to []any) []any {
 }
 
 // stockRows reads records by their ids, at most 512, in order.
-func stockRows(ctx context.Context, from session, ids []string, lock string) ([]stockRow, error) {
-	list, args := in(nil, ids)
-	return collect(ctx, from, scanStockRow,
+func stockRows(ctx context.Context, from db.Session, ids []string, lock string) ([]stockRow, error) {
+	list, args := db.In(nil, ids)
+	return db.Collect(ctx, from, scanStockRow,
 		`SELECT `+stockRowColumns+` FROM stock WHERE product_id IN (`+list+`) ORDER BY product_id`+lock, args...)
 }
 
@@ -105,8 +102,8 @@ func (s *Store) StockColumn(ctx context.Context, productIDs []string) ([]*Stock,
 	}
 	byID := make(map[string]*Stock, len(productIDs))
 	err := store.Chunked(store.IDsOnly(productIDs), 512, func(ids []string) error {
-		list, args := in(nil, ids)
-		stocks, err := collect(ctx, s.reader, scanStock,
+		list, args := db.In(nil, ids)
+		stocks, err := db.Collect(ctx, s.db.Reader, scanStock,
 			`SELECT `+stockColumns+` FROM stock WHERE product_id IN (`+list+`)`, args...)
 		for _, stock := range stocks {
 			byID[stock.ProductID] = stock
@@ -137,20 +134,20 @@ func (s *Store) CreateStock(ctx context.Context, actor store.Actor, productID st
 	if ResourceName(productID) {
 		return nil, store.Unprocessablef([]string{"productId"}, "must be a product's id, not %q, which is the name of a resource", productID)
 	}
-	return updateOnce(ctx, s, keyGiven(ctx), actor, func(ctx context.Context, t *tx) (*Stock, error) {
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Stock, error) {
 		w, err := s.beginStock(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		row := &stockRow{Stock: Stock{ProductID: productID, Available: available, CreatedAt: t.now, UpdatedAt: t.now}, revision: 1}
-		fresh, err := t.insert(ctx, stockRowInsert, 1, func(values []any, _ int) []any { return row.values(values) })
+		row := &stockRow{Stock: Stock{ProductID: productID, Available: available, CreatedAt: t.Now, UpdatedAt: t.Now}, revision: 1}
+		fresh, err := t.Insert(ctx, stockRowInsert, 1, func(values []any, _ int) []any { return row.values(values) })
 		if err != nil {
 			return nil, err
 		}
 		if fresh == 0 {
 			return nil, &store.Error{Code: store.Conflict, Path: []string{"productId"}, Detail: "has a stock record already: \"" + productID + "\"; change it by a transaction"}
 		}
-		if _, err := t.exec(ctx, `UPDATE counter SET value = value + 1 WHERE name = 'stock'`); err != nil {
+		if _, err := t.Exec(ctx, `UPDATE counter SET value = value + 1 WHERE name = 'stock'`); err != nil {
 			return nil, err
 		}
 		w.rows = []*stockRow{row}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // Who writes stock leaves word of it in its own transaction, for the other
@@ -21,20 +22,20 @@ import (
 
 // stockFeed is what a process knows of the lanes.
 type stockFeed struct {
-	lane topic           // this process's own
-	seen map[topic]int64 // how far each was followed
-	own  map[int64]bool  // versions of the own lane that this process wrote
+	lane db.Topic           // this process's own
+	seen map[db.Topic]int64 // how far each was followed
+	own  map[int64]bool     // versions of the own lane that this process wrote
 }
 
 // follow notes how far the lanes were followed.
-func (f *stockFeed) follow(lanes map[topic]int64) {
+func (f *stockFeed) follow(lanes map[db.Topic]int64) {
 	f.seen = lanes
 	maps.DeleteFunc(f.own, func(version int64, _ bool) bool { return version <= lanes[f.lane] })
 }
 
 const (
 	stockTopics = "stock/" // begins the topic of each lane
-	importLane  = topic(stockTopics + "import")
+	importLane  = db.Topic(stockTopics + "import")
 	serverLanes = 16
 
 	manyStocks       = 512  // more products than that in one write are not named
@@ -42,13 +43,15 @@ const (
 	keptChanges      = 4096 // of a lane; who is further behind reads everything again
 )
 
-func newStockLane() topic { return topic(fmt.Sprintf("%s%x", stockTopics, rand.IntN(serverLanes))) }
+func newStockLane() db.Topic {
+	return db.Topic(fmt.Sprintf("%s%x", stockTopics, rand.IntN(serverLanes)))
+}
 
 // stockLanes reads the lanes' versions.
-func stockLanes(ctx context.Context, in session) (map[topic]int64, error) {
-	lanes := map[topic]int64{}
-	_, err := collect(ctx, in, func(rows *sql.Rows) (none struct{}, err error) {
-		var lane topic
+func stockLanes(ctx context.Context, in db.Session) (map[db.Topic]int64, error) {
+	lanes := map[db.Topic]int64{}
+	_, err := db.Collect(ctx, in, func(rows *sql.Rows) (none struct{}, err error) {
+		var lane db.Topic
 		var version int64
 		err = rows.Scan(&lane, &version)
 		lanes[lane] = version
@@ -58,8 +61,8 @@ func stockLanes(ctx context.Context, in session) (map[topic]int64, error) {
 }
 
 // takeLane makes this write the only one of its lane until it commits.
-func (t *tx) takeLane(ctx context.Context, lane topic) (version int64, err error) {
-	version, _, err = one(ctx, t.session, scalar[int64], `
+func takeLane(t *db.Tx, ctx context.Context, lane db.Topic) (version int64, err error) {
+	version, _, err = db.One(ctx, t.Session, db.Scalar[int64], `
 		INSERT INTO change (topic, version) VALUES ($1, 1)
 		ON CONFLICT (topic) DO UPDATE SET version = change.version + 1
 		RETURNING version`, string(lane))
@@ -68,38 +71,39 @@ func (t *tx) takeLane(ctx context.Context, lane topic) (version int64, err error
 
 // tellStocks leaves word of the products whose stock a write changed, on the
 // lane that it has taken.
-func (t *tx) tellStocks(ctx context.Context, lane topic, version int64, products []string) error {
+func tellStocks(t *db.Tx, ctx context.Context, lane db.Topic, version int64, products []string) error {
 	names := strings.Join(products, " ")
 	if len(products) > manyStocks {
 		names = "*"
 	}
-	if _, err := t.exec(ctx, `INSERT INTO stock_change (lane, version, products) VALUES ($1, $2, $3)`, string(lane), version, names); err != nil {
+	if _, err := t.Exec(ctx, `INSERT INTO stock_change (lane, version, products) VALUES ($1, $2, $3)`, string(lane), version, names); err != nil {
 		return err
 	}
 	if version%(keptChanges/16) > 0 {
 		return nil
 	}
-	_, err := t.exec(ctx, `DELETE FROM stock_change WHERE lane = $1 AND version <= $2`, string(lane), version-keptChanges)
+	_, err := t.Exec(ctx, `DELETE FROM stock_change WHERE lane = $1 AND version <= $2`, string(lane), version-keptChanges)
 	return err
 }
 
 // tellImported leaves word of the products whose stock an import changed. It
 // comes last in the import's transaction, for all imports have one lane.
-func (s *Store) tellImported(ctx context.Context, t *tx, products []string) error {
+func (s *Store) tellImported(ctx context.Context, t *db.Tx, products []string) error {
 	if len(products) == 0 {
 		return nil
 	}
-	version, err := t.takeLane(ctx, importLane)
+	version, err := takeLane(t, ctx, importLane)
 	if err != nil {
 		return err
 	}
-	t.afterCommit(s.live.drop)
-	return t.tellStocks(ctx, importLane, version, products)
+	t.AfterCommit(s.live.drop)
+	return tellStocks(t, ctx, importLane, version, products)
 }
 
 // followStock takes in what others wrote, up to the lanes' versions as they
-// were asked for at a time.
-func (s *Store) followStock(ctx context.Context, lanes map[topic]int64, asked time.Time) error {
+// were asked for at a time. Other topics are dropped from them.
+func (s *Store) followStock(ctx context.Context, lanes map[db.Topic]int64, asked time.Time) error {
+	maps.DeleteFunc(lanes, func(name db.Topic, _ int64) bool { return !strings.HasPrefix(string(name), stockTopics) })
 	l := s.live
 	if !l.loaded() {
 		s.warmStockSoon()
@@ -118,7 +122,7 @@ func (s *Store) followStock(ctx context.Context, lanes map[topic]int64, asked ti
 	}
 	var rows []stockRow
 	if err := store.Chunked(store.Unique(products), 512, func(ids []string) error {
-		found, err := stockRows(ctx, s.reader, ids, "")
+		found, err := stockRows(ctx, s.db.Reader, ids, "")
 		rows = append(rows, found...)
 		return err
 	}); err != nil {
@@ -131,11 +135,11 @@ func (s *Store) followStock(ctx context.Context, lanes map[topic]int64, asked ti
 // stockChanges reads whose stock changed on a lane after one version and up to
 // another. They are not told when there were too many to name, when they are
 // swept already, and when the lane went back, in a database that was restored.
-func (s *Store) stockChanges(ctx context.Context, lane topic, after, upTo int64) (products []string, told bool, err error) {
+func (s *Store) stockChanges(ctx context.Context, lane db.Topic, after, upTo int64) (products []string, told bool, err error) {
 	if after >= upTo {
 		return nil, after == upTo, nil
 	}
-	lines, err := collect(ctx, s.reader, scalar[string],
+	lines, err := db.Collect(ctx, s.db.Reader, db.Scalar[string],
 		`SELECT products FROM stock_change WHERE lane = $1 AND version > $2 AND version <= $3`, string(lane), after, upTo)
 	if err != nil {
 		return nil, false, err
@@ -151,7 +155,7 @@ func (s *Store) stockChanges(ctx context.Context, lane topic, after, upTo int64)
 
 // passOwn is how far a lane was followed, up to a version, given that what
 // this process wrote is known to it.
-func (l *liveStock) passOwn(lane topic, version int64) int64 {
+func (l *liveStock) passOwn(lane db.Topic, version int64) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	seen := l.feed.seen[lane]
@@ -164,7 +168,7 @@ func (l *liveStock) passOwn(lane topic, version int64) int64 {
 }
 
 // follow takes rows in, which bring the cells to some versions.
-func (l *liveStock) follow(rows []stockRow, lanes map[topic]int64, asked time.Time) {
+func (l *liveStock) follow(rows []stockRow, lanes map[db.Topic]int64, asked time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.cells == nil { // they were dropped meanwhile

@@ -8,28 +8,30 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // stockKind comes after the ledger, whose lines bring it to what it is: no
 // balance has to be explained by an opening line of its own.
-var stockKind = kind{
-	name: "stock", create: func() source { return &stockSource{} },
-	write: (*importWriter).stocks, export: (*exporter).stocks,
-	after: "stock_transaction",
+var stockKind = authoring.Kind{
+	Name: "stock", Create: func() authoring.Source { return &stockSource{} },
+	Write: writeStocks, Export: exportStocks,
+	After: "stock_transaction",
 }
 
-var stockTransactionKind = kind{
-	name: "stock_transaction", create: func() source { return &stockTransactionSource{} },
-	write: (*importWriter).stockTransactions, export: (*exporter).stockTransactions,
+var stockTransactionKind = authoring.Kind{
+	Name: "stock_transaction", Create: func() authoring.Source { return &stockTransactionSource{} },
+	Write: writeStockTransactions, Export: exportStockTransactions,
 }
 
-// stocks sets balances. What differs from the ledger so far is entered there.
-func (w *importWriter) stocks(ctx context.Context, sources []source) (int, error) {
+// writeStocks sets balances. What differs from the ledger so far is entered there.
+func writeStocks(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
 	ids := make([]string, len(sources))
 	for i, resource := range sources {
-		ids[i] = resource.key()
+		ids[i] = resource.Key()
 	}
-	before, err := w.stocksByID(ctx, ids)
+	before, err := stocksByID(w, ctx, ids)
 	if err != nil {
 		return 0, err
 	}
@@ -39,22 +41,22 @@ func (w *importWriter) stocks(ctx context.Context, sources []source) (int, error
 		r := resource.(*stockSource)
 		had, known := before[r.ID]
 		if !known {
-			had = &Stock{ProductID: r.ID, CreatedAt: w.now, UpdatedAt: w.now}
+			had = &Stock{ProductID: r.ID, CreatedAt: w.Now, UpdatedAt: w.Now}
 		}
-		want := r.stock(had, w.now)
+		want := r.stock(had, w.Now)
 		if known && *want == *had {
 			continue
 		}
 		balances = append(balances, balance{before[r.ID], want})
 		if want.Available != had.Available || want.Allocated != had.Allocated {
 			lines = append(lines, []any{store.NewID(), r.ID, string(StockSet), want.Available, want.Available - had.Available,
-				want.Allocated - had.Allocated, "import", "", string(w.actor), store.Micros(w.now)})
+				want.Allocated - had.Allocated, "import", "", string(w.Actor), store.Micros(w.Now)})
 		}
 	}
-	if err := w.putStocks(ctx, balances); err != nil {
+	if err := putStocks(w, ctx, balances); err != nil {
 		return 0, err
 	}
-	return len(balances), w.insertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
+	return len(balances), w.InsertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
 }
 
 // stock is the balance that the line asks for.
@@ -72,11 +74,11 @@ func (r *stockSource) stock(had *Stock, now time.Time) *Stock {
 	return want
 }
 
-func (w *importWriter) stocksByID(ctx context.Context, ids []string) (map[string]*Stock, error) {
+func stocksByID(w *authoring.Writer, ctx context.Context, ids []string) (map[string]*Stock, error) {
 	byID := make(map[string]*Stock, len(ids))
 	err := store.Chunked(store.Unique(ids), 512, func(ids []string) error {
-		list, args := in(nil, ids)
-		stocks, err := collect(ctx, w.session, scanStock, `SELECT `+stockColumns+` FROM stock WHERE product_id IN (`+list+`)`, args...)
+		list, args := db.In(nil, ids)
+		stocks, err := db.Collect(ctx, w.Session, scanStock, `SELECT `+stockColumns+` FROM stock WHERE product_id IN (`+list+`)`, args...)
 		for _, stock := range stocks {
 			byID[stock.ProductID] = stock
 		}
@@ -90,52 +92,52 @@ type balance struct{ had, want *Stock }
 
 // putStocks writes balances, each only over the one it was worked out from:
 // where a sale came between, the whole write runs again.
-func (w *importWriter) putStocks(ctx context.Context, balances []balance) error {
+func putStocks(w *authoring.Writer, ctx context.Context, balances []balance) error {
 	slices.SortFunc(balances, func(a, b balance) int { return strings.Compare(a.want.ProductID, b.want.ProductID) })
 	var fresh [][]any
 	for _, b := range balances {
-		w.stocked = append(w.stocked, b.want.ProductID)
+		w.Stocked = append(w.Stocked, b.want.ProductID)
 		row := []any{b.want.ProductID, b.want.Available, b.want.Allocated, store.Micros(b.want.CreatedAt), store.Micros(b.want.UpdatedAt)}
 		if b.had == nil {
 			fresh = append(fresh, row)
 			continue
 		}
-		n, err := w.exec(ctx, `
+		n, err := w.Exec(ctx, `
 			UPDATE stock SET available = $2, allocated = $3, created_at = $4, updated_at = $5, revision = revision + 1
 			WHERE product_id = $1 AND available = $6 AND allocated = $7`, append(row, b.had.Available, b.had.Allocated)...)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			return errRaced
+			return db.ErrRaced
 		}
 	}
 	if len(fresh) == 0 {
 		return nil
 	}
-	if err := w.insertRows(ctx, "stock", strings.Split(stockColumns, ", "), fresh); err != nil {
-		if w.store.dialect.classify(err) == faultDuplicate {
-			return errRaced
+	if err := w.InsertRows(ctx, "stock", strings.Split(stockColumns, ", "), fresh); err != nil {
+		if w.DB.IsDuplicate(err) {
+			return db.ErrRaced
 		}
 		return err
 	}
-	_, err := w.exec(ctx, `UPDATE counter SET value = value + $1 WHERE name = 'stock'`, len(fresh))
+	_, err := w.Exec(ctx, `UPDATE counter SET value = value + $1 WHERE name = 'stock'`, len(fresh))
 	return err
 }
 
-// stockTransactions adds lines to the ledger and to the balances; a line that
+// writeStockTransactions adds lines to the ledger and to the balances; a line that
 // is there already is left alone.
-func (w *importWriter) stockTransactions(ctx context.Context, sources []source) (changed int, err error) {
+func writeStockTransactions(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (changed int, err error) {
 	var ids, products []string
 	for _, resource := range sources {
 		line := resource.(*stockTransactionSource)
 		ids, products = append(ids, line.ID), append(products, line.ProductID)
 	}
-	known, err := w.existing(ctx, "stock_transaction", ids)
+	known, err := w.Existing(ctx, "stock_transaction", ids)
 	if err != nil {
 		return 0, err
 	}
-	before, err := w.stocksByID(ctx, products)
+	before, err := stocksByID(w, ctx, products)
 	if err != nil {
 		return 0, err
 	}
@@ -155,15 +157,15 @@ func (w *importWriter) stockTransactions(ctx context.Context, sources []source) 
 	}
 	var balances []balance
 	for id, b := range after {
-		if b.Available < 0 || b.Allocated < 0 || b.Total() > MaxStock {
+		if b.Available < 0 || b.Allocated < 0 || b.Total() > store.MaxStock {
 			return 0, store.Unprocessablef(nil, "The stock transactions of the product %q do not add up: they leave %d available and %d allocated. They must stand in the order in which they were made.", id, b.Available, b.Allocated)
 		}
 		balances = append(balances, balance{before[id], b})
 	}
-	if err := w.putStocks(ctx, balances); err != nil {
+	if err := putStocks(w, ctx, balances); err != nil {
 		return 0, err
 	}
-	return len(lines), w.insertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
+	return len(lines), w.InsertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
 }
 
 // opening is the balance that the line finds.
@@ -184,14 +186,14 @@ func (r *stockTransactionSource) apply(b *Stock) (toAvailable, toAllocated int) 
 	return toAvailable, toAllocated
 }
 
-func (e *exporter) stocks(ctx context.Context) error {
+func exportStocks(e *authoring.Exporter, ctx context.Context) error {
 	scan := func(rows *sql.Rows) ([]any, *Stock, error) {
 		stock, err := scanStock(rows)
 		return []any{stock.ProductID}, stock, err
 	}
-	return pages(ctx, e.in, "stock", stockColumns, []string{"product_id"}, scan, func(stocks []*Stock) error {
+	return db.Pages(ctx, e.In, "stock", stockColumns, []string{"product_id"}, scan, func(stocks []*Stock) error {
 		for _, s := range stocks {
-			if err := e.line(store.Encode(stockSource{Type: "stock", ID: s.ProductID, Available: s.Available, Allocated: s.Allocated,
+			if err := e.Line(store.Encode(stockSource{Type: "stock", ID: s.ProductID, Available: s.Available, Allocated: s.Allocated,
 				Total: s.Total(), CreatedAt: store.FormatTime(s.CreatedAt), UpdatedAt: store.FormatTime(s.UpdatedAt)})); err != nil {
 				return err
 			}
@@ -200,18 +202,18 @@ func (e *exporter) stocks(ctx context.Context) error {
 	})
 }
 
-func (e *exporter) stockTransactions(ctx context.Context) error {
+func exportStockTransactions(e *authoring.Exporter, ctx context.Context) error {
 	scan := func(rows *sql.Rows) ([]any, *StockTransaction, error) {
 		line, err := scanStockTransaction(rows)
 		return []any{store.Micros(line.CreatedAt), line.ID}, line, err
 	}
-	return pages(ctx, e.in, "stock_transaction", stockTransactionColumns, []string{"created_at", "id"}, scan, func(lines []*StockTransaction) error {
+	return db.Pages(ctx, e.In, "stock_transaction", stockTransactionColumns, []string{"created_at", "id"}, scan, func(lines []*StockTransaction) error {
 		for _, l := range lines {
 			r := stockTransactionSource{Type: "stock_transaction", ID: l.ID, ProductID: l.ProductID, Action: string(l.Action),
 				Quantity: l.Quantity, Reason: l.Reason, Reference: l.Reference, Actor: string(l.Actor), CreatedAt: store.FormatTime(l.CreatedAt)}
 			_, usual := (&StockChange{Action: l.Action, Quantity: l.Quantity}).deltas(0)
 			r.Allocated = l.AllocatedDelta - usual
-			if err := e.line(store.Encode(r)); err != nil {
+			if err := e.Line(store.Encode(r)); err != nil {
 				return err
 			}
 		}

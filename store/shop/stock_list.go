@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // Stocks lists the stock of all products, drafts too, by product id unless
@@ -17,19 +18,19 @@ func (s *Store) Stocks(ctx context.Context, query store.ListQuery) (*store.Slice
 		if err != nil {
 			return nil, err
 		}
-		return list(ctx, s, stockList, query)
+		return db.List(ctx, s.db, stockList, query)
 	}
 	return page.slice(), nil
 }
 
-var stockList = listing[*Stock]{
-	name:    "stock",
-	columns: stockColumns,
-	table:   "stock",
-	id:      "product_id",
-	counter: "stock",
-	scan:    scanStock,
-	key: func(s *Stock, sort store.Sort) []any {
+var stockList = db.Listing[*Stock]{
+	Name:    "stock",
+	Columns: stockColumns,
+	Table:   "stock",
+	ID:      "product_id",
+	Counter: "stock",
+	Scan:    scanStock,
+	Key: func(s *Stock, sort store.Sort) []any {
 		switch sort.By {
 		case store.SortCreatedAt:
 			return []any{store.Micros(s.CreatedAt), s.ProductID}
@@ -47,7 +48,7 @@ func (s *Store) StockTimes(ctx context.Context) (created, updated time.Time, err
 		return created, updated, nil
 	}
 	type times struct{ created, updated sql.NullInt64 }
-	t, _, err := one(ctx, s.reader, func(rows *sql.Rows) (t times, err error) {
+	t, _, err := db.One(ctx, s.db.Reader, func(rows *sql.Rows) (t times, err error) {
 		return t, rows.Scan(&t.created, &t.updated)
 	}, `SELECT (SELECT MIN(created_at) FROM stock), (SELECT MAX(updated_at) FROM stock)`)
 	if t.created.Valid {
@@ -78,7 +79,7 @@ func (s *Store) StockPage(ctx context.Context, query store.ListQuery) (*StockPag
 	if err != nil || ok {
 		return page, err
 	}
-	slice, err := list(ctx, s, stockList, query)
+	slice, err := db.List(ctx, s.db, stockList, query)
 	if err != nil {
 		return nil, err
 	}
@@ -115,15 +116,15 @@ func (p *StockPage) Row(row int) Stock { return p.rows[row].stock(p.ID(row)) }
 // Cursor is the place of a row in the list.
 func (p *StockPage) Cursor(row int) string {
 	if p.name == "" {
-		p.name = stockList.called(p.query)
+		p.name = stockList.Called(p.query)
 	}
 	stock := p.Row(row)
-	return store.Cursor{List: p.name, Key: stockList.key(&stock, p.query.Sort)}.String()
+	return store.Cursor{List: p.name, Key: stockList.Key(&stock, p.query.Sort)}.String()
 }
 
 // slice is the page as all lists are.
 func (p *StockPage) slice() *store.Slice[*Stock] {
-	p.name = stockList.called(p.query) // for rows that are shown at the same time
+	p.name = stockList.Called(p.query) // for rows that are shown at the same time
 	slice := &store.Slice[*Stock]{Items: make([]*Stock, len(p.rows)), Cursor: p.Cursor, Limit: p.Limit, Offset: p.Offset,
 		HasNext: p.HasNext, HasPrevious: p.HasPrevious, Total: func(context.Context) (int, error) { return p.Total, nil }}
 	stocks := make([]Stock, len(p.rows))
@@ -161,9 +162,9 @@ func (s *Store) livePage(ctx context.Context, query store.ListQuery) (page *Stoc
 	var between map[string]string // ids, by the member that gives one
 	for member, text := range query.Page.Cursors {
 		if page.name == "" {
-			page.name = stockList.called(query)
+			page.name = stockList.Called(query)
 		}
-		key, err := stockList.keyOf(*text, page.name, member, query.Sort)
+		key, err := stockList.KeyOf(*text, page.name, member, query.Sort)
 		if err != nil {
 			return nil, false, err
 		}

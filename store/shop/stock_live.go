@@ -6,6 +6,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"portico/store/db"
 )
 
 // liveStock is the stock of all products in memory, outside of any release, so
@@ -48,7 +50,7 @@ const mostMissed = 1 << 16
 var errFull = errors.New("more stock than there is room for")
 
 // newLiveStock makes the store's; nil when it is to have none.
-func newLiveStock(config Config, lane topic) *liveStock {
+func newLiveStock(config Config, lane db.Topic) *liveStock {
 	if config.StockBytes == 0 || config.NoCache {
 		return nil
 	}
@@ -165,12 +167,12 @@ func (s *Store) loadStock(ctx context.Context) error {
 	l.cells, l.loading, l.missed, l.spoilt = nil, true, nil, false
 	l.mu.Unlock()
 	cells := newStockCells()
-	var lanes map[topic]int64
-	err := s.snapshot(ctx, func(read session) (err error) {
+	var lanes map[db.Topic]int64
+	err := s.db.Snapshot(ctx, func(read db.Session) (err error) {
 		if lanes, err = stockLanes(ctx, read); err != nil {
 			return err
 		}
-		_, err = collect(ctx, read, func(rows *sql.Rows) (none struct{}, err error) {
+		_, err = db.Collect(ctx, read, func(rows *sql.Rows) (none struct{}, err error) {
 			row, err := scanStockRow(rows)
 			if err == nil {
 				cells.put(row)
@@ -188,7 +190,7 @@ func (s *Store) loadStock(ctx context.Context) error {
 	l.rest = time.Now().Add(max(stockAge, 4*time.Since(begun)))
 	l.full = errors.Is(err, errFull)
 	if l.full {
-		s.log.Info("stock is read from the database, because it takes more memory than it may", "bytes", l.budget)
+		s.db.Log.Info("stock is read from the database, because it takes more memory than it may", "bytes", l.budget)
 		return nil
 	}
 	if err != nil || l.spoilt {
@@ -214,19 +216,12 @@ func (s *Store) warmStockSoon() {
 	if !due || !l.load.TryLock() {
 		return
 	}
-	s.loads.Go(func() {
+	s.db.Beside(func(ctx context.Context) {
 		defer l.load.Unlock()
-		ctx, cancel := context.WithTimeout(context.Background(), stockLoadDeadline)
+		ctx, cancel := context.WithTimeout(ctx, stockLoadDeadline)
 		defer cancel()
-		go func() {
-			select {
-			case <-s.closing:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-		if err := s.loadStock(ctx); err != nil && !isClosed(s.closing) {
-			s.log.Warn("could not read the stock into memory", "error", err)
+		if err := s.loadStock(ctx); err != nil && !s.db.IsClosing() {
+			s.db.Log.Warn("could not read the stock into memory", "error", err)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // stockBatch is changes all of which are made or none.
@@ -15,8 +16,8 @@ type stockBatch struct {
 }
 
 type (
-	stockQueue   = writeQueue[stockBatch, []*StockTransaction]
-	stockRequest = queuedRequest[stockBatch, []*StockTransaction]
+	stockQueue   = db.WriteQueue[stockBatch, []*StockTransaction]
+	stockRequest = db.QueuedRequest[stockBatch, []*StockTransaction]
 )
 
 const stockGroup = 4096 // changes that are written together, about
@@ -24,8 +25,8 @@ const stockGroup = 4096 // changes that are written together, about
 // newStockQueue has one write make the transactions that wait: it reads each
 // balance once and writes it once, however many sell of it.
 func newStockQueue(s *Store) *stockQueue {
-	return &stockQueue{most: stockGroup, size: func(b stockBatch) int { return len(b.changes) },
-		write: func(ctx context.Context, t *tx, group []*stockRequest) error {
+	return &stockQueue{Most: stockGroup, Size: func(b stockBatch) int { return len(b.changes) },
+		Write: func(ctx context.Context, t *db.Tx, group []*stockRequest) error {
 			w, err := s.beginStock(ctx, t)
 			if err != nil {
 				return err
@@ -51,7 +52,7 @@ func (s *Store) TransactStock(ctx context.Context, actor store.Actor, changes []
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(changes[a].ProductID, changes[b].ProductID) })
-	return s.sales.ask(ctx, s, actor, stockBatch{changes, order})
+	return s.sales.Ask(ctx, s.db, actor, stockBatch{changes, order})
 }
 
 // transactAll makes the changes of requests in the order in which they came.
@@ -59,9 +60,9 @@ func (s *Store) TransactStock(ctx context.Context, actor store.Actor, changes []
 func (w *stockWrite) transactAll(ctx context.Context, group []*stockRequest) error {
 	var products []string
 	for _, r := range group {
-		for i := range r.in.changes {
-			if store.IsID(r.in.changes[i].ProductID) {
-				products = append(products, r.in.changes[i].ProductID)
+		for i := range r.In.changes {
+			if store.IsID(r.In.changes[i].ProductID) {
+				products = append(products, r.In.changes[i].ProductID)
 			}
 		}
 	}
@@ -69,12 +70,12 @@ func (w *stockWrite) transactAll(ctx context.Context, group []*stockRequest) err
 		return err
 	}
 	for _, r := range group {
-		if r.err == nil {
-			r.out, r.err = w.transact(r.actor, r.in.changes, r.in.order)
+		if r.Err == nil {
+			r.Out, r.Err = w.transact(r.Actor, r.In.changes, r.In.order)
 		}
 	}
 	if len(w.rows) == 0 {
-		return errUnchanged
+		return db.ErrUnchanged
 	}
 	if err := w.save(ctx); err != nil {
 		return err

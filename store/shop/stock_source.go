@@ -1,5 +1,10 @@
 package shop
 
+import (
+	"portico/store"
+	"portico/store/authoring"
+)
+
 // stockSource is a balance. Its id is the product's.
 type stockSource struct {
 	Type      string `json:"type"`
@@ -11,17 +16,17 @@ type stockSource struct {
 	UpdatedAt string `json:"updated_at,omitempty"`
 }
 
-func (s *stockSource) key() string { return s.ID }
+func (s *stockSource) Key() string { return s.ID }
 
-func (s *stockSource) check(f *faults) {
-	f.id("id", &s.ID)
-	f.between("available", s.Available, 0, MaxStock)
-	f.between("allocated", s.Allocated, 0, MaxStock)
-	if total := s.Available + s.Allocated; s.Total != total || total > MaxStock {
-		f.add("total", "must be available plus allocated, %d, and at most %d, not %d", total, MaxStock, s.Total)
+func (s *stockSource) Check(f *authoring.Faults) {
+	f.ID("id", &s.ID)
+	f.Between("available", s.Available, 0, store.MaxStock)
+	f.Between("allocated", s.Allocated, 0, store.MaxStock)
+	if total := s.Available + s.Allocated; s.Total != total || total > store.MaxStock {
+		f.Add("total", "must be available plus allocated, %d, and at most %d, not %d", total, store.MaxStock, s.Total)
 	}
-	f.time("created_at", &s.CreatedAt)
-	f.time("updated_at", &s.UpdatedAt)
+	f.Time("created_at", &s.CreatedAt)
+	f.Time("updated_at", &s.UpdatedAt)
 }
 
 // stockTransactionSource is a line of the ledger. Lines of one product stand
@@ -39,23 +44,23 @@ type stockTransactionSource struct {
 	CreatedAt string `json:"created_at"`
 }
 
-func (s *stockTransactionSource) key() string { return s.ID }
+func (s *stockTransactionSource) Key() string { return s.ID }
 
-func (s *stockTransactionSource) check(f *faults) {
-	f.id("id", &s.ID)
-	f.id("product_id", &s.ProductID)
+func (s *stockTransactionSource) Check(f *authoring.Faults) {
+	f.ID("id", &s.ID)
+	f.ID("product_id", &s.ProductID)
 	actions := make([]string, 0, 5)
 	for _, action := range StockActions() {
 		actions = append(actions, string(action))
 	}
-	f.oneOf("action", s.Action, actions...)
-	f.between("quantity", s.Quantity, 0, MaxStock)
-	f.between("allocated", s.Allocated, -MaxStock, MaxStock)
-	f.text("reason", s.Reason, 255)
-	f.text("reference", s.Reference, 255)
-	f.text("actor", s.Actor, 255)
+	f.OneOf("action", s.Action, actions...)
+	f.Between("quantity", s.Quantity, 0, store.MaxStock)
+	f.Between("allocated", s.Allocated, -store.MaxStock, store.MaxStock)
+	f.Text("reason", s.Reason, 255)
+	f.Text("reference", s.Reference, 255)
+	f.Text("actor", s.Actor, 255)
 	if s.CreatedAt == "" {
-		f.add("created_at", "is required")
+		f.Add("created_at", "is required")
 	}
-	f.time("created_at", &s.CreatedAt)
+	f.Time("created_at", &s.CreatedAt)
 }

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // stockWrite is one write to stock: the records it has locked, what becomes of
 // them, and the lines that it enters in the ledger.
 type stockWrite struct {
-	*tx
+	*db.Tx
 	store   *Store
 	version int64 // of the lane
 
@@ -21,9 +22,9 @@ type stockWrite struct {
 	lines []*StockTransaction
 }
 
-func (s *Store) beginStock(ctx context.Context, t *tx) (*stockWrite, error) {
-	version, err := t.takeLane(ctx, s.lane)
-	return &stockWrite{tx: t, store: s, version: version}, err
+func (s *Store) beginStock(ctx context.Context, t *db.Tx) (*stockWrite, error) {
+	version, err := takeLane(t, ctx, s.lane)
+	return &stockWrite{Tx: t, store: s, version: version}, err
 }
 
 // lock finds the records of products, which nobody else changes from now on.
@@ -32,7 +33,7 @@ func (w *stockWrite) lock(ctx context.Context, products []string) error {
 	w.found = make(map[string]*stockRow, len(products))
 	slices.Sort(products)
 	return store.Chunked(slices.Compact(products), 512, func(ids []string) error {
-		rows, err := stockRows(ctx, w.session, ids, w.engine.forUpdate("stock"))
+		rows, err := stockRows(ctx, w.Session, ids, w.ForUpdate("stock"))
 		for i := range rows {
 			w.found[rows[i].ProductID] = &rows[i]
 		}
@@ -100,8 +101,8 @@ func (w *stockWrite) change(actor store.Actor, change *StockChange, row *stockRo
 	toAvailable, toAllocated := change.deltas(row.Available)
 	row.Available += toAvailable
 	row.Allocated += toAllocated
-	if w.now.After(row.UpdatedAt) { // which never goes back, whatever waited for whom
-		row.UpdatedAt = w.now
+	if w.Now.After(row.UpdatedAt) { // which never goes back, whatever waited for whom
+		row.UpdatedAt = w.Now
 	}
 	return w.enter(actor, change, row.Stock, toAvailable, toAllocated), nil
 }
@@ -128,33 +129,33 @@ func (w *stockWrite) enter(actor store.Actor, change *StockChange, after Stock, 
 }
 
 var (
-	stockRowUpsert = newInserter("stock", strings.Split(stockRowColumns, ", "), `
+	stockRowUpsert = db.NewInserter("stock", strings.Split(stockRowColumns, ", "), `
 		ON CONFLICT (product_id) DO UPDATE
 		SET available = excluded.available, allocated = excluded.allocated, updated_at = excluded.updated_at, revision = excluded.revision`)
-	stockRowInsert  = newInserter("stock", strings.Split(stockRowColumns, ", "), ` ON CONFLICT (product_id) DO NOTHING`)
-	stockLineInsert = newInserter("stock_transaction", strings.Split(stockTransactionColumns, ", "), "")
+	stockRowInsert  = db.NewInserter("stock", strings.Split(stockRowColumns, ", "), ` ON CONFLICT (product_id) DO NOTHING`)
+	stockLineInsert = db.NewInserter("stock_transaction", strings.Split(stockTransactionColumns, ", "), "")
 )
 
 // save writes the records.
 func (w *stockWrite) save(ctx context.Context) error {
 	slices.SortFunc(w.rows, func(a, b *stockRow) int { return strings.Compare(a.ProductID, b.ProductID) })
-	_, err := w.insert(ctx, stockRowUpsert, len(w.rows), func(values []any, n int) []any { return w.rows[n].values(values) })
+	_, err := w.Insert(ctx, stockRowUpsert, len(w.rows), func(values []any, n int) []any { return w.rows[n].values(values) })
 	return err
 }
 
 // finish writes the ledger, leaves word of the records, and has this process
 // know them once they are durable.
 func (w *stockWrite) finish(ctx context.Context) error {
-	if _, err := w.insert(ctx, stockLineInsert, len(w.lines), func(values []any, n int) []any { return w.lines[n].values(values) }); err != nil {
+	if _, err := w.Insert(ctx, stockLineInsert, len(w.lines), func(values []any, n int) []any { return w.lines[n].values(values) }); err != nil {
 		return err
 	}
 	products, states := make([]string, len(w.rows)), make([]stockRow, len(w.rows))
 	for i, row := range w.rows {
 		products[i], states[i] = row.ProductID, *row
 	}
-	w.afterCommit(func() {
+	w.AfterCommit(func() {
 		w.store.live.take(states, w.version)
 		w.store.stockWatch.tellAll(states)
 	})
-	return w.tellStocks(ctx, w.store.lane, w.version, products)
+	return tellStocks(w.Tx, ctx, w.store.lane, w.version, products)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // StockTransaction is a line of the ledger: a change that was made. The sum
@@ -65,8 +66,8 @@ func (s *Store) StockTransactions(ctx context.Context, productID string, query s
 		return nil, err
 	}
 	of := stockTransactionList
-	of.within = []within{{"product_id = ?", []any{productID}}}
-	return list(ctx, s, of, query)
+	of.Within = []db.Within{{Clause: "product_id = ?", Values: []any{productID}}}
+	return db.List(ctx, s.db, of, query)
 }
 
 // StockTransaction returns a line of a product's ledger; NOT_FOUND when the
@@ -76,7 +77,7 @@ func (s *Store) StockTransaction(ctx context.Context, productID, id string) (*St
 	if !store.IsID(productID) || !store.IsID(id) {
 		return nil, unknown
 	}
-	line, found, err := one(ctx, s.reader, scanStockTransaction,
+	line, found, err := db.One(ctx, s.db.Reader, scanStockTransaction,
 		`SELECT `+stockTransactionColumns+` FROM stock_transaction WHERE id = $1 AND product_id = $2`, id, productID)
 	if err == nil && !found {
 		err = unknown
@@ -84,9 +85,9 @@ func (s *Store) StockTransaction(ctx context.Context, productID, id string) (*St
 	return line, err
 }
 
-var stockTransactionList = listing[*StockTransaction]{
-	name: "stock_transaction", columns: stockTransactionColumns, table: "stock_transaction", id: "id", scan: scanStockTransaction,
-	key: func(line *StockTransaction, _ store.Sort) []any { return []any{store.Micros(line.CreatedAt), line.ID} },
+var stockTransactionList = db.Listing[*StockTransaction]{
+	Name: "stock_transaction", Columns: stockTransactionColumns, Table: "stock_transaction", ID: "id", Scan: scanStockTransaction,
+	Key: func(line *StockTransaction, _ store.Sort) []any { return []any{store.Micros(line.CreatedAt), line.ID} },
 }
 
 // StockTransactionsByProduct returns the newest lines of several products'
@@ -94,8 +95,8 @@ var stockTransactionList = listing[*StockTransaction]{
 func (s *Store) StockTransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*StockTransaction, error) {
 	byProduct := make(map[string][]*StockTransaction, len(productIDs))
 	err := store.Chunked(store.IDsOnly(productIDs), 512, func(ids []string) error {
-		list, args := in([]any{limit}, ids)
-		lines, err := collect(ctx, s.reader, scanStockTransaction, `
+		list, args := db.In([]any{limit}, ids)
+		lines, err := db.Collect(ctx, s.db.Reader, scanStockTransaction, `
 			SELECT `+stockTransactionColumns+` FROM (
 			    SELECT `+stockTransactionColumns+`,
 			           ROW_NUMBER() OVER (PARTITION BY product_id ORDER BY created_at DESC, id DESC) AS place

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // stockWatch tells those who watch products of their stock, from what passes by
@@ -12,21 +13,21 @@ import (
 // the poll reads it. Where the cells are not followed, it reads the products
 // that are watched itself, once for all who watch.
 type stockWatch struct {
-	*watch[stockRow]
+	*db.Watch[stockRow]
 
 	// Of the poll alone.
-	lanes  map[topic]int64 // as they were when the products were last read
-	behind bool            // the cells were not followed meanwhile
+	lanes  map[db.Topic]int64 // as they were when the products were last read
+	behind bool               // the cells were not followed meanwhile
 }
 
 func newStockWatch() *stockWatch {
 	// A process knows of the revision in its cells the lowest bits alone.
 	later := func(told, known stockRow) bool { return int32(uint32(told.revision)-uint32(known.revision)) > 0 }
-	return &stockWatch{watch: newWatch(later), behind: true}
+	return &stockWatch{Watch: db.NewWatch(later), behind: true}
 }
 
 // StockWatcher follows the stock of products.
-type StockWatcher struct{ *Watcher[stockRow] }
+type StockWatcher struct{ *db.Watcher[stockRow] }
 
 // Stock is a state that a watcher is told.
 func (r *stockRow) stock() *Stock {
@@ -38,14 +39,14 @@ func (r *stockRow) stock() *Stock {
 // then whenever it has changed, whichever process changed it. The watcher must
 // be closed.
 func (s *Store) WatchStock(ctx context.Context, productIDs []string) (*StockWatcher, error) {
-	w := &StockWatcher{s.stockWatch.begin(productIDs)} // before it is read, so that nothing is missed between
+	w := &StockWatcher{s.stockWatch.Begin(productIDs)} // before it is read, so that nothing is missed between
 	rows, err := s.stockStates(ctx, productIDs)
 	if err != nil {
 		w.Close()
 		return nil, err
 	}
 	for _, row := range rows {
-		w.take(row.ProductID, row)
+		w.Take(row.ProductID, row)
 	}
 	return w, nil
 }
@@ -73,7 +74,7 @@ func (s *Store) stockStates(ctx context.Context, ids []string) (rows []stockRow,
 		return rows, nil
 	}
 	err = store.Chunked(store.IDsOnly(ids), 512, func(ids []string) error {
-		found, err := stockRows(ctx, s.reader, ids, "")
+		found, err := stockRows(ctx, s.db.Reader, ids, "")
 		rows = append(rows, found...)
 		return err
 	})
@@ -83,13 +84,13 @@ func (s *Store) stockStates(ctx context.Context, ids []string) (rows []stockRow,
 // tellAll takes in states.
 func (w *stockWatch) tellAll(rows []stockRow) {
 	for i := range rows {
-		w.tell(rows[i].ProductID, rows[i])
+		w.Tell(rows[i].ProductID, rows[i])
 	}
 }
 
 // unfollowed is told at each look at the lanes at which the cells were not
 // followed.
-func (s *Store) unfollowedStock(ctx context.Context, lanes map[topic]int64) error {
+func (s *Store) unfollowedStock(ctx context.Context, lanes map[db.Topic]int64) error {
 	w := s.stockWatch
 	w.behind = true
 	if maps.Equal(lanes, w.lanes) {
@@ -99,7 +100,7 @@ func (s *Store) unfollowedStock(ctx context.Context, lanes map[topic]int64) erro
 }
 
 // followed is told of what was read for the cells.
-func (s *Store) followedStock(ctx context.Context, lanes map[topic]int64, rows []stockRow) error {
+func (s *Store) followedStock(ctx context.Context, lanes map[db.Topic]int64, rows []stockRow) error {
 	w := s.stockWatch
 	w.tellAll(rows)
 	if !w.behind {
@@ -114,9 +115,9 @@ func (s *Store) followedStock(ctx context.Context, lanes map[topic]int64, rows [
 }
 
 // readWatched reads all that is watched anew, from the database.
-func (s *Store) readWatched(ctx context.Context, lanes map[topic]int64) error {
-	if err := store.Chunked(s.stockWatch.watched(), 512, func(ids []string) error {
-		rows, err := stockRows(ctx, s.reader, ids, "")
+func (s *Store) readWatched(ctx context.Context, lanes map[db.Topic]int64) error {
+	if err := store.Chunked(s.stockWatch.Watched(), 512, func(ids []string) error {
+		rows, err := stockRows(ctx, s.db.Reader, ids, "")
 		s.stockWatch.tellAll(rows)
 		return err
 	}); err != nil {

@@ -9,13 +9,11 @@ package shop
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"portico/store"
+	"portico/store/db"
 	"portico/store/seal"
 )
 
@@ -31,7 +29,7 @@ type Config struct {
 	WholeReleases bool             // publish every release whole, none as a delta, for tests that compare
 	KeptKeys      int              // idempotency keys of a client; 0 means 100,000
 	KeptKeyBytes  int64            // of what they answer; 0 means 256 MiB
-	Patience      Patience         // how long to wait for the database
+	Patience      store.Patience   // how long to wait for the database
 	Sealer        *seal.Sealer     // seals the gateways' secrets; nil for a process that has no use for them
 	Clock         func() time.Time // nil means time.Now
 	Log           *slog.Logger     // nil discards
@@ -39,182 +37,85 @@ type Config struct {
 
 // Store is one open database. Its methods may be called from many goroutines.
 type Store struct {
-	config  Config
-	dialect dialect
-	log     *slog.Logger
-	clock   func() time.Time
+	config Config
+	db     *db.DB
 
-	pools
-	reader   session // queries outside a write
-	patience Patience
-	troubles troubles
-	readOnly atomic.Bool // as far as is known
-
-	queue           chan *queuedWrite
-	closing         chan struct{}
-	closeOnce       sync.Once
-	written, polled chan struct{} // closed when the writer and the poll have ended
-
-	topics       topics
 	jobs         chan struct{} // wakes the worker of this process
-	asked        atomic.Uint64 // requests that jobs give way to
 	works        map[JobKind]jobWork
 	turn         time.Duration // how long a job has its worker while others wait
-	settings     watched[*Settings]
-	routing      watched[*routing]
-	revoked      watched[map[string]bool] // API clients, by id
-	cache        *cache
-	keys         *keyRoom
-	live         *liveStock // nil for none
-	lane         topic      // of this process's writes to stock
+	routing      db.Watched[*routing]
+	revoked      db.Watched[map[string]bool] // API clients, by id
+	live         *liveStock                  // nil for none
+	lane         db.Topic                    // of this process's writes to stock
 	sales        *stockQueue
 	stockWatch   *stockWatch
-	jobWatch     *watch[*Job]
+	jobWatch     *db.Watch[*Job]
 	catalogWatch catalogWatch
 	redeems      *redeemQueue
 	creates      *createQueue
-	loads        sync.WaitGroup
 }
 
 // Open connects, migrates the schema and starts the writer. Close ends it.
 func Open(ctx context.Context, config Config) (*Store, error) {
-	engine, err := dialectOf(config.URL)
+	d, err := db.Open(ctx, db.Config{URL: config.URL, Readers: config.Readers, Synchronous: config.Synchronous, CacheBytes: config.CacheBytes,
+		NoCache: config.NoCache, KeptKeys: config.KeptKeys, KeptKeyBytes: config.KeptKeyBytes, Patience: config.Patience, Clock: config.Clock, Log: config.Log})
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{
-		config: config, dialect: engine, log: config.Log, clock: config.Clock,
-		queue: make(chan *queuedWrite, updateGroup), jobs: make(chan struct{}, 1), closing: make(chan struct{}),
-		written: make(chan struct{}), polled: make(chan struct{}),
-	}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
-	if s.clock == nil {
-		s.clock = time.Now
-	}
-	s.turn = jobTurn
-	s.patience, s.troubles = config.Patience.orDefault(), troubles{log: s.log, seen: map[error]*trouble{}}
-	s.cache, s.works, s.keys = newCache(config), s.jobWorks(), newKeyRoom(config)
-	s.lane = newStockLane()
+	s := &Store{turn: jobTurn, config: config, db: d, jobs: make(chan struct{}, 1)}
+	s.works, s.lane = s.jobWorks(), newStockLane()
 	s.live = newLiveStock(config, s.lane)
 	s.stockWatch, s.jobWatch = newStockWatch(), newJobWatch()
 	s.sales, s.redeems, s.creates = newStockQueue(s), newRedeemQueue(), newCreateQueue(s)
-	if s.pools, err = engine.open(ctx, config); err != nil {
+	if err := s.db.Follow(ctx, db.Hooks{
+		Polled: func(ctx context.Context, versions map[db.Topic]int64, asked time.Time) error {
+			return errors.Join(s.followStock(ctx, versions, asked), s.followJobs(ctx))
+		},
+		Changed: func(name db.Topic) {
+			if name == db.TopicCatalog {
+				s.catalogWatch.wake()
+			}
+		},
+		Left: s.live.drop,
+	}); err != nil {
+		s.db.Close()
 		return nil, err
 	}
-	s.reader = session{on: s.read, explain: s.explainRead, patience: s.patience.Read}
-	if engine.oneWriter() {
-		s.reader.prepared = newStatements()
-	}
-	s.readOnly.Store(true) // until it is known
-	if err := errors.Join(s.lookReadOnly(ctx), s.migrate(ctx), s.refresh(ctx)); err != nil {
-		s.closer.Close()
-		return nil, err
-	}
-	if engine.oneWriter() {
-		go s.writer()
-	} else {
-		close(s.written)
-	}
-	go s.poll()
 	return s, nil
-}
-
-// explainRead tells a database that is away, or a store that was closed, from
-// a fault of ours.
-func (s *Store) explainRead(err error) error {
-	if isClosed(s.closing) {
-		return fmt.Errorf("%w: %w", store.ErrClosed, err)
-	}
-	if s.home.isLeft() {
-		return fmt.Errorf("%w: %w", store.ErrLeft, err)
-	}
-	return s.explainTrouble(err)
-}
-
-// explainTrouble tells what keeps the database from answering, and has the log
-// tell it.
-func (s *Store) explainTrouble(err error) error {
-	kind := troubleOf(s.dialect.classify(err))
-	if errors.Is(err, store.ErrSlow) {
-		kind = store.ErrSlow
-	}
-	if kind == nil {
-		return err
-	}
-	s.troubles.note(kind, err)
-	if kind == store.ErrReadOnly {
-		s.readOnly.Store(true)
-	}
-	return fmt.Errorf("%w: %w", kind, err)
-}
-
-// ReadOnly tells whether the database takes no writes, as a standby does. It is
-// found out at the start, by a write that is refused, and then again with each
-// poll.
-func (s *Store) ReadOnly() bool { return s.readOnly.Load() }
-
-// lookReadOnly finds out whether a database that took no writes takes them now.
-func (s *Store) lookReadOnly(ctx context.Context) error {
-	if !s.readOnly.Load() {
-		return nil
-	}
-	readOnly, _, err := one(ctx, s.reader, scalar[int], s.dialect.readOnly())
-	if err == nil && readOnly == 0 {
-		s.readOnly.Store(false)
-	}
-	return err
 }
 
 // Close waits for the write under way, refuses the ones that wait, and
 // disconnects. It may be called more than once.
 func (s *Store) Close() error {
-	var err error
-	s.closeOnce.Do(func() {
-		close(s.closing)
-		<-s.written
-		<-s.polled
-		s.loads.Wait()
-		s.live.drop() // what is closed answers nothing
-		if s.reader.prepared != nil {
-			for _, stmt := range s.reader.prepared.text {
-				stmt.Close()
-			}
-		}
-		err = s.closer.Close()
-	})
+	err := s.db.Close()
+	s.live.drop() // what is closed answers nothing
 	return err
 }
 
 // Ping tells whether the database answers, and is still the one that was
 // opened.
-func (s *Store) Ping(ctx context.Context) error {
-	if err := s.home.check(); err != nil {
-		return err
-	}
-	if _, _, err := one(ctx, s.reader, scalar[int], `SELECT 1`); err != nil {
-		return errors.Join(store.ErrAway, err)
-	}
-	return nil
-}
+func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
+
+// ReadOnly tells whether the database takes no writes, as a standby does. It is
+// found out at the start, by a write that is refused, and then again with each
+// poll.
+func (s *Store) ReadOnly() bool { return s.db.ReadOnly() }
 
 // Describe names the engine and the database, without credentials.
-func (s *Store) Describe() string { return s.dialect.describe(s.config) }
+func (s *Store) Describe() string { return s.db.Describe() }
 
-// snapshot runs fn so that all its reads see one state of the database.
-func (s *Store) snapshot(ctx context.Context, fn func(session) error) error {
-	transaction, err := s.long.BeginTx(ctx, s.dialect.snapshot())
-	if err != nil {
-		return s.explainRead(err)
-	}
-	defer transaction.Rollback()
-	in := session{on: transaction, explain: s.explainRead}
-	if s.dialect.oneWriter() {
-		in.prepared = newStatements() // which the transaction closes
-	}
-	if err := in.bulk(ctx, s.dialect); err != nil {
-		return err
-	}
-	return fn(in)
-}
+// Backup writes a copy of the whole database to a new file, as it is at one
+// moment, while others go on. The secrets in it stay sealed. Nothing is left
+// where it fails. UNPROCESSABLE on PostgreSQL, which has its own tools.
+func (s *Store) Backup(ctx context.Context, path string) error { return s.db.Backup(ctx, path) }
+
+// Asked tells that a request came, which jobs give way to.
+func (s *Store) Asked() { s.db.Heed() }
+
+// CacheStats tells how often parts of releases were found in memory and how
+// often they had to be read, since the store was opened, and how many bytes
+// those take that are kept.
+func (s *Store) CacheStats() (found, made, bytes uint64) { return s.db.CacheStats() }
+
+// SQLiteFile is the file of a file: URL; embedded is false for another URL.
+func SQLiteFile(address string) (path string, embedded bool) { return db.SQLiteFile(address) }

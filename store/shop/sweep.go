@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // sweepReleases removes releases that were left unfinished, superseded ones
@@ -42,7 +43,7 @@ type deadRelease struct {
 }
 
 func (s *Store) deadReleases(ctx context.Context) ([]deadRelease, error) {
-	return collect(ctx, s.reader, func(rows *sql.Rows) (r deadRelease, err error) {
+	return db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (r deadRelease, err error) {
 		return r, rows.Scan(&r.id, &r.touched, &r.delta)
 	}, `
 		SELECT id, touched_at, base_id <> 0 FROM release
@@ -55,7 +56,7 @@ func (s *Store) deadReleases(ctx context.Context) ([]deadRelease, error) {
 		UNION ALL
 		SELECT id, touched_at, base_id <> 0 FROM release -- of a catalog that was deleted
 		WHERE state = $1 AND superseded_at > 0 AND catalog_id NOT IN (SELECT id FROM catalog)`,
-		releasePublished, store.Micros(s.now().Add(-buildingStale)), releasesKept, store.Micros(s.now().Add(-releaseRemembered)), releasesMost)
+		releasePublished, store.Micros(s.db.Now().Add(-buildingStale)), releasesKept, store.Micros(s.db.Now().Add(-releaseRemembered)), releasesMost)
 }
 
 // dropRelease deletes a release, its own row last: what is left of an
@@ -65,8 +66,8 @@ func (s *Store) deadReleases(ctx context.Context) ([]deadRelease, error) {
 func (s *Store) dropRelease(ctx context.Context, actor store.Actor, release deadRelease) error {
 	id := release.id
 	var dropped int64
-	if err := s.update(ctx, actor, func(ctx context.Context, t *tx) (err error) {
-		dropped, err = t.exec(ctx, `
+	if err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) (err error) {
+		dropped, err = t.Exec(ctx, `
 			UPDATE release SET state = 'dropped', touched_at = 0
 			WHERE id = $1 AND (state <> $2 OR superseded_at > 0) AND touched_at = $3`, id, releasePublished, release.touched)
 		return err
@@ -81,8 +82,8 @@ func (s *Store) dropRelease(ctx context.Context, actor store.Actor, release dead
 			DELETE FROM %[1]s WHERE %[2]s AND (%[3]s) <= (
 			    SELECT %[3]s FROM (SELECT %[3]s FROM %[1]s WHERE %[2]s ORDER BY %[3]s LIMIT $2) AS batch
 			    ORDER BY %[4]s LIMIT 1)`, table.name, table.owned(), table.key, last)
-		if err := s.inBatches(ctx, actor, func(ctx context.Context, t *tx, rows int) (int64, error) {
-			return t.exec(ctx, text, id, rows)
+		if err := s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
+			return t.Exec(ctx, text, id, rows)
 		}); err != nil {
 			return err
 		}
@@ -90,8 +91,8 @@ func (s *Store) dropRelease(ctx context.Context, actor store.Actor, release dead
 	if err := s.documentsDue(ctx, actor, release); err != nil {
 		return err
 	}
-	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
-		_, err := t.exec(ctx, `DELETE FROM release WHERE id = $1`, id)
+	return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
+		_, err := t.Exec(ctx, `DELETE FROM release WHERE id = $1`, id)
 		return err
 	})
 }
@@ -103,8 +104,8 @@ func (s *Store) documentsDue(ctx context.Context, actor store.Actor, release dea
 	if release.delta {
 		return nil
 	}
-	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
-		_, err := t.exec(ctx, `UPDATE counter SET value = $1 WHERE name = 'documents_due'`, -release.id)
+	return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
+		_, err := t.Exec(ctx, `UPDATE counter SET value = $1 WHERE name = 'documents_due'`, -release.id)
 		return err
 	})
 }
@@ -113,7 +114,7 @@ func (s *Store) documentsDue(ctx context.Context, actor store.Actor, release dea
 // to any publication, which may be about to share them.
 func (s *Store) dropDocuments(ctx context.Context, actor store.Actor) error {
 	var number, due int64
-	if _, err := collect(ctx, s.reader, func(rows *sql.Rows) (none struct{}, err error) {
+	if _, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 		return none, rows.Scan(&number, &due)
 	}, `
 		SELECT release.value, due.value FROM counter AS release, counter AS due
@@ -125,17 +126,17 @@ func (s *Store) dropDocuments(ctx context.Context, actor store.Actor) error {
 		return err
 	}
 	scan := func(rows *sql.Rows) ([]any, int64, error) {
-		id, err := scalar[int64](rows)
+		id, err := db.Scalar[int64](rows)
 		return []any{id}, id, err
 	}
 	gaveWay := false
-	if err := pages(ctx, s.reader, "document", "id", []string{"id"}, scan, func(ids []int64) error {
+	if err := db.Pages(ctx, s.db.Reader, "document", "id", []string{"id"}, scan, func(ids []int64) error {
 		ids = slices.DeleteFunc(ids, used.has)
 		return store.Chunked(ids, 512, func(ids []int64) error {
-			return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
+			return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 				// Holds up the start of a publication; one that has begun
 				// since the documents were counted ends the sweep.
-				n, err := t.exec(ctx, `
+				n, err := t.Exec(ctx, `
 					UPDATE counter SET value = value
 					WHERE name = 'release' AND value = $1
 					  AND NOT EXISTS (SELECT 1 FROM release WHERE state = $2)`, number, releaseBuilding)
@@ -143,21 +144,21 @@ func (s *Store) dropDocuments(ctx context.Context, actor store.Actor) error {
 				if err != nil || n == 0 {
 					return err
 				}
-				list, args := in(nil, ids)
-				if _, err := t.exec(ctx, `
+				list, args := db.In(nil, ids)
+				if _, err := t.Exec(ctx, `
 					DELETE FROM document_hash
 					WHERE hash IN (SELECT hash FROM document WHERE id IN (`+list+`))`, args...); err != nil {
 					return err
 				}
-				_, err = t.exec(ctx, `DELETE FROM document WHERE id IN (`+list+`)`, args...)
+				_, err = t.Exec(ctx, `DELETE FROM document WHERE id IN (`+list+`)`, args...)
 				return err
 			})
 		})
 	}); err != nil || gaveWay {
 		return err
 	}
-	return s.update(ctx, actor, func(ctx context.Context, t *tx) error {
-		_, err := t.exec(ctx, `UPDATE counter SET value = $1 WHERE name = 'documents_due' AND value = $2`, number+deltasSwept, due)
+	return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
+		_, err := t.Exec(ctx, `UPDATE counter SET value = $1 WHERE name = 'documents_due' AND value = $2`, number+deltasSwept, due)
 		return err
 	})
 }
@@ -174,7 +175,7 @@ func (s *Store) usedDocuments(ctx context.Context, used bitsets) error {
 		err := rows.Scan(&release, &ordinal, &r.documents, &r.crumbs)
 		return []any{release, ordinal}, r, err
 	}
-	err := pages(ctx, s.reader, "release_product", "release_id, ordinal, documents, crumbs", []string{"release_id", "ordinal"}, scan, func(rows []row) error {
+	err := db.Pages(ctx, s.db.Reader, "release_product", "release_id, ordinal, documents, crumbs", []string{"release_id", "ordinal"}, scan, func(rows []row) error {
 		for _, r := range rows {
 			used.add(r.crumbs)
 			for _, field := range strings.Fields(r.documents) {
@@ -196,7 +197,7 @@ func (s *Store) usedDocuments(ctx context.Context, used bitsets) error {
 		err := rows.Scan(&release, &file, &document)
 		return []any{release, file}, document, err
 	}
-	return pages(ctx, s.reader, "release_file", "release_id, file_id, document_id", []string{"release_id", "file_id"}, scanFile, func(ids []int64) error {
+	return db.Pages(ctx, s.db.Reader, "release_file", "release_id, file_id, document_id", []string{"release_id", "file_id"}, scanFile, func(ids []int64) error {
 		for _, id := range ids {
 			used.add(id)
 		}

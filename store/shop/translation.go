@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // ProductTranslation is a product's texts in one language; where the language has
@@ -29,8 +30,8 @@ func (v *View) TranslationsByID(ctx context.Context, ids []string) (map[string][
 	kept := map[string][]keptTranslation{}
 	var documents []int64
 	if err := store.Chunked(ordered(places), 512, func(places []uint32) error {
-		list, args := in(v.layers(), places)
-		_, err := collect(ctx, v.store.reader, func(rows *sql.Rows) (none struct{}, err error) {
+		list, args := db.In(v.layers(), places)
+		_, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 			var id, text string
 			if err := rows.Scan(&id, &text); err != nil {
 				return none, err

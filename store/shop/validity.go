@@ -49,8 +49,8 @@ func (v *View) Now() time.Time { return v.now }
 // are; so the key names no shopper.
 func (v *View) AppendKey(dst []byte) []byte {
 	id := v.Release.identity()
-	dst = strconv.AppendInt(dst, id.number, 36)
-	dst = strconv.AppendInt(append(dst, '@'), id.published, 36)
+	dst = strconv.AppendInt(dst, id.Number, 36)
+	dst = strconv.AppendInt(append(dst, '@'), id.Published, 36)
 	dst = append(append(dst, ';'), v.name...)
 	dst = strconv.AppendInt(append(dst, ';'), int64(v.pageLength), 10)
 	return append(dst, ';')

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/index"
 )
 
 // vicinity is what a publication of a delta reads of the shop: the products
@@ -187,7 +188,7 @@ func (v *vicinity) own() []string {
 }
 
 // dead are the ordinals of the base that the delta does not show.
-func (v *vicinity) dead() (list ordinals) {
+func (v *vicinity) dead() (list index.Ordinals) {
 	for _, id := range v.affected() {
 		if v.places[id] >= 0 {
 			list = append(list, uint32(v.places[id]))
@@ -264,7 +265,7 @@ func (v *vicinity) fill(own []string) {
 	p.relations()
 	p.attached, p.curated = map[string][]uint32{}, map[string][]uint32{}
 	for id, list := range v.attached {
-		if handle, live := p.ids.find(id); live {
+		if handle, live := p.ids.Find(id); live {
 			for _, a := range list {
 				a.handle = handle
 				p.attach(a)
@@ -272,14 +273,14 @@ func (v *vicinity) fill(own []string) {
 		}
 	}
 	p.sortAttachments()
-	p.ordinals = make([]int32, p.ids.len())
+	p.ordinals = make([]int32, p.ids.Len())
 	for handle := range p.ordinals {
-		if p.ordinals[handle] = d.places[handle]; !v.holds(p.ids.at(uint32(handle))) {
+		if p.ordinals[handle] = d.places[handle]; !v.holds(p.ids.At(uint32(handle))) {
 			p.ordinals[handle] = -1
 		}
 	}
 	for _, id := range own {
-		handle, _ := p.ids.find(id)
+		handle, _ := p.ids.Find(id)
 		p.order = append(p.order, handle)
 	}
 	p.kept, p.first = d.base.Products+len(own)-len(d.dead), (d.base.ordinals+chunkSize-1)/chunkSize*chunkSize

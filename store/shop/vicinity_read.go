@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // around reads all that tells whether products are in the release, and what
@@ -31,14 +32,14 @@ func unknownOf[T any](known map[string]T, none T, ids []string, do func(list str
 	}
 	slices.Sort(fresh)
 	return store.Chunked(fresh, 512, func(ids []string) error {
-		list, args := in(slices.Clone(args), ids)
+		list, args := db.In(slices.Clone(args), ids)
 		return do(list, args)
 	})
 }
 
 func (v *vicinity) read(ctx context.Context, ids []string) error {
 	return unknownOf(v.live, nil, ids, func(list string, args []any) error {
-		found, err := collect(ctx, v.plan.in, scanLive, `SELECT `+liveColumns+` FROM product WHERE live AND id IN (`+list+`)`, args...)
+		found, err := db.Collect(ctx, v.plan.in, scanLive, `SELECT `+liveColumns+` FROM product WHERE live AND id IN (`+list+`)`, args...)
 		for _, p := range found {
 			v.live[p.id] = p
 		}
@@ -48,7 +49,7 @@ func (v *vicinity) read(ctx context.Context, ids []string) error {
 
 func (v *vicinity) readChildren(ctx context.Context, parents []string) error {
 	return unknownOf(v.children, nil, parents, func(list string, args []any) error {
-		found, err := collect(ctx, v.plan.in, scanLive,
+		found, err := db.Collect(ctx, v.plan.in, scanLive,
 			`SELECT `+liveColumns+` FROM product WHERE live AND parent_id <> '' AND parent_id IN (`+list+`) ORDER BY id`, args...)
 		for _, p := range found {
 			v.live[p.id] = p
@@ -60,7 +61,7 @@ func (v *vicinity) readChildren(ctx context.Context, parents []string) error {
 
 func (v *vicinity) readBundles(ctx context.Context, components []string) error {
 	return unknownOf(v.bundles, nil, components, func(list string, args []any) error {
-		_, err := collect(ctx, v.plan.in, func(rows *sql.Rows) (none struct{}, err error) {
+		_, err := db.Collect(ctx, v.plan.in, func(rows *sql.Rows) (none struct{}, err error) {
 			var component, bundle string
 			err = rows.Scan(&component, &bundle)
 			v.bundles[component] = append(v.bundles[component], bundle)
@@ -75,7 +76,7 @@ func (v *vicinity) readBundles(ctx context.Context, components []string) error {
 func (v *vicinity) readAttachments(ctx context.Context, ids []string) error {
 	tree := v.plan.tree
 	return unknownOf(v.attached, nil, ids, func(list string, args []any) error {
-		_, err := collect(ctx, v.plan.in, func(rows *sql.Rows) (a attachment, err error) {
+		_, err := db.Collect(ctx, v.plan.in, func(rows *sql.Rows) (a attachment, err error) {
 			var nodeID, id string
 			err = rows.Scan(&nodeID, &a.attached, &id)
 			if node := tree.byID[nodeID]; node != nil && node.Kind == KindNode {
@@ -90,7 +91,7 @@ func (v *vicinity) readAttachments(ctx context.Context, ids []string) error {
 
 func (v *vicinity) readPlaces(ctx context.Context, ids []string) error {
 	return unknownOf(v.places, -1, ids, func(list string, args []any) error {
-		_, err := collect(ctx, v.plan.in, func(rows *sql.Rows) (none struct{}, err error) {
+		_, err := db.Collect(ctx, v.plan.in, func(rows *sql.Rows) (none struct{}, err error) {
 			var id string
 			var place int32
 			err = rows.Scan(&id, &place)

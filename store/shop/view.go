@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/language"
 
 	"portico/store"
+	"portico/store/db"
 )
 
 // ShopperContext is what is known of a shopper: it decides the catalog, the
@@ -33,7 +34,7 @@ type View struct {
 	Locale   language.Tag // in which amounts are written
 
 	store      *Store
-	cache      *cache
+	cache      *db.Cache
 	memo       *treeMemo
 	valid      *validity // of what was read so far
 	routing    *routing  // which the release was chosen from
@@ -54,7 +55,7 @@ func (s *Store) View(ctx context.Context, shopper ShopperContext) (*View, error)
 	if err != nil {
 		return nil, err
 	}
-	now := s.now()
+	now := s.db.Now()
 	release := routing.choose(shopper, now)
 	if shopper.ReleaseID != "" {
 		if release, err = s.ReleaseByID(ctx, shopper.ReleaseID); err != nil {
@@ -70,7 +71,7 @@ func (s *Store) View(ctx context.Context, shopper ShopperContext) (*View, error)
 		validity
 	}{}
 	v := &made.View
-	*v = View{memo: &made.treeMemo, valid: &made.validity, Release: release, Currency: shopper.Currency, store: s, cache: s.cache, routing: routing, shopper: shopper, now: now, pageLength: settings.PageLength}
+	*v = View{memo: &made.treeMemo, valid: &made.validity, Release: release, Currency: shopper.Currency, store: s, cache: s.db.Cache, routing: routing, shopper: shopper, now: now, pageLength: settings.PageLength}
 	if v.Currency == "" {
 		v.Currency = routing.currency(release.CatalogID, settings)
 	}
@@ -94,8 +95,8 @@ const maxTongue = 256
 
 // spoken reads an Accept-Language, once: browsers send the same few.
 func (s *Store) spoken(release *Release, accepted string) *tongue {
-	key := cacheKey{release: release.identity(), kind: cachedTongue, name: accepted}
-	if kept, ok := cached[*tongue](s.cache, key); ok {
+	key := db.CacheKey{Release: release.identity(), Kind: cachedTongue, Name: accepted}
+	if kept, ok := db.Cached[*tongue](s.db.Cache, key); ok {
 		return kept
 	}
 	var preferred []language.Tag
@@ -108,7 +109,7 @@ func (s *Store) spoken(release *Release, accepted string) *tongue {
 	}
 	t.name = strings.Join(t.languages, ",") + ";" + t.locale.String() + ";"
 	if len(accepted) <= maxTongue {
-		s.cache.keep(key, t)
+		s.db.Cache.Keep(key, t)
 	}
 	return t
 }
@@ -130,7 +131,7 @@ func (s *Store) CatalogResolution(ctx context.Context, shopper ShopperContext, a
 	if err != nil {
 		return nil, err
 	}
-	now := s.now()
+	now := s.db.Now()
 	if at != nil {
 		now = *at
 	}

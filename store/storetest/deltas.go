@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/index"
 	"portico/store/shop"
 )
 
@@ -244,9 +245,9 @@ func shown(t require.TestingT, v *shop.View, c *changing) string {
 		say("node", node.ID, node.Name, node.Ancestors)
 		lists = append(lists, node.ID)
 	}
-	search, err := shop.NewSearch("an")
+	search, err := index.NewSearch("an")
 	require.NoError(t, err)
-	filters := []shop.ProductFilter{{}, {Searches: []shop.Search{search}}}
+	filters := []shop.ProductFilter{{}, {Searches: []index.Search{search}}}
 	for _, term := range [][]string{{"tags", "light"}, {"name", "Brush"}, {"sku", "ANVIL"}, {"id", "anvil", "brush", "kit", "glue", "chalk"}} {
 		if made, err := shop.NewTerm(term[0], "in", term[1:]); err == nil {
 			filters = append(filters, shop.ProductFilter{Terms: []store.Term{made}})
@@ -365,7 +366,7 @@ func deltaReads(e Engine) func(*testing.T) {
 				}
 			}
 			imported(t, s, strings.Join(lines, ""))
-			ctx, counter := shop.CountStatements(t.Context())
+			ctx, counter := store.CountStatements(t.Context())
 			release, err := s.Publish(ctx, actor, catalog, nil)
 			require.NoError(t, err)
 			require.NotZero(t, release.BaseID)
@@ -395,7 +396,7 @@ func requireFewStatements(t *testing.T, s *shop.Store) {
 		for _, by := range []store.SortBy{store.SortDefault, store.SortID, store.SortName, store.SortPrice} {
 			cost := map[int]int{}
 			for _, first := range []int{1, 100} {
-				ctx, counter := shop.CountStatements(t.Context())
+				ctx, counter := store.CountStatements(t.Context())
 				for _, unlisted := range []bool{false, true} {
 					_, err := v.Products(ctx, shop.ProductQuery{Unlisted: unlisted, Filter: filter, Sort: store.Sort{By: by}, Page: store.Page{First: ptr(first)}})
 					require.NoError(t, err)

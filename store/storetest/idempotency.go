@@ -106,7 +106,7 @@ func keysSafe(e Engine) func(*testing.T) {
 
 // keyed is one use of a key; input is what the caller asks for.
 func keyed(ctx context.Context, key, operation string, input any, replayed *atomic.Int64) context.Context {
-	return shop.WithIdempotencyKey(ctx, &shop.IdempotencyKey{Key: key, Operation: operation, Input: input, Replayed: func() { replayed.Add(1) }})
+	return store.WithIdempotencyKey(ctx, &store.IdempotencyKey{Key: key, Operation: operation, Input: input, Replayed: func() { replayed.Add(1) }})
 }
 
 func keyReplays(e Engine) func(*testing.T) {

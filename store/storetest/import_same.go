@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store"
 	"portico/store/shop"
 )
 
@@ -39,7 +40,7 @@ func importUnwritten(e Engine) func(*testing.T) {
 			}
 			text := strings.Join(lines, "")
 			require.Equal(t, len(lines), imported(t, s, text).Changed)
-			ctx, counter := shop.CountStatements(t.Context())
+			ctx, counter := store.CountStatements(t.Context())
 			report, err := s.Import(ctx, actor, file(text), shop.ImportOptions{})
 			require.NoError(t, err)
 			require.Zero(t, report.Changed)
@@ -130,7 +131,7 @@ func importComponents(e Engine) func(*testing.T) {
 		require.NotEmpty(t, want)
 		_, err := db.Exec(`DELETE FROM product_component`)
 		require.NoError(t, err)
-		text, err := os.ReadFile("migrations/0012_component.sql")
+		text, err := os.ReadFile("../db/migrations/0012_component.sql")
 		require.NoError(t, err)
 		for statement := range strings.SplitSeq(string(text), ";\n") {
 			if strings.HasPrefix(strings.TrimSpace(statement), "INSERT") {

@@ -47,7 +47,7 @@ func settled(t require.TestingT, s *shop.Store, product string) int {
 // statements counts those of a read.
 func statements(t *testing.T, read func(context.Context) error) int {
 	t.Helper()
-	ctx, counter := shop.CountStatements(t.Context())
+	ctx, counter := store.CountStatements(t.Context())
 	require.NoError(t, read(ctx))
 	return counter.Count()
 }

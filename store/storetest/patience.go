@@ -29,9 +29,9 @@ func Patience(t *testing.T, e Engine) {
 }
 
 // hasty is a store that waits for nothing that takes its time.
-func hasty(change func(*shop.Patience)) func(*shop.Config) {
+func hasty(change func(*store.Patience)) func(*shop.Config) {
 	return func(config *shop.Config) {
-		config.Patience = shop.Patience{Lock: 50 * time.Millisecond, Idle: 100 * time.Millisecond}
+		config.Patience = store.Patience{Lock: 50 * time.Millisecond, Idle: 100 * time.Millisecond}
 		if change != nil {
 			change(&config.Patience)
 		}
@@ -74,7 +74,7 @@ func writeStandsStill(e Engine) func(*testing.T) {
 		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		network, address := Between(t, e)
 		still := e.Open(t, hasty(nil), func(config *shop.Config) { config.URL = address })
-		other := e.Open(t, hasty(func(p *shop.Patience) { p.Lock = time.Minute }))
+		other := e.Open(t, hasty(func(p *store.Patience) { p.Lock = time.Minute }))
 		reached, goOn := network.StopAt("commit")
 		done := make(chan error)
 		go func() { done <- increment(t.Context(), still, "a") }()
@@ -119,7 +119,7 @@ func oneConnection(e Engine) func(*testing.T) {
 func querySlow(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		onlyPostgres(t, e)
-		s := e.Open(t, hasty(func(p *shop.Patience) { p.Read = 100 * time.Millisecond }))
+		s := e.Open(t, hasty(func(p *store.Patience) { p.Read = 100 * time.Millisecond }))
 		lock, err := e.SQL(t).Begin()
 		require.NoError(t, err)
 		_, err = lock.Exec(`LOCK TABLE promotion`)
@@ -137,7 +137,7 @@ func networkSwallows(e Engine) func(*testing.T) {
 		onlyPostgres(t, e)
 		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		network, address := Between(t, e)
-		s := e.Open(t, hasty(func(p *shop.Patience) {
+		s := e.Open(t, hasty(func(p *store.Patience) {
 			p.Connection, p.Read, p.Write = 200*time.Millisecond, 200*time.Millisecond, 400*time.Millisecond
 		}), func(config *shop.Config) { config.URL = address })
 		require.NoError(t, increment(t.Context(), s, "a"))
@@ -203,7 +203,7 @@ func troubleLogged(e Engine) func(*testing.T) {
 		onlyPostgres(t, e)
 		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		var log lines
-		s := e.Open(t, hasty(func(p *shop.Patience) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		s := e.Open(t, hasty(func(p *store.Patience) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		release := hold(t, e, "a")
 		for range 5 {
 			require.Error(t, increment(t.Context(), s, "a"))

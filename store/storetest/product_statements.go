@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/index"
 	"portico/store/shop"
 )
 
@@ -125,9 +126,9 @@ func (h *shelves) reads(t require.TestingT) []reading {
 
 // searching is a filter by words.
 func searching(t require.TestingT, text string) shop.ProductFilter {
-	search, err := shop.NewSearch(text)
+	search, err := index.NewSearch(text)
 	require.NoError(t, err)
-	return shop.ProductFilter{Searches: []shop.Search{search}}
+	return shop.ProductFilter{Searches: []index.Search{search}}
 }
 
 func facetReading(name string, filter shop.ProductFilter) reading {
@@ -156,7 +157,7 @@ func nodeStatements(h *shelves) func(*testing.T) {
 			var queries []string
 			for _, nodes := range [][]string{h.nodes[1:3], h.nodes[1:]} {
 				v := viewOf(t, s, shop.ShopperContext{})
-				ctx, counter := shop.CountStatements(t.Context())
+				ctx, counter := store.CountStatements(t.Context())
 				require.NoError(t, read(ctx, v, nodes))
 				counts, queries = append(counts, counter.Count()), counter.Queries()
 			}
@@ -213,7 +214,7 @@ func productStatements(e Engine, h *shelves) func(*testing.T) {
 				var queries []string
 				for _, rows := range []int{1, 100} {
 					v := viewOf(t, s, shop.ShopperContext{}) // which keeps what it read
-					ctx, counter := shop.CountStatements(t.Context())
+					ctx, counter := store.CountStatements(t.Context())
 					require.NoError(t, read.run(ctx, v, rows))
 					counts, queries = append(counts, counter.Count()), counter.Queries()
 				}
@@ -224,7 +225,7 @@ func productStatements(e Engine, h *shelves) func(*testing.T) {
 			var counts []int
 			for _, offset := range []int{0, 1, 5000, 10_000} {
 				v := viewOf(t, s, shop.ShopperContext{})
-				ctx, counter := shop.CountStatements(t.Context())
+				ctx, counter := store.CountStatements(t.Context())
 				slice, err := v.Products(ctx, shop.ProductQuery{Page: store.Page{First: ptr(25), Offset: &offset}})
 				require.NoError(t, err)
 				require.Len(t, slice.Items, 25)
@@ -244,7 +245,7 @@ func productStatements(e Engine, h *shelves) func(*testing.T) {
 				term, err := shop.NewTerm("sku", "in", skus)
 				require.NoError(t, err)
 				v := viewOf(t, s, shop.ShopperContext{})
-				ctx, counter := shop.CountStatements(t.Context())
+				ctx, counter := store.CountStatements(t.Context())
 				slice, err := v.Products(ctx, shop.ProductQuery{Filter: shop.ProductFilter{Terms: []store.Term{term}}, Page: store.Page{First: ptr(100)}})
 				require.NoError(t, err)
 				require.Len(t, slice.Items, n)
@@ -260,7 +261,7 @@ func productsWarm(h *shelves) func(*testing.T) {
 		for _, read := range h.reads(t) {
 			t.Run(read.name, func(t *testing.T) {
 				require.NoError(t, read.run(t.Context(), viewOf(t, h.Store, shop.ShopperContext{}), 100))
-				ctx, counter := shop.CountStatements(t.Context())
+				ctx, counter := store.CountStatements(t.Context())
 				v, err := h.View(ctx, shop.ShopperContext{})
 				require.NoError(t, err)
 				require.NoError(t, read.run(ctx, v, 100))
@@ -283,7 +284,7 @@ func readPlans(e Engine, h *shelves) func(*testing.T) {
 			for _, read := range h.reads(t) {
 				t.Run(state+", "+read.name, func(t *testing.T) {
 					v := viewOf(t, s, shop.ShopperContext{})
-					ctx, counter := shop.CountStatements(t.Context())
+					ctx, counter := store.CountStatements(t.Context())
 					require.NoError(t, read.run(ctx, v, 100))
 					queries := slices.Compact(slices.Sorted(slices.Values(counter.Queries())))
 					require.NotEmpty(t, queries)

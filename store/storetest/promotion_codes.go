@@ -142,7 +142,7 @@ func codesMany(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		made(t, s, "p", d.clock.Now())
-		ctx, counter := shop.CountStatements(t.Context())
+		ctx, counter := store.CountStatements(t.Context())
 		_, codes, err := s.CreatePromotionCodes(ctx, actor, "p", make([]shop.NewCode, shop.MaxCodes), "")
 		require.NoError(t, err)
 		require.Len(t, codes, shop.MaxCodes)
@@ -180,15 +180,15 @@ func codesStatements(d *desk) func(*testing.T) {
 		_, err = s.Settings(t.Context()) // is kept from now on
 		require.NoError(t, err)
 		for _, size := range []int{1, 100} {
-			ctx, counter := shop.CountStatements(t.Context())
+			ctx, counter := store.CountStatements(t.Context())
 			_, err := s.PromotionCodes(ctx, "p", nil, store.Sort{}, store.Page{First: &size})
 			require.NoError(t, err)
 			require.Equal(t, 2, counter.Count(), "%q", counter.Queries())
-			ctx, counter = shop.CountStatements(t.Context())
+			ctx, counter = store.CountStatements(t.Context())
 			_, err = s.PromotionCodesByID(ctx, ids[:size])
 			require.NoError(t, err)
 			require.Equal(t, 2, counter.Count(), "%q", counter.Queries())
-			ctx, counter = shop.CountStatements(t.Context())
+			ctx, counter = store.CountStatements(t.Context())
 			_, err = s.Promotions(ctx, shop.PromotionFilter{}, store.ListQuery{Page: store.Page{First: &size}})
 			require.NoError(t, err)
 			require.Equal(t, 1, counter.Count(), "%q", counter.Queries())

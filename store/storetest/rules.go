@@ -131,7 +131,7 @@ func rulesKept(e Engine) func(*testing.T) {
 		s := published(t, e)
 		// What was just published is noticed once more, as another process's.
 		Soon(t, "[]", func() string {
-			ctx, counter := shop.CountStatements(t.Context())
+			ctx, counter := store.CountStatements(t.Context())
 			for _, channel := range []string{"web", "mobile", ""} {
 				v, err := s.View(ctx, shop.ShopperContext{Channel: channel})
 				require.NoError(t, err)

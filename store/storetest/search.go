@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/index"
 	"portico/store/shop"
 )
 
@@ -112,13 +113,13 @@ func searchFinds(s *shop.Store) func(*testing.T) {
 		} {
 			t.Run(c.typed+" in "+c.locale, func(t *testing.T) {
 				v := viewOf(t, s, shop.ShopperContext{Locale: c.locale})
-				search, err := shop.NewSearch(c.typed)
+				search, err := index.NewSearch(c.typed)
 				require.NoError(t, err)
 				require.Equal(t, c.want == "*", search.Empty())
 				if search.Empty() {
 					return
 				}
-				got := listed(t, v, shop.ProductQuery{Filter: shop.ProductFilter{Searches: []shop.Search{search}}, Sort: store.Sort{By: store.SortID}})
+				got := listed(t, v, shop.ProductQuery{Filter: shop.ProductFilter{Searches: []index.Search{search}}, Sort: store.Sort{By: store.SortID}})
 				require.Equal(t, strings.Fields(c.want), got, "%s", search)
 			})
 		}
@@ -141,7 +142,7 @@ func searchBounds(t *testing.T) {
 		"nothing but spaces": {"   ", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := shop.NewSearch(c.text)
+			_, err := index.NewSearch(c.text)
 			if c.words == nil {
 				require.NoError(t, err)
 				return
@@ -156,13 +157,13 @@ func searchAnything(s *shop.Store) func(*testing.T) {
 		v := viewOf(t, s, shop.ShopperContext{Locale: "th, zh-Hant, fr"})
 		rapid.Check(t, func(t *rapid.T) {
 			text := rapid.OneOf(rapid.String(), rapid.StringMatching(`(["*()^:+-]|AND|OR|NOT|NEAR|anvil|é|木|ไ|'|;|--| ){0,12}`)).Draw(t, "text")
-			search, err := shop.NewSearch(text)
+			search, err := index.NewSearch(text)
 			if err != nil {
 				requireFault(t, err, store.Invalid, "filter.search")
 				return
 			}
 			if !search.Empty() {
-				_, err = v.Products(t.Context(), shop.ProductQuery{Filter: shop.ProductFilter{Searches: []shop.Search{search}}})
+				_, err = v.Products(t.Context(), shop.ProductQuery{Filter: shop.ProductFilter{Searches: []index.Search{search}}})
 				require.NoError(t, err)
 			}
 		})
@@ -185,11 +186,11 @@ func searchRelevance(s *shop.Store) func(*testing.T) {
 			{"", "tools", true, "jar brush kit anvil chalk"},
 		} {
 			t.Run(c.typed+" in "+c.node, func(t *testing.T) {
-				search, err := shop.NewSearch(c.typed)
+				search, err := index.NewSearch(c.typed)
 				require.NoError(t, err)
 				query := shop.ProductQuery{NodeID: c.node, Sort: store.Sort{By: store.SortRelevance, Descending: c.descending}}
 				if !search.Empty() {
-					query.Filter.Searches = []shop.Search{search}
+					query.Filter.Searches = []index.Search{search}
 				}
 				require.Equal(t, strings.Fields(c.want), listed(t, v, query))
 			})

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
+	"portico/store/index"
 	"portico/store/shop"
 )
 
@@ -115,7 +116,7 @@ func (m *model) has(p *modelProduct, word string, last bool, texts ...int) bool 
 }
 
 // drawSearch types some words of a product, more or less as they are written.
-func (h *shelves) drawSearch(t *rapid.T, about *modelProduct) shop.Search {
+func (h *shelves) drawSearch(t *rapid.T, about *modelProduct) index.Search {
 	var all []string
 	for _, texts := range about.texts {
 		all = append(all, texts...)
@@ -136,11 +137,11 @@ func (h *shelves) drawSearch(t *rapid.T, about *modelProduct) shop.Search {
 		}
 		typed.WriteString(word + rapid.SampledFrom([]string{" ", ", ", "-", `" OR "`, " ~*(!"}).Draw(t, "between"))
 	}
-	search, err := shop.NewSearch(typed.String())
+	search, err := index.NewSearch(typed.String())
 	require.NoError(t, err)
 	h.typed[search.String()] = typed.String()
 	if search.Empty() {
-		search, err = shop.NewSearch("nothing")
+		search, err = index.NewSearch("nothing")
 		require.NoError(t, err)
 		h.typed[search.String()] = "nothing"
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/index"
 	"portico/store/shop"
 )
 
@@ -47,10 +48,10 @@ func searchScripts(e Engine) func(*testing.T) {
 		publish(t, s, "main")
 		v := viewOf(t, s, shop.ShopperContext{})
 		found := func(t *testing.T, typed string) []string {
-			search, err := shop.NewSearch(typed)
+			search, err := index.NewSearch(typed)
 			require.NoError(t, err)
 			require.False(t, search.Empty())
-			return listed(t, v, shop.ProductQuery{Filter: shop.ProductFilter{Searches: []shop.Search{search}}, Sort: store.Sort{By: store.SortID}})
+			return listed(t, v, shop.ProductQuery{Filter: shop.ProductFilter{Searches: []index.Search{search}}, Sort: store.Sort{By: store.SortID}})
 		}
 		for _, c := range []struct{ typed, want string }{
 			{"เก้าอี้ไม้สัก", "th-chair"},        // as it is written

@@ -14,7 +14,7 @@ func Settings(t *testing.T, e Engine) {
 	t.Run("a new store has a page length of 25, US dollars and English", func(t *testing.T) {
 		settings, err := e.Open(t).Settings(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, &shop.Settings{PageLength: 25, Currency: "USD", Locale: "en"}, settings)
+		require.Equal(t, &store.Settings{PageLength: 25, Currency: "USD", Locale: "en"}, settings)
 	})
 	t.Run("a change is seen by the next read, and leaves the other members", settingsReadYourWrites(e))
 	t.Run("a change keeps to the bounds", settingsBounds(e))
@@ -29,12 +29,12 @@ func settingsReadYourWrites(e Engine) func(*testing.T) {
 		s := e.Open(t)
 		for _, c := range []struct {
 			change shop.SettingsChange
-			want   shop.Settings
+			want   store.Settings
 		}{
-			{shop.SettingsChange{PageLength: ptr(50)}, shop.Settings{PageLength: 50, Currency: "USD", Locale: "en"}},
-			{shop.SettingsChange{Currency: ptr("EUR")}, shop.Settings{PageLength: 50, Currency: "EUR", Locale: "en"}},
-			{shop.SettingsChange{Locale: ptr("fr-CA")}, shop.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
-			{shop.SettingsChange{}, shop.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+			{shop.SettingsChange{PageLength: ptr(50)}, store.Settings{PageLength: 50, Currency: "USD", Locale: "en"}},
+			{shop.SettingsChange{Currency: ptr("EUR")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "en"}},
+			{shop.SettingsChange{Locale: ptr("fr-CA")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+			{shop.SettingsChange{}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
 		} {
 			answered, err := s.UpdateSettings(t.Context(), actor, c.change)
 			require.NoError(t, err)

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
 )
 
 // Statements is the promise that the cost of a read, in SQL statements, does
@@ -57,7 +56,7 @@ func Statements(t *testing.T, e Engine) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for size, read := range map[string]func(context.Context) error{"small": c.small, "full": c.full} {
-				ctx, counter := shop.CountStatements(t.Context())
+				ctx, counter := store.CountStatements(t.Context())
 				require.NoError(t, read(ctx))
 				require.Equal(t, c.want, counter.Count(), "%s: %q", size, counter.Queries())
 			}

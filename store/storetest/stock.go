@@ -51,11 +51,11 @@ func stockActions(e Engine) func(*testing.T) {
 			{shop.StockSet, 40, 40, 3},
 			{shop.StockSet, 0, 0, 3},
 			{shop.StockDeallocate, 3, 3, 0},
-			{shop.StockSet, shop.MaxStock, shop.MaxStock, 0},
-			{shop.StockAllocate, shop.MaxStock, 0, shop.MaxStock},
-			{shop.StockDeallocate, shop.MaxStock, shop.MaxStock, 0},
-			{shop.StockDecrement, shop.MaxStock, 0, 0},
-			{shop.StockIncrement, shop.MaxStock, shop.MaxStock, 0},
+			{shop.StockSet, store.MaxStock, store.MaxStock, 0},
+			{shop.StockAllocate, store.MaxStock, 0, store.MaxStock},
+			{shop.StockDeallocate, store.MaxStock, store.MaxStock, 0},
+			{shop.StockDecrement, store.MaxStock, 0, 0},
+			{shop.StockIncrement, store.MaxStock, store.MaxStock, 0},
 		} {
 			before, err := s.Stock(t.Context(), "a")
 			require.NoError(t, err)
@@ -86,7 +86,7 @@ func stockRefusals(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		SeedStock(t, e.SQL(t),
 			shop.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: noon, UpdatedAt: noon},
-			shop.Stock{ProductID: "full", Available: shop.MaxStock - 5, Allocated: 5, CreatedAt: noon, UpdatedAt: noon})
+			shop.Stock{ProductID: "full", Available: store.MaxStock - 5, Allocated: 5, CreatedAt: noon, UpdatedAt: noon})
 		s := e.Open(t)
 		change := func(product string, action shop.StockAction, quantity int) shop.StockChange {
 			return shop.StockChange{ProductID: product, Action: action, Quantity: quantity}
@@ -108,7 +108,7 @@ func stockRefusals(e Engine) func(*testing.T) {
 			{"allocate more than available", change("a", shop.StockAllocate, 11), store.Unprocessable, "quantity", []string{"10 available", "not 11"}},
 			{"deallocate more than allocated", change("a", shop.StockDeallocate, 5), store.Unprocessable, "quantity", []string{"4 allocated", "not 5"}},
 			{"increment past the largest total", change("full", shop.StockIncrement, 1), store.Unprocessable, "quantity", []string{"past 2147483647"}},
-			{"set past the largest total", change("full", shop.StockSet, shop.MaxStock), store.Unprocessable, "quantity", []string{"past 2147483647"}},
+			{"set past the largest total", change("full", shop.StockSet, store.MaxStock), store.Unprocessable, "quantity", []string{"past 2147483647"}},
 			{"unknown action", change("a", "steal", 1), store.Invalid, "action", []string{"increment, decrement, allocate, deallocate or set", `"steal"`}},
 			{"action in upper case", change("a", "SET", 1), store.Invalid, "action", []string{`"SET"`}},
 			{"no action", change("a", "", 1), store.Invalid, "action", []string{`""`}},

@@ -45,16 +45,16 @@ func stockCreate(e Engine) func(*testing.T) {
 			{"c d", 5, store.Invalid, "productId"},
 			{"", 5, store.Invalid, "productId"},
 			{"c", -1, store.Unprocessable, "quantity"},
-			{"c", shop.MaxStock + 1, store.Unprocessable, "quantity"},
+			{"c", store.MaxStock + 1, store.Unprocessable, "quantity"},
 		} {
 			_, err := s.CreateStock(t.Context(), actor, c.product, c.units)
 			requireFault(t, err, c.code, c.member)
 		}
 		_, err = s.Stock(t.Context(), "c")
 		requireFault(t, err, store.NotFound, "")
-		full, err := s.CreateStock(t.Context(), actor, "full", shop.MaxStock)
+		full, err := s.CreateStock(t.Context(), actor, "full", store.MaxStock)
 		require.NoError(t, err)
-		require.Equal(t, shop.MaxStock, full.Total())
+		require.Equal(t, store.MaxStock, full.Total())
 	}
 }
 

@@ -25,7 +25,7 @@ func (b balances) transact(batch []shop.StockChange) (balances, store.Code) {
 		if c.Action == shop.StockSet {
 			least = 0
 		}
-		if c.Quantity < least || c.Quantity > shop.MaxStock {
+		if c.Quantity < least || c.Quantity > store.MaxStock {
 			return b, store.Unprocessable
 		}
 	}
@@ -54,7 +54,7 @@ func (b balances) transact(batch []shop.StockChange) (balances, store.Code) {
 		case shop.StockSet:
 			balance[0] = c.Quantity
 		}
-		if balance[0] < 0 || balance[1] < 0 || balance[0]+balance[1] > shop.MaxStock {
+		if balance[0] < 0 || balance[1] < 0 || balance[0]+balance[1] > store.MaxStock {
 			return b, store.Unprocessable
 		}
 		after[c.ProductID] = balance
@@ -66,7 +66,7 @@ func drawChange(t *rapid.T) shop.StockChange {
 	change := shop.StockChange{
 		ProductID: rapid.SampledFrom(strings.Split("aaabbbcccz", "")).Draw(t, "product"),
 		Action:    rapid.SampledFrom(shop.StockActions()).Draw(t, "action"),
-		Quantity:  rapid.OneOf(rapid.IntRange(1, 9), rapid.IntRange(1, 9), rapid.SampledFrom([]int{-1, 0, shop.MaxStock, shop.MaxStock + 1})).Draw(t, "quantity"),
+		Quantity:  rapid.OneOf(rapid.IntRange(1, 9), rapid.IntRange(1, 9), rapid.SampledFrom([]int{-1, 0, store.MaxStock, store.MaxStock + 1})).Draw(t, "quantity"),
 	}
 	if rapid.IntRange(0, 4).Draw(t, "compares") == 0 {
 		change.ExpectedAvailable = ptr(rapid.IntRange(0, 9).Draw(t, "expected"))

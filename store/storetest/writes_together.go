@@ -30,7 +30,7 @@ func heldUp(t *testing.T, e Engine, table string, writes []func(context.Context)
 	require.NoError(t, err)
 	_, err = transaction.Exec(`UPDATE ` + table + ` SET epoch = epoch`)
 	require.NoError(t, err)
-	counted, counter := shop.CountStatements(context.Background())
+	counted, counter := store.CountStatements(context.Background())
 	errs = make([]error, len(writes))
 	var group sync.WaitGroup
 	for i, write := range writes {

@@ -1,0 +1,88 @@
+package authoring
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// change is a resource that was written: its table and its id, or for
+// a price its SKU. What else a product shows it for, a publication finds out.
+type change struct{ table, id string }
+
+// tracked are the tables whose writes are noted one by one. Of hierarchies
+// a release keeps all there is, so those are compared instead; of nodes too,
+// but for the products that they curate.
+var tracked = []string{"catalog", "file", "node", "price", "price_modifier", "pricebook", "product"}
+
+// maxTracked bounds how many changes are kept. A write beyond it forgets them
+// all, and the next publications are whole.
+const maxTracked = 50_000
+
+// Touch notes that rows of a table were written.
+func (w *Writer) Touch(table string, ids ...string) {
+	if !slices.Contains(tracked, table) {
+		return
+	}
+	for _, id := range ids {
+		w.touched = append(w.touched, change{table, id})
+	}
+}
+
+// track begins a revision, and keeps what was touched in it.
+func (w *Writer) track(ctx context.Context) error {
+	revision, _, err := db.One(ctx, w.Session, db.Scalar[int64], `UPDATE counter SET value = value + 1 WHERE name = 'revision' RETURNING value`)
+	if err != nil || len(w.touched) == 0 {
+		return err
+	}
+	changes := store.Unique(w.touched)
+	kept, _, err := db.One(ctx, w.Session, db.Scalar[int64], `UPDATE counter SET value = value + $1 WHERE name = 'tracked' RETURNING value`, len(changes))
+	if err != nil {
+		return err
+	}
+	if kept > maxTracked {
+		return w.forget(ctx, revision)
+	}
+	slices.SortFunc(changes, func(a, b change) int {
+		return strings.Compare(a.table+" "+a.id, b.table+" "+b.id)
+	})
+	rows := make([][]any, len(changes))
+	for i, c := range changes {
+		rows[i] = []any{revision, c.table, c.id}
+	}
+	return w.InsertRows(ctx, "authored_change", []string{"revision", "kind", "id"}, rows)
+}
+
+// forget drops the changes of all revisions up to this one.
+func (w *Writer) forget(ctx context.Context, revision int64) error {
+	for _, statement := range []string{
+		`UPDATE counter SET value = 0 WHERE name = 'tracked'`,
+		`DELETE FROM authored_change`,
+	} {
+		if _, err := w.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	_, err := w.Exec(ctx, `UPDATE counter SET value = $1 WHERE name = 'tracked_from'`, revision)
+	return err
+}
+
+// ChangedSince are the ids that were written after a revision, each once, by
+// table; complete is false when they are no longer all known.
+func ChangedSince(ctx context.Context, in db.Session, revision int64) (byTable map[string][]string, complete bool, err error) {
+	from, _, err := db.One(ctx, in, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'tracked_from'`)
+	if err != nil || revision < from {
+		return nil, false, err
+	}
+	byTable = map[string][]string{}
+	_, err = db.Collect(ctx, in, func(rows *sql.Rows) (c change, err error) {
+		err = rows.Scan(&c.table, &c.id)
+		byTable[c.table] = append(byTable[c.table], c.id)
+		return c, err
+	}, `SELECT DISTINCT kind, id FROM authored_change WHERE revision > $1 ORDER BY kind, id`, revision)
+	return byTable, err == nil, err
+}

@@ -1,0 +1,105 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed migrations/*.sql
+var MigrationFiles embed.FS
+
+// Migrations lists the embedded files in order; the file 0001_x.sql is
+// version 1.
+func Migrations() ([]string, error) { return fs.Glob(MigrationFiles, "migrations/*.sql") }
+
+// migrate brings the schema to this binary's version. It refuses a database
+// that a newer binary has taken out of this one's reach, and changes nothing
+// then. Several processes may call it at once: one migrates, the others wait.
+func (s *DB) migrate(ctx context.Context) error {
+	files, err := Migrations()
+	if err != nil {
+		return err
+	}
+	if applied, err := s.refuseNewer(ctx, len(files)); err != nil || applied >= len(files) {
+		return err
+	}
+	if s.ReadOnly() {
+		return errors.New("the database takes no writes, and its schema is older than this binary's: run portico migrate where it can be written first")
+	}
+	unlock, err := s.dialect.lockMigrations(s.opened)
+	if err != nil {
+		return fmt.Errorf("lock the database for its migration: %w", err)
+	}
+	defer unlock()
+	if _, err := s.refuseNewer(ctx, len(files)); err != nil { // another may have come first
+		return err
+	}
+	var list []*goose.Migration
+	for i, name := range files {
+		text, err := MigrationFiles.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		list = append(list, goose.NewGoMigration(int64(i+1), &goose.GoFunc{RunTx: s.migration(string(text))}, nil))
+	}
+	engine, options, err := s.dialect.goose(s.opened)
+	if err != nil {
+		return err
+	}
+	options = append(options, goose.WithGoMigrations(list...), goose.WithDisableGlobalRegistry(true))
+	provider, err := goose.NewProvider(engine, s.upkeep, nil, options...)
+	if err != nil {
+		return err
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return fmt.Errorf("migrate the database: %w", err)
+	}
+	_, err = s.refuseNewer(ctx, len(files))
+	return err
+}
+
+// migration runs one file, statement by statement, in the engine's words.
+func (s *DB) migration(text string) func(context.Context, *sql.Tx) error {
+	return func(ctx context.Context, transaction *sql.Tx) error {
+		for _, statement := range strings.Split(s.dialect.ddl(text), ";\n") {
+			if strings.TrimSpace(statement) == "" {
+				continue
+			}
+			if _, err := transaction.ExecContext(ctx, statement); err != nil {
+				return fmt.Errorf("%s: %w", firstLine(statement), err)
+			}
+		}
+		return nil
+	}
+}
+
+// refuseNewer reads the oldest binary that may use this schema, and how many
+// migrations have been applied. A database without the table has no schema yet.
+func (s *DB) refuseNewer(ctx context.Context, version int) (applied int, err error) {
+	var tables int
+	if err := s.write.QueryRowContext(ctx, s.dialect.hasTable(), "store_meta").Scan(&tables); err != nil {
+		return 0, fmt.Errorf("look for the schema: %w", err)
+	}
+	if tables == 0 {
+		return 0, nil
+	}
+	var text string
+	if err := s.write.QueryRowContext(ctx, `
+		SELECT value, (SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version)
+		FROM store_meta WHERE name = 'min_binary'`).Scan(&text, &applied); err != nil {
+		return 0, fmt.Errorf("read the schema's version: %w", err)
+	}
+	least, err := strconv.Atoi(text)
+	if err != nil || least > version {
+		return 0, fmt.Errorf("the database needs a newer portico: its schema asks for version %s, this binary knows %d; nothing was changed", text, version)
+	}
+	return applied, nil
+}

@@ -1,0 +1,64 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"portico/store"
+)
+
+// Pace sizes the batches of long work, so that the writes of others, which
+// wait for a batch at most, wait for milliseconds: by how long the batches
+// before took, on this machine and beside what else it does.
+type Pace struct{ rows int } // of the next batch
+
+const (
+	batchTime  = 5 * time.Millisecond // that a batch is to take, before it is committed
+	firstBatch = 64
+	leastBatch = 16
+	mostBatch  = 5000
+)
+
+// NewPace begins with a batch of 64 rows.
+func NewPace() *Pace { return &Pace{firstBatch} }
+
+// took says how long a batch of so many rows took. A batch is at most twice as
+// large as the one before, which a lucky one was, and may be any smaller.
+func (p *Pace) took(rows int, d time.Duration) {
+	if rows == 0 {
+		return
+	}
+	fit := mostBatch
+	if d > 0 {
+		fit = int(min(int64(rows)*int64(batchTime)/int64(d), mostBatch))
+	}
+	p.rows = max(leastBatch, min(fit, 2*p.rows))
+}
+
+// Timed runs a batch within its write, and paces the next by it.
+func (p *Pace) Timed(batch func(rows int) (done int, err error)) error {
+	begun := time.Now()
+	done, err := batch(p.rows)
+	if err == nil {
+		p.took(done, time.Since(begun))
+	}
+	return err
+}
+
+// InBatches has rows be written batch by batch, each in a transaction of its
+// own, until a batch leaves some of its rows undone: there are no more.
+func (s *DB) InBatches(ctx context.Context, actor store.Actor, batch func(ctx context.Context, t *Tx, rows int) (done int64, err error)) error {
+	p := NewPace()
+	for more := true; more; {
+		if err := s.Update(ctx, actor, func(ctx context.Context, t *Tx) error {
+			return p.Timed(func(rows int) (int, error) {
+				done, err := batch(ctx, t, rows)
+				more = done >= int64(rows)
+				return int(done), err
+			})
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

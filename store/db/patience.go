@@ -1,0 +1,32 @@
+package db
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// milliseconds is a bound as PostgreSQL takes it.
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// errNoConnection says that none was free, or none could be made, in time.
+var errNoConnection = errors.New("no connection to the database in time")
+
+// patientConnector gives up on a connection that does not come.
+type patientConnector struct {
+	driver.Connector
+	wait time.Duration
+}
+
+func (c patientConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	waiting, cancel := context.WithTimeoutCause(ctx, c.wait, errNoConnection)
+	defer cancel()
+	conn, err := c.Connector.Connect(waiting)
+	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
+		return nil, fmt.Errorf("%w: %w", errNoConnection, err)
+	}
+	return conn, err
+}

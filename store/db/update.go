@@ -1,0 +1,180 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+
+	"portico/store"
+)
+
+// Tx is one write: SQL, and nothing else. It may run again after losing to
+// another transaction, so side effects wait in AfterCommit.
+type Tx struct {
+	Session
+	engine dialect
+	Now    time.Time // fixed for the whole write, truncated to milliseconds
+	Actor  store.Actor
+	after  []func()
+}
+
+// ForUpdate ends a query whose rows of a table nobody else may change before
+// this write ends. They are locked in the order of the query.
+func (t *Tx) ForUpdate(table string) string { return t.engine.forUpdate(table) }
+
+// ExpectMany prepares the write for many rows.
+func (t *Tx) ExpectMany(ctx context.Context) error { return t.bulk(ctx, t.engine) }
+
+// AfterCommit runs f once the write is durable.
+func (t *Tx) AfterCommit(f func()) { t.after = append(t.after, f) }
+
+// bump tells every server on this database that a topic changed.
+func (t *Tx) bump(ctx context.Context, topic Topic) error {
+	_, err := t.Exec(ctx, `
+		INSERT INTO change (topic, version) VALUES ($1, $2)
+		ON CONFLICT (topic) DO UPDATE SET version = CASE WHEN change.version < $2 THEN $2 ELSE change.version + 1 END`,
+		string(topic), store.Micros(t.Now))
+	return err
+}
+
+const (
+	updateGroup   = 256 // writes committed together at most
+	updateRetries = 8
+)
+
+// Update runs fn in a transaction and returns once it is durable, or rolled
+// back. The caller's cancellation is looked at before fn starts and not
+// after: a statement cancelled half-way would roll back its neighbours too.
+// fn must not call update.
+//
+// A write that is made once under an idempotency key is an UpdateOnce.
+func (s *DB) Update(ctx context.Context, actor store.Actor, fn func(context.Context, *Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if isClosed(s.closing) {
+		return store.ErrClosed
+	}
+	if !s.dialect.oneWriter() {
+		return s.updateAlone(ctx, actor, fn)
+	}
+	queued := &queuedWrite{ctx: ctx, actor: actor, fn: fn, done: make(chan error, 1)}
+	select {
+	case s.queue <- queued:
+	case <-s.closing:
+		return store.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-queued.done:
+		return err
+	case <-s.written: // the writer has ended; it may have answered just before
+	}
+	select {
+	case err := <-queued.done:
+		return err
+	default:
+		return store.ErrClosed
+	}
+}
+
+// updateAlone gives the write a transaction of its own, and another try when
+// it lost to a concurrent one.
+func (s *DB) updateAlone(caller context.Context, actor store.Actor, fn func(context.Context, *Tx) error) error {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(caller), s.patience.Write, store.ErrSlow)
+	defer cancel()
+	for attempt := 0; ; attempt++ {
+		err := s.tryAlone(ctx, caller, actor, fn)
+		if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("%w: %w", store.ErrSlow, err)
+		}
+		if err == nil || attempt == updateRetries || ctx.Err() != nil || !s.lost(err) {
+			return s.explainWrite(err)
+		}
+		pause := time.Duration(1+rand.IntN(1<<min(attempt, 5))) * 5 * time.Millisecond
+		select {
+		case <-time.After(pause):
+		case <-caller.Done():
+			return caller.Err()
+		}
+	}
+}
+
+func (s *DB) tryAlone(ctx, caller context.Context, actor store.Actor, fn func(context.Context, *Tx) error) error {
+	transaction, err := s.write.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer transaction.Rollback()
+	if err := caller.Err(); err != nil { // it went while the write waited for a connection
+		return err
+	}
+	t := &Tx{Session: Session{on: transaction}, engine: s.dialect, Now: s.Now(), Actor: actor}
+	if err := Guard(func() error { return fn(ctx, t) }); err != nil {
+		return err
+	}
+	if err := transaction.Commit(); err != nil {
+		return err
+	}
+	t.committed()
+	return nil
+}
+
+func (t *Tx) committed() {
+	for _, f := range t.after {
+		f()
+	}
+}
+
+// explainWrite turns an engine's error into ours.
+func (s *DB) explainWrite(err error) error {
+	if err == nil {
+		return nil
+	}
+	switch {
+	case isClosed(s.closing):
+		return fmt.Errorf("%w: %w", store.ErrClosed, err)
+	case errors.Is(err, store.ErrLeft):
+		return err
+	case s.lost(err):
+		return &store.Error{Code: store.Conflict, Detail: "Other writes kept changing the same rows; nothing was written, try again."}
+	}
+	return s.explainTrouble(err)
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// ErrRaced is a write's own word that another came between.
+var ErrRaced = errors.New("another write came between")
+
+// IsDuplicate tells whether a write met a row that is there already.
+func (s *DB) IsDuplicate(err error) bool { return s.dialect.classify(err) == faultDuplicate }
+
+// IsClosing tells whether the store was closed.
+func (s *DB) IsClosing() bool { return isClosed(s.closing) }
+
+// lost tells whether a write failed only because of another.
+func (s *DB) lost(err error) bool {
+	return errors.Is(err, ErrRaced) || s.dialect.classify(err) == faultRetry
+}
+
+// Guard turns a panic of fn into an error, so that it rolls back.
+func Guard(fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a write: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn()
+}

@@ -1,0 +1,159 @@
+package index
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// word is a piece of a text between spaces and punctuation, folded. A run is
+// one in a script that puts no spaces between words, such as Thai or Chinese;
+// it is indexed by its pairs of syllables (search_run.go).
+type word struct {
+	text string
+	run  bool
+}
+
+// indexed are the tokens that a word is found by.
+func (w word) indexed(yield func(token string) bool) {
+	if !w.run {
+		yield(cutWord(w.text))
+		return
+	}
+	indexedRun(w.text, yield)
+}
+
+// wanted is what a text must have to hold the word.
+func (w word) wanted(last bool) searchWord {
+	if !w.run {
+		return searchWord{Whole: SearchToken{cutWord(w.text), last}}
+	}
+	return wantedRun(w.text, last)
+}
+
+// maxToken bounds a word in the index; a longer one is known by its beginning.
+const maxToken = 64 // bytes
+
+func cutWord(text string) string {
+	if len(text) <= maxToken {
+		return text
+	}
+	end := maxToken
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
+// wordsOf yields the words of a text, folded, in order.
+func wordsOf(text string) func(yield func(word) bool) {
+	return func(yield func(word) bool) {
+		folded := Fold(text)
+		start, run := -1, false
+		for at, r := range folded {
+			part := isWordPart(r)
+			if start >= 0 && unicode.IsMark(r) {
+				continue // a vowel sign or a tone belongs to the letter before it
+			}
+			if start >= 0 && (!part || isUnspaced(r) != run) {
+				if !yield(word{folded[start:at], run}) {
+					return
+				}
+				start = -1
+			}
+			if part && start < 0 {
+				start, run = at, isUnspaced(r)
+			}
+		}
+		if start >= 0 {
+			yield(word{folded[start:], run})
+		}
+	}
+}
+
+func isWordPart(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+}
+
+// isUnspaced tells whether a character's script puts no spaces between words.
+func isUnspaced(r rune) bool {
+	return r >= 0x0E00 && (r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+		unicode.Bopomofo, unicode.Yi, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+		unicode.Tai_Le, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Tai_Viet, unicode.Javanese, unicode.Balinese))
+}
+
+// Fold makes texts alike that differ in case, in accents or in how Unicode
+// writes the same characters.
+func Fold(text string) string {
+	if isASCII(text) {
+		return strings.ToLower(text)
+	}
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(text) {
+		switch {
+		case isAccent(r) || unicode.Is(unicode.Cf, r), r == 'ـ': // soft hyphens, joiners and stretched strokes are not seen either
+		case unfolded[r] != "":
+			b.WriteString(unfolded[r])
+		default:
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return norm.NFC.String(b.String())
+}
+
+// isAccent tells marks that a reader may leave out from those that make
+// another letter: the vowels of Thai, the voicing of Japanese.
+func isAccent(r rune) bool {
+	return r >= 0x0300 && unicode.Is(unicode.Mn, r) && unicode.In(r, unicode.Inherited, unicode.Hebrew, unicode.Arabic) &&
+		r != 0x3099 && r != 0x309A
+}
+
+// unfolded are letters that Unicode does not take apart, and people do.
+var unfolded = map[rune]string{
+	'ß': "ss", 'ẞ': "ss", 'ς': "σ", 'ı': "i",
+	'æ': "ae", 'Æ': "ae", 'œ': "oe", 'Œ': "oe", 'ø': "o", 'Ø': "o", 'đ': "d", 'Đ': "d", 'ł': "l", 'Ł': "l",
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// LanguageWords are the words of a product in one language, each once.
+type LanguageWords struct {
+	Language string   // empty for the base text
+	Named    []string // of the name or the SKU
+	Others   []string // of the description only
+}
+
+// NewLanguageWords takes the words out of a product's texts in one language.
+func NewLanguageWords(language, description string, names ...string) LanguageWords {
+	tokens := func(texts ...string) (list []string) {
+		for _, text := range texts {
+			for w := range wordsOf(text) {
+				w.indexed(func(token string) bool {
+					list = append(list, token)
+					return true
+				})
+			}
+		}
+		slices.Sort(list)
+		return slices.Compact(list)
+	}
+	w := LanguageWords{Language: language, Named: tokens(names...)}
+	w.Others = slices.DeleteFunc(tokens(description), func(token string) bool {
+		_, found := slices.BinarySearch(w.Named, token)
+		return found
+	})
+	return w
+}
