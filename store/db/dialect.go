@@ -52,6 +52,9 @@ type dialect interface {
 	// classify says what an engine's error means to us.
 	classify(err error) fault
 
+	// unreachable tells whether no connection could be had.
+	unreachable(err error) bool
+
 	// oneWriter tells whether writes are queued to a single connection.
 	oneWriter() bool
 
@@ -264,6 +267,7 @@ func (sqliteDialect) classify(err error) fault {
 	return faultOther
 }
 
+func (sqliteDialect) unreachable(error) bool      { return true } // it has no network
 func (sqliteDialect) oneWriter() bool             { return true }
 func (sqliteDialect) snapshot() *sql.TxOptions    { return nil }
 func (sqliteDialect) analyze([]string) string     { return "" }
@@ -439,6 +443,11 @@ func (postgresDialect) classify(err error) fault {
 		return faultAway
 	}
 	return faultOther
+}
+
+func (postgresDialect) unreachable(err error) bool {
+	var connect *pgconn.ConnectError
+	return errors.Is(err, errNoConnection) || errors.As(err, &connect)
 }
 
 func (postgresDialect) oneWriter() bool { return false }
