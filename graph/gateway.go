@@ -6,7 +6,7 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/internal/auth"
-	"portico/store/shop"
+	"portico/store/gateway"
 )
 
 func (r queryResolver) Gateway(ctx context.Context, slug string) (*model.Gateway, error) {
@@ -37,13 +37,13 @@ func (r mutationResolver) GatewayUpdate(ctx context.Context, input generated.Gat
 	if err != nil {
 		return nil, err
 	}
-	gateway, err := r.store.UpdateGateway(ctx, auth.From(ctx).Actor(), input.Slug, shop.GatewayChange{Name: input.Name, Enabled: input.Enabled,
+	gateway, err := r.store.UpdateGateway(ctx, auth.From(ctx).Actor(), input.Slug, gateway.GatewayChange{Name: input.Name, Enabled: input.Enabled,
 		Test: input.Test, MerchantID: input.MerchantID, Username: input.Username, Password: input.Password})
 	faults, err := userErrors(err)
 	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(gateway), UserErrors: faults}, err
 }
 
-func gatewayOf(gateway *shop.Gateway) *model.Gateway {
+func gatewayOf(gateway *gateway.Gateway) *model.Gateway {
 	if gateway == nil {
 		return nil
 	}

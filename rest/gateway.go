@@ -6,7 +6,7 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/gateway"
 )
 
 // gatewayBody is the gateway resource (spec: Gateway configuration). The
@@ -26,7 +26,7 @@ type gatewayBody struct {
 func newGatewayBody(g *model.Gateway) gatewayBody {
 	body := gatewayBody{Enabled: g.Enabled, Login: g.Login, Name: g.Name, Type: "gateway", Slug: g.Slug(), Test: g.Test, MerchantID: g.MerchantID}
 	if g.PasswordSet {
-		body.Password = shop.SecretMask
+		body.Password = gateway.SecretMask
 	}
 	return body
 }
@@ -47,14 +47,14 @@ func (a *API) gateways(w http.ResponseWriter, r *http.Request) error {
 
 func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
 	tell(w, r, "slug", r.PathValue("slug"))
-	gateway, err := a.resolver.Query().Gateway(r.Context(), r.PathValue("slug"))
+	kept, err := a.resolver.Query().Gateway(r.Context(), r.PathValue("slug"))
 	if err != nil {
 		return err
 	}
-	if gateway == nil {
-		return shop.UnknownGateway()
+	if kept == nil {
+		return gateway.UnknownGateway()
 	}
-	return writeData(w, http.StatusOK, newGatewayBody(gateway))
+	return writeData(w, http.StatusOK, newGatewayBody(kept))
 }
 
 // updateGateway changes the members that are there (spec: Update card
@@ -63,14 +63,14 @@ func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
 // by, are passed over.
 func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 	var change struct {
-		Type       *string      `json:"type"`
-		Slug       *string      `json:"slug"`
-		Name       *string      `json:"name"`
-		Enabled    *bool        `json:"enabled"`
-		Test       *bool        `json:"test"`
-		MerchantID *string      `json:"merchant_id"`
-		Username   *string      `json:"username"`
-		Password   *shop.Secret `json:"password"`
+		Type       *string         `json:"type"`
+		Slug       *string         `json:"slug"`
+		Name       *string         `json:"name"`
+		Enabled    *bool           `json:"enabled"`
+		Test       *bool           `json:"test"`
+		MerchantID *string         `json:"merchant_id"`
+		Username   *string         `json:"username"`
+		Password   *gateway.Secret `json:"password"`
 	}
 	if err := readData(w, r, &change); err != nil {
 		return err

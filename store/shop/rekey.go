@@ -2,11 +2,11 @@ package shop
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
 
 	"portico/store"
+	"portico/store/access"
 	"portico/store/db"
+	"portico/store/gateway"
 	"portico/store/seal"
 )
 
@@ -30,17 +30,17 @@ func (s *Store) Rekey(ctx context.Context, actor store.Actor, sealer *seal.Seale
 	err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		key := sealer.Preferred()
 		done = &Rekeyed{Key: key.ID.String()}
-		if _, err := currentKey(ctx, t, sealer); err != nil {
+		if _, err := db.CurrentKey(ctx, t, sealer); err != nil {
 			return err
 		}
 		if _, err := t.Exec(ctx, `UPDATE store_meta SET value = $1 WHERE name = 'sealing_key'`, key.ID.String()); err != nil {
 			return err
 		}
 		var err error
-		if done.SigningKeys, err = reseal(t, ctx, sealer, "signing_key", "id", signingKeyField); err != nil {
+		if done.SigningKeys, err = db.Reseal(t, ctx, sealer, "signing_key", "id", access.SigningKeyField); err != nil {
 			return err
 		}
-		if done.Passwords, err = reseal(t, ctx, sealer, "gateway", "slug", func(slug string) string { return GatewaySlug(slug).passwordField() }); err != nil {
+		if done.Passwords, err = db.Reseal(t, ctx, sealer, "gateway", "slug", func(slug string) string { return gateway.GatewaySlug(slug).PasswordField() }); err != nil {
 			return err
 		}
 		return s.db.Changed(ctx, t, db.TopicKeys)
@@ -49,59 +49,4 @@ func (s *Store) Rekey(ctx context.Context, actor store.Actor, sealer *seal.Seale
 		return nil, err
 	}
 	return done, nil
-}
-
-// currentKey is the key that the database names for sealing; the sealer's
-// preferred one where it names none yet. Its row stays locked, so that nobody
-// seals with a key that Rekey is doing away with.
-func currentKey(ctx context.Context, t *db.Tx, sealer *seal.Sealer) (*seal.Key, error) {
-	name, _, err := db.One(ctx, t.Session, db.Scalar[string], `
-		INSERT INTO store_meta (name, value) VALUES ('sealing_key', $1)
-		ON CONFLICT (name) DO UPDATE SET value = store_meta.value
-		RETURNING value`, sealer.Preferred().ID.String())
-	if err != nil {
-		return nil, err
-	}
-	id, ok := seal.ParseKeyID(name)
-	if !ok {
-		return nil, fmt.Errorf("the database names a sealing key that cannot be: %q", name)
-	}
-	key := sealer.Key(id)
-	if key == nil {
-		return nil, fmt.Errorf("%w (the database is sealed with key %s, this process has %s)", seal.ErrKey, name, sealer)
-	}
-	return key, nil
-}
-
-// reseal seals a table's secrets with the preferred key, and tells how many
-// were not.
-func reseal(t *db.Tx, ctx context.Context, sealer *seal.Sealer, table, id string, field func(id string) string) (n int, err error) {
-	type row struct {
-		id     string
-		sealed []byte
-	}
-	rows, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (r row, err error) {
-		return r, rows.Scan(&r.id, &r.sealed)
-	}, `SELECT `+id+`, sealed FROM `+table+` WHERE sealed IS NOT NULL ORDER BY `+id)
-	if err != nil {
-		return 0, err
-	}
-	for _, r := range rows {
-		key, err := sealer.KeyOf(field(r.id), r.sealed)
-		if err != nil {
-			return n, err
-		}
-		if key.ID == sealer.Preferred().ID {
-			continue
-		}
-		plain, err := sealer.Open(field(r.id), r.sealed)
-		if err != nil {
-			return n, err
-		}
-		if _, err := t.Exec(ctx, `UPDATE `+table+` SET sealed = $2 WHERE `+id+` = $1`, r.id, sealer.Seal(field(r.id), plain)); err != nil {
-			return n, err
-		}
-		n++
-	}
-	return n, nil
 }
