@@ -2,7 +2,8 @@
 // /schema.graphql, and the token and shopper are those of the plain page, kept
 // in this tab only.
 import { createRoot } from "react-dom/client";
-import { buildSchema } from "graphql";
+import { buildSchema, getOperationAST } from "graphql";
+import { createClient } from "graphql-sse";
 import { GraphiQL } from "graphiql";
 import { explorerPlugin } from "@graphiql/plugin-explorer";
 import "graphiql/style.css";
@@ -25,10 +26,16 @@ function carried() {
 // headers: they end with this browser tab, as the token does.
 function stored() { try { return window.sessionStorage; } catch { return undefined; } }
 
-async function ask(request, options) {
+// ask is an answer, or of a subscription its events, until it is stopped.
+function ask(request, options) {
+  const headers = { ...carried(), ...options?.headers };
+  const operation = options?.documentAST && getOperationAST(options.documentAST, request.operationName);
+  return operation?.operation === "subscription" ? createClient({ url: "graphql", headers }).iterate(request) : post(request, headers);
+}
+
+async function post(request, headers) {
   const response = await fetch("graphql", {
-    method: "POST", body: JSON.stringify(request),
-    headers: { ...carried(), ...options?.headers, "Content-Type": "application/json" },
+    method: "POST", body: JSON.stringify(request), headers: { ...headers, "Content-Type": "application/json" },
   });
   return response.json();
 }

@@ -268,9 +268,29 @@ func seeGraphiQL(t *testing.T, b *browser, s *served) {
 	b.picture(t, "graphiql")
 	b.do(t, chromedp.Click(chromedp.CSS("[aria-label='Show GraphiQL Explorer']")))
 	b.until(t, `document.querySelector(".docExplorerWrap")?.textContent.includes("catalogNode") ?? false`)
+	seeGraphiQLTick(t, b, s)
 	b.do(t, chromedp.Click(chromedp.CSS("[aria-label='Open settings dialog']")), chromedp.WaitVisible(chromedp.CSS("[role=dialog]")))
 	b.picture(t, "graphiql-explorer")
 	require.Empty(t, b.script(t, `Object.keys(localStorage).filter((key) => key.startsWith("graphiql")).join()`), "it remembers in its tab only")
+}
+
+// seeGraphiQLTick runs a subscription there: it begins with how things stand, goes
+// on with what changes, and ends when it is stopped.
+func seeGraphiQLTick(t *testing.T, b *browser, s *served) {
+	const tick = `subscription Tick { stockChanged(productIds: ["prod-ristretto"]) { available } }`
+	b.script(t, fmt.Sprintf(`document.querySelector(".graphiql-query-editor .CodeMirror").CodeMirror.setValue(%q), ""`, tick))
+	b.until(t, `document.querySelector(".graphiql-tab-button").textContent === "Tick"`) // it reads what is typed a little later
+	b.do(t, chromedp.Click(chromedp.CSS(".graphiql-execute-button")))
+	shows := func(available int) {
+		b.until(t, fmt.Sprintf(`document.querySelector(".result-window").textContent.includes('"available": %d')`, available))
+	}
+	shows(400)
+	_, answer := s.graphql(t, demoToken(t, s), `mutation { stockTransact(input: {changes: [{productId: "prod-ristretto", action: DECREMENT, quantity: 3}]}) { userErrors { message } } }`)
+	require.Contains(t, answer, `"userErrors":[]`)
+	shows(397)
+	b.picture(t, "graphiql-live")
+	b.do(t, chromedp.Click(chromedp.CSS(".graphiql-execute-button[aria-label^='Stop']")))
+	b.until(t, `document.querySelector(".graphiql-execute-button").ariaLabel.startsWith("Execute")`)
 }
 
 // seePlayground works with the editor, by keyboard, with the reference, and by

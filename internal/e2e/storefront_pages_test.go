@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"math/big"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -29,6 +30,42 @@ func TestStorefront(t *testing.T) {
 		if !t.Run(page.name, func(t *testing.T) { page.see(t, f) }) {
 			return
 		}
+	}
+}
+
+// The checkout's back end checks codes as its own client, and the page that it
+// is served with never learns of that client's secret.
+func TestStorefrontCheckout(t *testing.T) {
+	t.Parallel()
+	flags := []string{"--database-url", "file:" + filepath.Join(t.TempDir(), "shop.db")}
+	s := serving(t, append(flags, "--demo", "--admin-addr", "127.0.0.1:0")...)
+	id, secret := newClient(t, flags)
+	f := &shopfront{s: s, token: demoToken(t, s), url: startStorefront(t, s, "CHECKOUT_CLIENT_ID="+id, "CHECKOUT_CLIENT_SECRET="+secret)}
+	var said struct{ Product struct{ ID string } }
+	f.said(t, &said, `{ product(slug: "cold-brew") { id } }`)
+	post := func(order string) (int, string) {
+		front := &served{url: f.url}
+		response, answer := front.send(t, "POST", "/checkout", order, "Content-Type", "application/json", "Authorization", "Bearer "+f.token)
+		return response.StatusCode, answer
+	}
+	line := fmt.Sprintf(`{"lines":[{"id":%q,"quantity":2}],"code":`, said.Product.ID)
+	for _, test := range []struct {
+		order  string
+		status int
+		answer string
+	}{
+		{line + `"EARLYBIRD"}`, 200, `{"lines":[{"unit":"$3.90","total":"$7.80"}],"subtotal":"$7.80","discount":"$0.78","total":"$7.02","promotion":"Early bird","refusals":[]}`},
+		{line + `""}`, 200, `{"lines":[{"unit":"$3.90","total":"$7.80"}],"subtotal":"$7.80","discount":"","total":"$7.80","promotion":"","refusals":[]}`},
+		{`{"lines":[{"id":"x","quantity":0.5}],"code":""}`, 400, `{"error":"An order is up to 100 lines of 1 to 99 each, and a code."}`},
+	} {
+		status, answer := post(test.order)
+		require.Equal(t, test.status, status, answer)
+		require.JSONEq(t, test.answer, answer)
+	}
+	require.InDelta(t, 1, s.metric(t, `portico_graphql_fields_total{client="`+id+`",field="Query.promotionCodeCheck"}`), 0, "asked as its own client")
+	for _, path := range []string{"/", "/src/main.tsx", "/src/token.ts", "/src/bill.ts", "/server/service.ts"} {
+		_, module := (&served{url: f.url}).send(t, "GET", path, "")
+		require.NotContains(t, module, secret, path)
 	}
 }
 
@@ -224,6 +261,7 @@ func seeShopper(t *testing.T, f *shopfront) {
 	f.eventually(t, said.Breakfast.Name+"\n"+said.Brew.Name, `[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
 	f.eventually(t, said.Breakfast.DisplayPrice.text(), `document.querySelector(".lines .price").textContent`)
 	f.click(t, ".lines li:first-child button")
+	f.eventually(t, said.Brew.Name, `[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
 	f.eventually(t, "2", `document.querySelector(".count").textContent`)
 	f.click(t, ".lines .words a")
 	f.eventually(t, "now "+said.Brew.DisplayPrice.text()+" before "+said.Brew.OriginalDisplayPrice.text(), `document.querySelector(".product .price")?.textContent ?? ""`)

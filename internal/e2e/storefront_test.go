@@ -27,7 +27,7 @@ var local = regexp.MustCompile(`Local:\s+(http://[\d.:]+)/`)
 
 // startStorefront starts the sample storefront before a server, by the README's
 // command, and returns its address.
-func startStorefront(t *testing.T, s *served) string {
+func startStorefront(t *testing.T, s *served, environment ...string) string {
 	t.Helper()
 	const start = "npm start --prefix " + storefrontFolder
 	readme, err := os.ReadFile("README.md")
@@ -51,6 +51,7 @@ func startStorefront(t *testing.T, s *served) string {
 	npm := exec.CommandContext(t.Context(), words[0], words[1:]...)
 	// Bash becomes what it is to run, so that the signal that npm hands on ends Vite.
 	npm.Env = append(os.Environ(), "NO_COLOR=1", "npm_config_script_shell=bash", "VITE_PORTICO_URL="+s.url)
+	npm.Env = append(npm.Env, environment...)
 	npm.Cancel = func() error { return npm.Process.Signal(os.Interrupt) }
 	npm.WaitDelay = 10 * time.Second
 	said, err := npm.StdoutPipe()

@@ -33,6 +33,7 @@ type gate struct {
 	trusted         []netip.Prefix // of proxies, who come for many
 
 	closing atomic.Bool
+	shutAt  time.Time // set before closing is
 
 	mu     sync.Mutex
 	count  int
@@ -68,6 +69,9 @@ func (g *gate) Accept() (net.Conn, error) {
 	for {
 		conn, err := g.Listener.Accept()
 		if err != nil && g.closing.Load() {
+			if time.Now().Before(g.shutAt) && somebodyWaits(g.Listener) && g.callAgain() {
+				continue
+			}
 			_ = g.Listener.Close()
 			return nil, net.ErrClosed
 		}
@@ -86,15 +90,25 @@ func (g *gate) Accept() (net.Conn, error) {
 
 // lastCall is how long a door that closes takes those in who stand before it:
 // the system has shaken hands with them, and would cut them off.
-const lastCall = 50 * time.Millisecond
+// As long as somebody is there it calls again, up to lastCalls.
+const (
+	lastCall  = 50 * time.Millisecond
+	lastCalls = time.Second
+)
 
 // shut has Accept take who waits, and then close the listener.
 func (g *gate) shut() {
+	g.shutAt = time.Now().Add(lastCalls)
 	g.closing.Store(true)
-	if door, ok := g.Listener.(interface{ SetDeadline(time.Time) error }); ok && door.SetDeadline(time.Now().Add(lastCall)) == nil {
-		return
+	if !g.callAgain() {
+		_ = g.Listener.Close()
 	}
-	_ = g.Listener.Close()
+}
+
+// callAgain has Accept take who comes for some time more.
+func (g *gate) callAgain() bool {
+	door, ok := g.Listener.(interface{ SetDeadline(time.Time) error })
+	return ok && door.SetDeadline(time.Now().Add(lastCall)) == nil
 }
 
 // admit counts a connection; instead is the one that must go for it, which may

@@ -43,6 +43,7 @@ func (t *Tx) bump(ctx context.Context, topic Topic) error {
 const (
 	updateGroup   = 256 // writes committed together at most
 	updateRetries = 8
+	cutRetries    = 3 // of a write whose connection was lost before it was committed
 )
 
 // Update runs fn in a transaction and returns once it is durable, or rolled
@@ -88,11 +89,12 @@ func (s *DB) updateAlone(caller context.Context, actor store.Actor, fn func(cont
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(caller), s.patience.Write, store.ErrSlow)
 	defer cancel()
 	for attempt := 0; ; attempt++ {
-		err := s.tryAlone(ctx, caller, actor, fn)
+		open, err := s.tryAlone(ctx, caller, actor, fn)
 		if err != nil && ctx.Err() != nil {
 			err = fmt.Errorf("%w: %w", store.ErrSlow, err)
 		}
-		if err == nil || attempt == updateRetries || ctx.Err() != nil || !s.lost(err) {
+		again := s.lost(err) && attempt < updateRetries || open && s.cutOff(err) && attempt < cutRetries
+		if err == nil || ctx.Err() != nil || !again {
 			return s.explainWrite(err)
 		}
 		pause := time.Duration(1+rand.IntN(1<<min(attempt, 5))) * 5 * time.Millisecond
@@ -104,24 +106,33 @@ func (s *DB) updateAlone(caller context.Context, actor store.Actor, fn func(cont
 	}
 }
 
-func (s *DB) tryAlone(ctx, caller context.Context, actor store.Actor, fn func(context.Context, *Tx) error) error {
+// tryAlone tries once; open tells whether the transaction was still open when it
+// failed, so that nothing is written.
+func (s *DB) tryAlone(ctx, caller context.Context, actor store.Actor, fn func(context.Context, *Tx) error) (open bool, err error) {
 	transaction, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		return true, err
 	}
 	defer transaction.Rollback()
 	if err := caller.Err(); err != nil { // it went while the write waited for a connection
-		return err
+		return true, err
 	}
 	t := &Tx{Session: Session{on: transaction}, engine: s.dialect, Now: s.Now(), Actor: actor}
 	if err := Guard(func() error { return fn(ctx, t) }); err != nil {
-		return err
+		return true, err
 	}
 	if err := transaction.Commit(); err != nil {
-		return err
+		return false, err
 	}
 	t.committed()
-	return nil
+	return false, nil
+}
+
+// cutOff tells whether a connection that was there was lost, as those of a
+// database that was restarted, or of a server that stood still. One that does
+// not come is not waited for again.
+func (s *DB) cutOff(err error) bool {
+	return s.dialect.classify(err) == faultAway && !s.dialect.unreachable(err)
 }
 
 func (t *Tx) committed() {

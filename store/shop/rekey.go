@@ -4,9 +4,7 @@ import (
 	"context"
 
 	"portico/store"
-	"portico/store/access"
 	"portico/store/db"
-	"portico/store/gateway"
 	"portico/store/seal"
 )
 
@@ -36,12 +34,11 @@ func (s *Store) Rekey(ctx context.Context, actor store.Actor, sealer *seal.Seale
 		if _, err := t.Exec(ctx, `UPDATE store_meta SET value = $1 WHERE name = 'sealing_key'`, key.ID.String()); err != nil {
 			return err
 		}
-		var err error
-		if done.SigningKeys, err = db.Reseal(t, ctx, sealer, "signing_key", "id", access.SigningKeyField); err != nil {
-			return err
-		}
-		if done.Passwords, err = db.Reseal(t, ctx, sealer, "gateway", "slug", func(slug string) string { return gateway.GatewaySlug(slug).PasswordField() }); err != nil {
-			return err
+		for i, n := range []*int{&done.SigningKeys, &done.Passwords} {
+			table, err := sealedTables[i], error(nil)
+			if *n, err = db.Reseal(t, ctx, sealer, table.name, table.id, table.field); err != nil {
+				return err
+			}
 		}
 		return s.db.Changed(ctx, t, db.TopicKeys)
 	})

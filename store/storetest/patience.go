@@ -33,7 +33,7 @@ func Patience(t *testing.T, e Engine) {
 // hasty is a store that waits for nothing that takes its time.
 func hasty(change func(*store.Patience)) func(*shop.Config) {
 	return func(config *shop.Config) {
-		config.Patience = store.Patience{Lock: 50 * time.Millisecond, Idle: 100 * time.Millisecond}
+		config.Patience = store.Patience{Lock: 50 * time.Millisecond}
 		if change != nil {
 			change(&config.Patience)
 		}
@@ -75,7 +75,7 @@ func writeStandsStill(e Engine) func(*testing.T) {
 		onlyPostgres(t, e)
 		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		network, address := Between(t, e)
-		still := e.Open(t, hasty(nil), func(config *shop.Config) { config.URL = address })
+		still := e.Open(t, hasty(func(p *store.Patience) { p.Idle = 100 * time.Millisecond }), func(config *shop.Config) { config.URL = address })
 		other := e.Open(t, hasty(func(p *store.Patience) { p.Lock = time.Minute }))
 		reached, goOn := network.StopAt("commit")
 		done := make(chan error)

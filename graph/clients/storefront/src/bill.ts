@@ -1,5 +1,6 @@
 // What the cart comes to, as the back end of the checkout says: server/bill.ts.
 import { useEffect, useState } from 'react'
+import { keyOf } from './cart'
 import type { Bill, Order } from './order'
 import { headersOf, type Shopper } from './shopper'
 import { token } from './token'
@@ -16,15 +17,20 @@ async function ask(order: Order, shopper: Shopper, signal: AbortSignal): Promise
   return said
 }
 
-/** useBill is the bill of an order. While another is asked for, the last one stands; fetching tells. */
+type Sums = ReadonlyMap<string, Bill['lines'][number]>
+
+const sumsOf = (order: Order, bill: Bill): Sums => new Map(bill.lines.map((sum, i) => [keyOf(order.lines[i]!), sum]))
+
+/** useBill is the bill of an order, and its sums by line. While another is asked for, the last one stands; fetching tells. */
 export function useBill(order: Order, shopper: Shopper) {
-  const [state, setState] = useState<{ bill?: Bill; problem: string; fetching: boolean }>({ problem: '', fetching: true })
+  const [state, setState] = useState<{ bill?: Bill; sums?: Sums; problem: string; fetching: boolean }>({ problem: '', fetching: true })
   const asked = JSON.stringify(order)
   useEffect(() => {
     const left = new AbortController()
     setState(last => ({ ...last, problem: '', fetching: true }))
-    ask(JSON.parse(asked), shopper, left.signal).then(
-      bill => setState({ bill, problem: '', fetching: false }),
+    const order: Order = JSON.parse(asked)
+    ask(order, shopper, left.signal).then(
+      bill => setState({ bill, sums: sumsOf(order, bill), problem: '', fetching: false }),
       error => { if (!left.signal.aborted) setState({ problem: String(error.message), fetching: false }) }
     )
     return () => left.abort()

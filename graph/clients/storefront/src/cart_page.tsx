@@ -11,8 +11,7 @@ import { useShopper } from './shopper'
 import { StockBadge, useStock } from './stock'
 import { Trouble, Waiting } from './trouble'
 
-// Things by their global ids, in the order of the ids: null for what is no
-// longer in the shop.
+// Things by their global ids: null for what is no longer in the shop.
 const Cart = graphql(`
   query Cart($ids: [ID!]!) {
     nodes(ids: $ids) {
@@ -45,26 +44,24 @@ function Code({ refusals, promotion, use }: { refusals: string[]; promotion: str
 function Full({ lines }: { lines: Line[] }) {
   const [shopper] = useShopper()
   const [code, setCode] = useState('')
-  const [{ data, error }, ask] = useQuery({ query: Cart, variables: { ids: lines.map(({ id }) => id) } })
-  const { bill, problem, fetching } = useBill({ lines, code }, shopper)
-  const products = lines.map((_, i) => {
-    const node = data?.nodes?.[i]
-    return node && 'uuid' in node ? node : undefined
-  })
-  const available = useStock(products.flatMap(product => product ? [product.uuid] : []))
+  const [{ data, error, fetching: looking }, ask] = useQuery({ query: Cart, variables: { ids: lines.map(({ id }) => id) } })
+  const { bill, sums, problem, fetching } = useBill({ lines, code }, shopper)
+  // By id: while another cart is asked for, data is still the last one's.
+  const products = new Map((data?.nodes ?? []).flatMap(node => node && 'uuid' in node ? [[node.id, node]] : []))
+  const available = useStock([...products.values()].map(({ uuid }) => uuid))
   if (error && !data) return <Trouble error={error} again={ask} />
   if (!data) return <Waiting />
   return <div className="cart-page">
     <ul className="lines">
-      {lines.map((line, i) => {
-        const product = products[i]
-        const sum = bill?.lines[i]
+      {lines.map(line => {
+        const product = products.get(line.id)
+        const sum = sums?.get(keyOf(line))
         return <li key={keyOf(line)}>
           {product && <Picture of={product} />}
           <div className="words" lang={product?.language}>
-            {product ? <Link to={productPath(product)}>{product.name}</Link> : 'No longer in the shop'}
+            {product ? <Link to={productPath(product)}>{product.name}</Link> : looking ? 'Loading…' : 'No longer in the shop'}
             {product && line.choice && <p className="muted">{parts(line, product)}</p>}
-            <p className="muted">{sum?.unit || 'No price'} {product && <StockBadge available={available[product.uuid]} />}</p>
+            <p className="muted">{sum ? sum.unit || 'No price' : null} {product && <StockBadge available={available[product.uuid]} />}</p>
           </div>
           <label><span className="hidden">Quantity of {product?.name ?? 'this'}</span>
             <input type="number" min="1" max="99" value={line.quantity} onChange={({ target }) => target.value && setQuantity(line, target.valueAsNumber)} /></label>

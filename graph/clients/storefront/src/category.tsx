@@ -15,6 +15,7 @@ const Category = graphql(`
       nodes {
         id
         name
+        slug
         description
         language
         breadcrumbs { uuid name slug }
@@ -65,7 +66,7 @@ export function CategoryPage() {
   }
 
   if (error && !data) return <Trouble error={error} again={ask} />
-  const node = data?.catalogNodes?.nodes[0]
+  const node = data?.catalogNodes?.nodes.find(node => node.slug === slug) // while another is asked for, data is the last one's
   if (!node) return fetching ? <Waiting /> : <Missing what="category" />
   const { totalCount, nodes, facets } = node.products
   const sheets = Math.ceil(totalCount / length)

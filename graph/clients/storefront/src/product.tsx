@@ -18,6 +18,7 @@ const Product = graphql(`
       id
       uuid
       sku
+      slug
       name
       description
       language
@@ -51,7 +52,7 @@ export function ProductPage() {
   const { slug = '' } = useParams()
   const [{ data, error, fetching }, ask] = useQuery({ query: Product, variables: { slug } })
   if (error && !data) return <Trouble error={error} again={ask} />
-  const product = data?.product
+  const product = data?.product?.slug === slug ? data.product : null // while another is asked for, it is still the last one
   if (!product) return fetching ? <Waiting /> : <Missing what="product" />
   if (product.parent) return <Navigate replace to={productPath(product)} />
   return <Shown key={product.id} product={product} />
