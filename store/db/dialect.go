@@ -84,6 +84,7 @@ type pools struct {
 	upkeep *sql.DB // migrations and what else writes for long
 	closer io.Closer
 	home   *home // nil on PostgreSQL
+	stats  []func() PoolStats
 }
 
 // fault is what an engine's error means.

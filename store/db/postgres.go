@@ -41,16 +41,17 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 	var p pools
 	var all closers
 	for _, pool := range []struct {
+		name     string
 		db       **sql.DB
 		most     int32
 		wait     time.Duration
 		settings map[string]time.Duration
 	}{
-		{&p.read, base.MaxConns, patience.Connection, map[string]time.Duration{"statement_timeout": patience.Read}},
-		{&p.write, base.MaxConns, patience.Connection, map[string]time.Duration{
+		{"read", &p.read, base.MaxConns, patience.Connection, map[string]time.Duration{"statement_timeout": patience.Read}},
+		{"write", &p.write, base.MaxConns, patience.Connection, map[string]time.Duration{
 			"statement_timeout": patience.Write, "lock_timeout": patience.Lock, "idle_in_transaction_session_timeout": patience.Idle,
 		}},
-		{&p.long, min(base.MaxConns, longReaders), 0, nil},
+		{"long", &p.long, min(base.MaxConns, longReaders), 0, nil},
 	} {
 		own := base.Copy()
 		own.MaxConns = pool.most
@@ -71,6 +72,7 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 		*pool.db = sql.OpenDB(connector)
 		(*pool.db).SetMaxIdleConns(0) // the pool beneath keeps them
 		all = append(all, *pool.db, closerFunc(opened.Close))
+		p.stats = append(p.stats, statsBeneath(pool.name, opened))
 	}
 	if err := p.read.PingContext(ctx); err != nil {
 		return pools{}, errors.Join(fmt.Errorf("connect to PostgreSQL at %s: %w", base.ConnConfig.Host, err), all.Close())

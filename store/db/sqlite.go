@@ -91,7 +91,8 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	}
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	return pools{read: read, write: write, long: read, upkeep: write, closer: closers{read, write}, home: where}, nil
+	return pools{read: read, write: write, long: read, upkeep: write, closer: closers{read, write}, home: where,
+		stats: []func() PoolStats{statsOf("read", read), statsOf("write", write)}}, nil
 }
 
 // ownFile makes the file where none is, for its owner only: the log and its
