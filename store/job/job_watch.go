@@ -1,4 +1,4 @@
-package shop
+package job
 
 import (
 	"context"
@@ -19,14 +19,14 @@ func newJobWatch() *db.Watch[*Job] {
 
 // WatchJob follows a job from a state that was read. All that are watched are
 // read with one statement at each look for changes. The watcher must be closed.
-func (s *Store) WatchJob(job *Job) *JobWatcher {
+func (s *JobService) WatchJob(job *Job) *JobWatcher {
 	w := &JobWatcher{s.jobWatch.Begin([]string{job.ID})}
 	w.Take(job.ID, job)
 	return w
 }
 
-// followJobs reads the jobs that are watched.
-func (s *Store) followJobs(ctx context.Context) error {
+// Follow reads the jobs that are watched.
+func Follow(ctx context.Context, s *JobService) error {
 	return store.Chunked(s.jobWatch.Watched(), 512, func(ids []string) error {
 		list, args := db.In(nil, ids)
 		jobs, err := db.Collect(ctx, s.db.Reader, scanJob, `SELECT `+jobColumns+` FROM job WHERE id IN (`+list+`)`, args...)

@@ -1,4 +1,7 @@
-package shop
+// Package access is who may come in: API clients, signing keys and shoppers'
+// tokens. It may import the words of store, store/authoring, store/db and
+// store/seal.
+package access
 
 import (
 	"context"
@@ -16,6 +19,16 @@ import (
 	"portico/store"
 	"portico/store/db"
 )
+
+// AccessService is the API clients, signing keys and shopper's tokens of one
+// database.
+type AccessService struct {
+	db      *db.DB
+	revoked db.Watched[map[string]bool] // API clients, by id
+}
+
+// NewAccessService is that of a database.
+func NewAccessService(d *db.DB) *AccessService { return &AccessService{db: d} }
 
 // Scopes lists every scope there is (DESIGN 8).
 func Scopes() []string {
@@ -55,7 +68,7 @@ const clientSecretSize = 32
 //
 // UNPROCESSABLE names a name that is not 1 to MaxClientName bytes of clean
 // text, and each unknown scope; nothing is written then.
-func (s *Store) CreateClient(ctx context.Context, actor store.Actor, name string, scopes []string) (client *Client, secret string, err error) {
+func (s *AccessService) CreateClient(ctx context.Context, actor store.Actor, name string, scopes []string) (client *Client, secret string, err error) {
 	if scopes == nil {
 		scopes = Scopes()
 	}
@@ -112,7 +125,7 @@ func orderScopes(scopes []string) []string {
 }
 
 // Client returns a client; NOT_FOUND when there is none of that id.
-func (s *Store) Client(ctx context.Context, id string) (*Client, error) {
+func (s *AccessService) Client(ctx context.Context, id string) (*Client, error) {
 	row, found, err := s.client(ctx, id)
 	if err != nil {
 		return nil, err
@@ -127,7 +140,7 @@ func (s *Store) Client(ctx context.Context, id string) (*Client, error) {
 // secret before a rotation is good until its time is over. UNAUTHENTICATED, in
 // the same words and the same time, for an unknown id and for a wrong secret;
 // who has the secret of a revoked client is told so.
-func (s *Store) AuthenticateClient(ctx context.Context, id, secret string) (*Client, error) {
+func (s *AccessService) AuthenticateClient(ctx context.Context, id, secret string) (*Client, error) {
 	row, found, err := s.client(ctx, id)
 	if err != nil {
 		return nil, err
@@ -166,7 +179,7 @@ type clientRow struct {
 
 const clientColumns = `id, name, secret_hash, old_secret_hash, scopes, created_at, rotated_at, old_until, revoked_at, changed_by`
 
-func (s *Store) client(ctx context.Context, id string) (row clientRow, found bool, err error) {
+func (s *AccessService) client(ctx context.Context, id string) (row clientRow, found bool, err error) {
 	id, ok := store.CanonicalID(id)
 	if !ok {
 		return clientRow{}, false, nil

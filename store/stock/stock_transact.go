@@ -1,4 +1,4 @@
-package shop
+package stock
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // them, and the lines that it enters in the ledger.
 type stockWrite struct {
 	*db.Tx
-	store   *Store
+	store   *StockService
 	version int64 // of the lane
 
 	found map[string]*stockRow
@@ -22,7 +22,7 @@ type stockWrite struct {
 	lines []*StockTransaction
 }
 
-func (s *Store) beginStock(ctx context.Context, t *db.Tx) (*stockWrite, error) {
+func (s *StockService) beginStock(ctx context.Context, t *db.Tx) (*stockWrite, error) {
 	version, err := takeLane(t, ctx, s.lane)
 	return &stockWrite{Tx: t, store: s, version: version}, err
 }

@@ -1,4 +1,4 @@
-package shop
+package stock
 
 import (
 	"context"
@@ -86,9 +86,9 @@ func tellStocks(t *db.Tx, ctx context.Context, lane db.Topic, version int64, pro
 	return err
 }
 
-// tellImported leaves word of the products whose stock an import changed. It
+// TellImported leaves word of the products whose stock an import changed. It
 // comes last in the import's transaction, for all imports have one lane.
-func (s *Store) tellImported(ctx context.Context, t *db.Tx, products []string) error {
+func TellImported(ctx context.Context, s *StockService, t *db.Tx, products []string) error {
 	if len(products) == 0 {
 		return nil
 	}
@@ -100,9 +100,9 @@ func (s *Store) tellImported(ctx context.Context, t *db.Tx, products []string) e
 	return tellStocks(t, ctx, importLane, version, products)
 }
 
-// followStock takes in what others wrote, up to the lanes' versions as they
+// Follow takes in what others wrote, up to the lanes' versions as they
 // were asked for at a time. Other topics are dropped from them.
-func (s *Store) followStock(ctx context.Context, lanes map[db.Topic]int64, asked time.Time) error {
+func Follow(ctx context.Context, s *StockService, lanes map[db.Topic]int64, asked time.Time) error {
 	maps.DeleteFunc(lanes, func(name db.Topic, _ int64) bool { return !strings.HasPrefix(string(name), stockTopics) })
 	l := s.live
 	if !l.loaded() {
@@ -135,7 +135,7 @@ func (s *Store) followStock(ctx context.Context, lanes map[db.Topic]int64, asked
 // stockChanges reads whose stock changed on a lane after one version and up to
 // another. They are not told when there were too many to name, when they are
 // swept already, and when the lane went back, in a database that was restored.
-func (s *Store) stockChanges(ctx context.Context, lane db.Topic, after, upTo int64) (products []string, told bool, err error) {
+func (s *StockService) stockChanges(ctx context.Context, lane db.Topic, after, upTo int64) (products []string, told bool, err error) {
 	if after >= upTo {
 		return nil, after == upTo, nil
 	}

@@ -1,4 +1,4 @@
-package shop
+package access
 
 import (
 	"context"
@@ -34,7 +34,7 @@ type SigningKeyState struct {
 
 // SigningKeyStates lists the signing keys, the newest first. It needs no
 // sealer.
-func (s *Store) SigningKeyStates(ctx context.Context) ([]*SigningKeyState, error) {
+func (s *AccessService) SigningKeyStates(ctx context.Context) ([]*SigningKeyState, error) {
 	keys, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*SigningKeyState, error) {
 		k := &SigningKeyState{}
 		var created, signs int64
@@ -65,7 +65,7 @@ func (s *Store) SigningKeyStates(ctx context.Context) ([]*SigningKeyState, error
 //
 // UNPROCESSABLE for a delay out of bounds, or any together with endTokens;
 // seal.ErrKey when the sealer is not the one that sealed the other keys.
-func (s *Store) RotateSigningKey(ctx context.Context, actor store.Actor, sealer *seal.Sealer, delay time.Duration, endTokens bool) (id string, err error) {
+func (s *AccessService) RotateSigningKey(ctx context.Context, actor store.Actor, sealer *seal.Sealer, delay time.Duration, endTokens bool) (id string, err error) {
 	if delay < 0 || delay > MaxKeyDelay {
 		return "", store.Unprocessablef([]string{"delay"}, "must be between 0s and %s, not %s", MaxKeyDelay, delay)
 	}
@@ -85,12 +85,12 @@ func (s *Store) RotateSigningKey(ctx context.Context, actor store.Actor, sealer 
 	if err != nil {
 		return "", err
 	}
-	return id, s.sweepSigningKeys(ctx, actor)
+	return id, SweepSigningKeys(ctx, s, actor)
 }
 
-// sweepSigningKeys drops the keys whose tokens have all expired: those that a
+// SweepSigningKeys drops the keys whose tokens have all expired: those that a
 // newer one replaced long ago.
-func (s *Store) sweepSigningKeys(ctx context.Context, actor store.Actor) error {
+func SweepSigningKeys(ctx context.Context, s *AccessService, actor store.Actor) error {
 	return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		n, err := t.Exec(ctx, `
 			DELETE FROM signing_key

@@ -1,4 +1,4 @@
-package shop
+package stock
 
 import (
 	"context"
@@ -50,11 +50,11 @@ const mostMissed = 1 << 16
 var errFull = errors.New("more stock than there is room for")
 
 // newLiveStock makes the store's; nil when it is to have none.
-func newLiveStock(config Config, lane db.Topic) *liveStock {
-	if config.StockBytes == 0 || config.NoCache {
+func newLiveStock(bytes uint64, lane db.Topic) *liveStock {
+	if bytes == 0 {
 		return nil
 	}
-	return &liveStock{budget: config.StockBytes, feed: stockFeed{lane: lane, own: map[int64]bool{}}}
+	return &liveStock{budget: bytes, feed: stockFeed{lane: lane, own: map[int64]bool{}}}
 }
 
 // look calls see with the cells, unless they are not to be trusted.
@@ -132,7 +132,7 @@ type LiveStockStats struct {
 }
 
 // LiveStockStats tells what is known of the stock in memory.
-func (s *Store) LiveStockStats() (stats LiveStockStats) {
+func (s *StockService) LiveStockStats() (stats LiveStockStats) {
 	l := s.live
 	if l == nil {
 		return stats
@@ -148,7 +148,7 @@ func (s *Store) LiveStockStats() (stats LiveStockStats) {
 
 // WarmStock reads all stock into memory, where Config.StockBytes gives it
 // room; what is there already is read again. Servers do so by themselves.
-func (s *Store) WarmStock(ctx context.Context) error {
+func (s *StockService) WarmStock(ctx context.Context) error {
 	l := s.live
 	if l == nil {
 		return nil
@@ -161,7 +161,7 @@ func (s *Store) WarmStock(ctx context.Context) error {
 // loadStock reads all records of one moment. What this process writes
 // meanwhile is taken in at the end; of two states of a record the newer stays,
 // whichever comes first.
-func (s *Store) loadStock(ctx context.Context) error {
+func (s *StockService) loadStock(ctx context.Context) error {
 	l, begun := s.live, time.Now()
 	l.mu.Lock()
 	l.cells, l.loading, l.missed, l.spoilt = nil, true, nil, false
@@ -205,7 +205,7 @@ func (s *Store) loadStock(ctx context.Context) error {
 }
 
 // warmStockSoon loads the cells beside the poll, where they are wanted.
-func (s *Store) warmStockSoon() {
+func (s *StockService) warmStockSoon() {
 	l := s.live
 	if l == nil {
 		return

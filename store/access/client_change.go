@@ -1,4 +1,4 @@
-package shop
+package access
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 const MaxSecretGrace = 30 * 24 * time.Hour
 
 // Clients lists every API client, revoked ones too, by created_at, then id.
-func (s *Store) Clients(ctx context.Context) ([]*Client, error) {
+func (s *AccessService) Clients(ctx context.Context) ([]*Client, error) {
 	return db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*Client, error) {
 		row, err := scanClient(rows)
 		return row.client, err
@@ -26,7 +26,7 @@ func (s *Store) Clients(ctx context.Context) ([]*Client, error) {
 //
 // NOT_FOUND for an unknown client, UNPROCESSABLE for a revoked one and for a
 // grace out of bounds.
-func (s *Store) RotateClientSecret(ctx context.Context, actor store.Actor, id string, grace time.Duration) (client *Client, secret string, err error) {
+func (s *AccessService) RotateClientSecret(ctx context.Context, actor store.Actor, id string, grace time.Duration) (client *Client, secret string, err error) {
 	if grace < 0 || grace > MaxSecretGrace {
 		return nil, "", store.Unprocessablef([]string{"grace"}, "must be between 0s and %s, not %s", MaxSecretGrace, grace)
 	}
@@ -50,7 +50,7 @@ func (s *Store) RotateClientSecret(ctx context.Context, actor store.Actor, id st
 // it, or minted by it, as soon as each server has noticed, which takes
 // PollEvery at most. A client that was revoked before stays as it is.
 // NOT_FOUND for an unknown one.
-func (s *Store) RevokeClient(ctx context.Context, actor store.Actor, id string) (*Client, error) {
+func (s *AccessService) RevokeClient(ctx context.Context, actor store.Actor, id string) (*Client, error) {
 	client, err := s.changeClient(ctx, actor, id, func(ctx context.Context, t *db.Tx, id string) (int64, error) {
 		return t.Exec(ctx, `
 			UPDATE api_client
@@ -64,7 +64,7 @@ func (s *Store) RevokeClient(ctx context.Context, actor store.Actor, id string) 
 }
 
 // changeClient writes to a client that is not revoked.
-func (s *Store) changeClient(ctx context.Context, actor store.Actor, id string, write func(ctx context.Context, t *db.Tx, id string) (int64, error)) (client *Client, err error) {
+func (s *AccessService) changeClient(ctx context.Context, actor store.Actor, id string, write func(ctx context.Context, t *db.Tx, id string) (int64, error)) (client *Client, err error) {
 	canonical, _ := store.CanonicalID(id)
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		n, err := write(ctx, t, canonical)
@@ -92,7 +92,7 @@ func (s *Store) changeClient(ctx context.Context, actor store.Actor, id string, 
 // ClientRevoked tells whether a client was revoked, as this server knows by
 // now; an id that is none of a client was not. It reads the database only
 // after clients changed.
-func (s *Store) ClientRevoked(ctx context.Context, id string) (bool, error) {
+func (s *AccessService) ClientRevoked(ctx context.Context, id string) (bool, error) {
 	revoked, err := s.revoked.Get(ctx, s.db, db.TopicClients, func(ctx context.Context) (map[string]bool, error) {
 		ids, err := db.Collect(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM api_client WHERE revoked_at > 0`)
 		set := make(map[string]bool, len(ids))

@@ -1,4 +1,4 @@
-package shop
+package gateway
 
 import "portico/store/authoring"
 
@@ -13,7 +13,8 @@ type gatewaySource struct {
 	Login      string `json:"login,omitempty"`
 }
 
-var gatewayKind = authoring.Kind{
+// GatewayKind is the gateways as a file has them, without their secrets.
+var GatewayKind = authoring.Kind{
 	Name: "gateway", Create: func() authoring.Source { return &gatewaySource{} },
 	Write: gatewayTable.Write, Export: authoring.Bodies("gateway", "slug"),
 }

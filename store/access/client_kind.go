@@ -1,4 +1,4 @@
-package shop
+package access
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"portico/store/db"
 )
 
-// clientKind goes into an export only where that is asked for: it has the
+// ClientKind goes into an export only where that is asked for: it has the
 // hashes of secrets.
-var clientKind = authoring.Kind{
+var ClientKind = authoring.Kind{
 	Name: "api_client", Create: func() authoring.Source { return &clientSource{} },
 	Write: writeClients, Export: exportClients,
 	Private: true,

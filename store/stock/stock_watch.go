@@ -1,4 +1,4 @@
-package shop
+package stock
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func (r *stockRow) stock() *Stock {
 // WatchStock follows the stock of products: of each that has a record as it is,
 // then whenever it has changed, whichever process changed it. The watcher must
 // be closed.
-func (s *Store) WatchStock(ctx context.Context, productIDs []string) (*StockWatcher, error) {
+func (s *StockService) WatchStock(ctx context.Context, productIDs []string) (*StockWatcher, error) {
 	w := &StockWatcher{s.stockWatch.Begin(productIDs)} // before it is read, so that nothing is missed between
 	rows, err := s.stockStates(ctx, productIDs)
 	if err != nil {
@@ -63,7 +63,7 @@ func (w *StockWatcher) Newest() (stock *Stock, took func()) {
 
 // stockStates reads records with their revisions, from memory where they are
 // there.
-func (s *Store) stockStates(ctx context.Context, ids []string) (rows []stockRow, err error) {
+func (s *StockService) stockStates(ctx context.Context, ids []string) (rows []stockRow, err error) {
 	if s.live.look(func(cells *stockCells) {
 		for _, id := range ids {
 			if cell := cells.find(id); cell != nil {
@@ -90,7 +90,7 @@ func (w *stockWatch) tellAll(rows []stockRow) {
 
 // unfollowed is told at each look at the lanes at which the cells were not
 // followed.
-func (s *Store) unfollowedStock(ctx context.Context, lanes map[db.Topic]int64) error {
+func (s *StockService) unfollowedStock(ctx context.Context, lanes map[db.Topic]int64) error {
 	w := s.stockWatch
 	w.behind = true
 	if maps.Equal(lanes, w.lanes) {
@@ -100,7 +100,7 @@ func (s *Store) unfollowedStock(ctx context.Context, lanes map[db.Topic]int64) e
 }
 
 // followed is told of what was read for the cells.
-func (s *Store) followedStock(ctx context.Context, lanes map[db.Topic]int64, rows []stockRow) error {
+func (s *StockService) followedStock(ctx context.Context, lanes map[db.Topic]int64, rows []stockRow) error {
 	w := s.stockWatch
 	w.tellAll(rows)
 	if !w.behind {
@@ -115,7 +115,7 @@ func (s *Store) followedStock(ctx context.Context, lanes map[db.Topic]int64, row
 }
 
 // readWatched reads all that is watched anew, from the database.
-func (s *Store) readWatched(ctx context.Context, lanes map[db.Topic]int64) error {
+func (s *StockService) readWatched(ctx context.Context, lanes map[db.Topic]int64) error {
 	if err := store.Chunked(s.stockWatch.Watched(), 512, func(ids []string) error {
 		rows, err := stockRows(ctx, s.db.Reader, ids, "")
 		s.stockWatch.tellAll(rows)

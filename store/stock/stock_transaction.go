@@ -1,4 +1,4 @@
-package shop
+package stock
 
 import (
 	"context"
@@ -49,7 +49,7 @@ func (l *StockTransaction) values(to []any) []any {
 // sorts it by created_at. Lines are never changed, so they have no updated_at,
 // and their ids are in no order: it is INVALID to sort by either, or to bound
 // them by updated_at. NOT_FOUND for a product without a stock record.
-func (s *Store) StockTransactions(ctx context.Context, productID string, query store.ListQuery) (*store.Slice[*StockTransaction], error) {
+func (s *StockService) StockTransactions(ctx context.Context, productID string, query store.ListQuery) (*store.Slice[*StockTransaction], error) {
 	for _, r := range query.Ranges {
 		if r.Attribute == store.SortUpdatedAt {
 			return nil, store.Invalidf([]string{"filter"}, "compares updated_at, which stock transactions have none of; compare id or created_at")
@@ -72,7 +72,7 @@ func (s *Store) StockTransactions(ctx context.Context, productID string, query s
 
 // StockTransaction returns a line of a product's ledger; NOT_FOUND when the
 // product has none with that id.
-func (s *Store) StockTransaction(ctx context.Context, productID, id string) (*StockTransaction, error) {
+func (s *StockService) StockTransaction(ctx context.Context, productID, id string) (*StockTransaction, error) {
 	unknown := store.NotFoundf(nil, "There is no stock transaction %q of the product %q.", store.Short(id), store.Short(productID))
 	if !store.IsID(productID) || !store.IsID(id) {
 		return nil, unknown
@@ -92,7 +92,7 @@ var stockTransactionList = db.Listing[*StockTransaction]{
 
 // StockTransactionsByProduct returns the newest lines of several products'
 // ledgers, newest first, at most limit for each.
-func (s *Store) StockTransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*StockTransaction, error) {
+func (s *StockService) StockTransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*StockTransaction, error) {
 	byProduct := make(map[string][]*StockTransaction, len(productIDs))
 	err := store.Chunked(store.IDsOnly(productIDs), 512, func(ids []string) error {
 		list, args := db.In([]any{limit}, ids)

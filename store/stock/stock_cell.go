@@ -1,4 +1,4 @@
-package shop
+package stock
 
 import (
 	"hash/maphash"

@@ -1,4 +1,7 @@
-package shop
+// Package job is work that is done beside requests, by one worker at a time,
+// and survives a restart: how it is asked for, held, told of and ended. It
+// knows no kind of work. It may import the words of store and store/db.
+package job
 
 import (
 	"context"
@@ -74,7 +77,7 @@ func scanJob(rows *sql.Rows) (*Job, error) {
 
 // Job returns a job; NOT_FOUND for an unknown one. Finished jobs are kept for
 // jobKept.
-func (s *Store) Job(ctx context.Context, id string) (*Job, error) {
+func (s *JobService) Job(ctx context.Context, id string) (*Job, error) {
 	job, found, err := db.One(ctx, s.db.Reader, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
 	if err == nil && !found {
 		return nil, store.NotFoundf(nil, "There is no job %q.", store.Short(id))
@@ -84,7 +87,7 @@ func (s *Store) Job(ctx context.Context, id string) (*Job, error) {
 
 // Jobs lists the newest jobs, newest first: of these kinds, or of all when
 // none is named.
-func (s *Store) Jobs(ctx context.Context, first int, kinds ...JobKind) ([]*Job, error) {
+func (s *JobService) Jobs(ctx context.Context, first int, kinds ...JobKind) ([]*Job, error) {
 	if err := store.CheckLimit("first", first); err != nil {
 		return nil, err
 	}
@@ -103,7 +106,7 @@ func (s *Store) Jobs(ctx context.Context, first int, kinds ...JobKind) ([]*Job, 
 // CancelJob ends a job that waits, and asks one that runs to end: a release it
 // makes is never served, codes it has made stay. A finished one stays as it is.
 // NOT_FOUND for an unknown one.
-func (s *Store) CancelJob(ctx context.Context, actor store.Actor, id string) (*Job, error) {
+func (s *JobService) CancelJob(ctx context.Context, actor store.Actor, id string) (*Job, error) {
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
 		if _, err := t.Exec(ctx, `
 			UPDATE job SET canceled = TRUE,
@@ -123,10 +126,10 @@ func (s *Store) CancelJob(ctx context.Context, actor store.Actor, id string) (*J
 // jobKept is how long a finished job can be asked for.
 const jobKept = 30 * 24 * time.Hour
 
-// enqueue adds a job of so many units, 0 where that is not known yet, unless one
+// Enqueue adds a job of so many units, 0 where that is not known yet, unless one
 // that waits would do the same; then it is that one. ready tells whether it may
 // be asked for at all. RATE_LIMITED when too much waits already.
-func (s *Store) enqueue(ctx context.Context, actor store.Actor, kind JobKind, input any, total int, ready func(context.Context, *db.Tx) error) (*Job, error) {
+func Enqueue(ctx context.Context, s *JobService, actor store.Actor, kind JobKind, input any, total int, ready func(context.Context, *db.Tx) error) (*Job, error) {
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
 		if err := ready(ctx, t); err != nil {
 			return nil, err
@@ -155,16 +158,31 @@ func (s *Store) enqueue(ctx context.Context, actor store.Actor, kind JobKind, in
 	})
 }
 
-func (s *Store) wakeWorker() {
+func (s *JobService) wakeWorker() {
 	select {
 	case s.jobs <- struct{}{}:
 	default: // it is awake
 	}
 }
 
-// jobWork does a kind of job: progress tells how far it is, and the result is
+// JobService is the jobs of one database, and who does them.
+type JobService struct {
+	db       *db.DB
+	jobs     chan struct{} // wakes the worker of this process
+	works    map[JobKind]JobWork
+	turn     time.Duration         // how long a job has its worker while others wait
+	house    func(context.Context) // keeps house beside the jobs, until its context ends
+	jobWatch *db.Watch[*Job]
+}
+
+// NewJobService does jobs by works, and keeps house beside them.
+func NewJobService(d *db.DB, works map[JobKind]JobWork, house func(context.Context)) *JobService {
+	return &JobService{db: d, jobs: make(chan struct{}, 1), works: works, turn: jobTurn, house: house, jobWatch: newJobWatch()}
+}
+
+// JobWork does a kind of job: progress tells how far it is, and the result is
 // kept with the job.
-type jobWork func(ctx context.Context, job *Job, progress func(done, total int)) (result any, err error)
+type JobWork func(ctx context.Context, job *Job, progress func(done, total int)) (result any, err error)
 
 // A worker holds a job by a lease, which it renews. The time is the database's,
 // so that no server's clock takes a job from another that is at it.
@@ -177,11 +195,11 @@ const (
 // Work does the jobs that wait, one after the other, until ctx ends; a job
 // under way then waits for the next worker. Beside them it keeps house. Any
 // number of servers may work on one database.
-func (s *Store) Work(ctx context.Context) {
+func (s *JobService) Work(ctx context.Context) {
 	ctx, stop := s.db.WorkHere(ctx)
 	defer stop()
 	var house sync.WaitGroup
-	house.Go(func() { s.keepHouse(ctx) })
+	house.Go(func() { s.house(ctx) })
 	defer house.Wait()
 	worker := store.NewID()
 	for ctx.Err() == nil {
@@ -208,7 +226,7 @@ func (s *Store) Work(ctx context.Context) {
 // claimJob takes a job that waits, or whose worker is gone: first those of
 // clients who have the fewest that run, and of these the one that has waited
 // longest for its turn. nil when there is none.
-func (s *Store) claimJob(ctx context.Context, worker string) (job *Job, err error) {
+func (s *JobService) claimJob(ctx context.Context, worker string) (job *Job, err error) {
 	now := s.db.ClockSQL()
 	open := `finished_at = 0 AND (state = $1 OR beat_at < ` + now + ` - $2)`
 	stale := jobStale.Microseconds()
@@ -240,8 +258,8 @@ var (
 	errTurnOver  = errors.New("others wait for a worker")
 )
 
-// holds is nil as long as the job is this worker's, and nobody has canceled it.
-func holds(t *db.Tx, ctx context.Context, job *Job) error {
+// Holds is nil as long as the job is this worker's, and nobody has canceled it.
+func Holds(t *db.Tx, ctx context.Context, job *Job) error {
 	canceled, held, err := db.One(ctx, t.Session, db.Scalar[bool], `
 		SELECT canceled FROM job WHERE id = $1 AND worker = $2 AND state = $3`+t.ForUpdate("job"), job.ID, job.worker, string(JobRunning))
 	switch {
@@ -255,9 +273,9 @@ func holds(t *db.Tx, ctx context.Context, job *Job) error {
 	return nil
 }
 
-// turnOver is errTurnOver when a job that has run since a time is to let others
+// TurnOver is errTurnOver when a job that has run since a time is to let others
 // have its worker.
-func (s *Store) turnOver(ctx context.Context, since time.Time) error {
+func TurnOver(ctx context.Context, s *JobService, since time.Time) error {
 	if time.Since(since) < s.turn {
 		return nil
 	}
@@ -269,7 +287,7 @@ func (s *Store) turnOver(ctx context.Context, since time.Time) error {
 }
 
 // workOn does one job.
-func (s *Store) workOn(ctx context.Context, job *Job) {
+func (s *JobService) workOn(ctx context.Context, job *Job) {
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	var done, total atomic.Int64
@@ -327,7 +345,7 @@ func (s *Store) workOn(ctx context.Context, job *Job) {
 
 // explainJob is what people may read of a failure; what is ours goes to the
 // log.
-func (s *Store) explainJob(job *Job, err error) string {
+func (s *JobService) explainJob(job *Job, err error) string {
 	var fault *store.Error
 	if errors.As(err, &fault) {
 		return fault.Error()
@@ -337,9 +355,9 @@ func (s *Store) explainJob(job *Job, err error) string {
 }
 
 // beat renews the lease of a job, and tells how far it is.
-func (s *Store) beat(ctx context.Context, job *Job, done, total int) error {
+func (s *JobService) beat(ctx context.Context, job *Job, done, total int) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
-		if err := holds(t, ctx, job); err != nil {
+		if err := Holds(t, ctx, job); err != nil {
 			return err
 		}
 		_, err := t.Exec(ctx, `UPDATE job SET beat_at = `+s.db.ClockSQL()+`, done = $2, total = $3 WHERE id = $1`, job.ID, done, total)
@@ -348,7 +366,7 @@ func (s *Store) beat(ctx context.Context, job *Job, done, total int) error {
 }
 
 // endJob writes how it ended, unless another worker has it.
-func (s *Store) endJob(ctx context.Context, job *Job) error {
+func (s *JobService) endJob(ctx context.Context, job *Job) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		finished := store.Micros(t.Now)
 		if job.State == JobQueued {

@@ -1,4 +1,4 @@
-package shop
+package stock
 
 import (
 	"context"
@@ -12,16 +12,17 @@ import (
 	"portico/store/db"
 )
 
-// stockKind comes after the ledger, whose lines bring it to what it is: no
+// StockKind comes after the ledger, whose lines bring it to what it is: no
 // balance has to be explained by an opening line of its own.
-var stockKind = authoring.Kind{
-	Name: "stock", Create: func() authoring.Source { return &stockSource{} },
+var StockKind = authoring.Kind{
+	Name: "stock", Create: func() authoring.Source { return &StockSource{} },
 	Write: writeStocks, Export: exportStocks,
 	After: "stock_transaction",
 }
 
-var stockTransactionKind = authoring.Kind{
-	Name: "stock_transaction", Create: func() authoring.Source { return &stockTransactionSource{} },
+// StockTransactionKind is the lines of the ledger.
+var StockTransactionKind = authoring.Kind{
+	Name: "stock_transaction", Create: func() authoring.Source { return &StockTransactionSource{} },
 	Write: writeStockTransactions, Export: exportStockTransactions,
 }
 
@@ -31,19 +32,19 @@ func writeStocks(w *authoring.Writer, ctx context.Context, sources []authoring.S
 	for i, resource := range sources {
 		ids[i] = resource.Key()
 	}
-	before, err := stocksByID(w, ctx, ids)
+	before, err := StocksByID(w, ctx, ids)
 	if err != nil {
 		return 0, err
 	}
 	var balances []balance
 	var lines [][]any
 	for _, resource := range sources {
-		r := resource.(*stockSource)
+		r := resource.(*StockSource)
 		had, known := before[r.ID]
 		if !known {
 			had = &Stock{ProductID: r.ID, CreatedAt: w.Now, UpdatedAt: w.Now}
 		}
-		want := r.stock(had, w.Now)
+		want := r.Stock(had, w.Now)
 		if known && *want == *had {
 			continue
 		}
@@ -59,8 +60,8 @@ func writeStocks(w *authoring.Writer, ctx context.Context, sources []authoring.S
 	return len(balances), w.InsertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
 }
 
-// stock is the balance that the line asks for.
-func (r *stockSource) stock(had *Stock, now time.Time) *Stock {
+// Stock is the balance that the line asks for.
+func (r *StockSource) Stock(had *Stock, now time.Time) *Stock {
 	want := &Stock{ProductID: r.ID, Available: r.Available, Allocated: r.Allocated, CreatedAt: had.CreatedAt, UpdatedAt: had.UpdatedAt}
 	if r.CreatedAt != "" {
 		want.CreatedAt = store.CheckedTime(r.CreatedAt)
@@ -74,7 +75,8 @@ func (r *stockSource) stock(had *Stock, now time.Time) *Stock {
 	return want
 }
 
-func stocksByID(w *authoring.Writer, ctx context.Context, ids []string) (map[string]*Stock, error) {
+// StocksByID reads balances; a product without a record is left out.
+func StocksByID(w *authoring.Writer, ctx context.Context, ids []string) (map[string]*Stock, error) {
 	byID := make(map[string]*Stock, len(ids))
 	err := store.Chunked(store.Unique(ids), 512, func(ids []string) error {
 		list, args := db.In(nil, ids)
@@ -130,28 +132,28 @@ func putStocks(w *authoring.Writer, ctx context.Context, balances []balance) err
 func writeStockTransactions(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (changed int, err error) {
 	var ids, products []string
 	for _, resource := range sources {
-		line := resource.(*stockTransactionSource)
+		line := resource.(*StockTransactionSource)
 		ids, products = append(ids, line.ID), append(products, line.ProductID)
 	}
 	known, err := w.Existing(ctx, "stock_transaction", ids)
 	if err != nil {
 		return 0, err
 	}
-	before, err := stocksByID(w, ctx, products)
+	before, err := StocksByID(w, ctx, products)
 	if err != nil {
 		return 0, err
 	}
 	var lines [][]any
 	after := map[string]*Stock{}
 	for _, resource := range sources {
-		r := resource.(*stockTransactionSource)
+		r := resource.(*StockTransactionSource)
 		if known[r.ID] {
 			continue
 		}
 		if after[r.ProductID] == nil {
-			after[r.ProductID] = r.opening(before[r.ProductID])
+			after[r.ProductID] = r.Opening(before[r.ProductID])
 		}
-		toAvailable, toAllocated := r.apply(after[r.ProductID])
+		toAvailable, toAllocated := r.Apply(after[r.ProductID])
 		lines = append(lines, []any{r.ID, r.ProductID, r.Action, r.Quantity, toAvailable, toAllocated,
 			r.Reason, r.Reference, r.Actor, store.Micros(store.CheckedTime(r.CreatedAt))})
 	}
@@ -168,8 +170,8 @@ func writeStockTransactions(w *authoring.Writer, ctx context.Context, sources []
 	return len(lines), w.InsertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
 }
 
-// opening is the balance that the line finds.
-func (r *stockTransactionSource) opening(had *Stock) *Stock {
+// Opening is the balance that the line finds.
+func (r *StockTransactionSource) Opening(had *Stock) *Stock {
 	if had == nil {
 		return &Stock{ProductID: r.ProductID, CreatedAt: store.CheckedTime(r.CreatedAt)}
 	}
@@ -177,8 +179,8 @@ func (r *stockTransactionSource) opening(had *Stock) *Stock {
 	return &copied
 }
 
-// apply changes a balance as the line says, and returns by how much.
-func (r *stockTransactionSource) apply(b *Stock) (toAvailable, toAllocated int) {
+// Apply changes a balance as the line says, and returns by how much.
+func (r *StockTransactionSource) Apply(b *Stock) (toAvailable, toAllocated int) {
 	change := StockChange{Action: StockAction(r.Action), Quantity: r.Quantity}
 	toAvailable, toAllocated = change.deltas(b.Available)
 	toAllocated += r.Allocated
@@ -193,7 +195,7 @@ func exportStocks(e *authoring.Exporter, ctx context.Context) error {
 	}
 	return db.Pages(ctx, e.In, "stock", stockColumns, []string{"product_id"}, scan, func(stocks []*Stock) error {
 		for _, s := range stocks {
-			if err := e.Line(store.Encode(stockSource{Type: "stock", ID: s.ProductID, Available: s.Available, Allocated: s.Allocated,
+			if err := e.Line(store.Encode(StockSource{Type: "stock", ID: s.ProductID, Available: s.Available, Allocated: s.Allocated,
 				Total: s.Total(), CreatedAt: store.FormatTime(s.CreatedAt), UpdatedAt: store.FormatTime(s.UpdatedAt)})); err != nil {
 				return err
 			}
@@ -209,7 +211,7 @@ func exportStockTransactions(e *authoring.Exporter, ctx context.Context) error {
 	}
 	return db.Pages(ctx, e.In, "stock_transaction", stockTransactionColumns, []string{"created_at", "id"}, scan, func(lines []*StockTransaction) error {
 		for _, l := range lines {
-			r := stockTransactionSource{Type: "stock_transaction", ID: l.ID, ProductID: l.ProductID, Action: string(l.Action),
+			r := StockTransactionSource{Type: "stock_transaction", ID: l.ID, ProductID: l.ProductID, Action: string(l.Action),
 				Quantity: l.Quantity, Reason: l.Reason, Reference: l.Reference, Actor: string(l.Actor), CreatedAt: store.FormatTime(l.CreatedAt)}
 			_, usual := (&StockChange{Action: l.Action, Quantity: l.Quantity}).deltas(0)
 			r.Allocated = l.AllocatedDelta - usual

@@ -1,4 +1,6 @@
-package shop
+// Package gateway is the payment gateways and their sealed secrets. It may
+// import the words of store, store/authoring, store/db and store/seal.
+package gateway
 
 import (
 	"context"
@@ -12,7 +14,20 @@ import (
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/seal"
 )
+
+// GatewayService is the gateways of one database.
+type GatewayService struct {
+	db     *db.DB
+	sealer *seal.Sealer // of their secrets; nil for a process that has no use for them
+}
+
+// NewGatewayService is of a process that may have no use for secrets: the
+// sealer is nil then.
+func NewGatewayService(d *db.DB, sealer *seal.Sealer) *GatewayService {
+	return &GatewayService{db: d, sealer: sealer}
+}
 
 // GatewaySlug names a payment gateway.
 type GatewaySlug string
@@ -63,7 +78,7 @@ func (slug GatewaySlug) defaultName() string {
 }
 
 // Gateways lists every gateway; those that are not configured are disabled.
-func (s *Store) Gateways(ctx context.Context) ([]*Gateway, error) {
+func (s *GatewayService) Gateways(ctx context.Context) ([]*Gateway, error) {
 	kept, err := db.Collect(ctx, s.db.Reader, s.scanGateway, `SELECT `+gatewayColumns+` FROM gateway ORDER BY slug`)
 	if err != nil {
 		return nil, err
@@ -81,7 +96,7 @@ func (s *Store) Gateways(ctx context.Context) ([]*Gateway, error) {
 }
 
 // Gateway returns one of them; NOT_FOUND for an unknown slug.
-func (s *Store) Gateway(ctx context.Context, slug string) (*Gateway, error) {
+func (s *GatewayService) Gateway(ctx context.Context, slug string) (*Gateway, error) {
 	list, err := s.Gateways(ctx)
 	if err != nil {
 		return nil, err
@@ -109,7 +124,7 @@ const gatewayColumns = `slug, body, sealed, changed_at, changed_by`
 
 // scanGateway reads a row. The password is opened for its fingerprint only,
 // and only by a store that has the key.
-func (s *Store) scanGateway(rows *sql.Rows) (*Gateway, error) {
+func (s *GatewayService) scanGateway(rows *sql.Rows) (*Gateway, error) {
 	var body, sealed []byte
 	var changed int64
 	g := &Gateway{}
@@ -125,32 +140,32 @@ func (s *Store) scanGateway(rows *sql.Rows) (*Gateway, error) {
 		g.Name = g.Slug.defaultName()
 	}
 	g.ChangedAt = store.SinceMicros(changed)
-	if len(sealed) == 0 || s.config.Sealer == nil {
+	if len(sealed) == 0 || s.sealer == nil {
 		g.PasswordSet = len(sealed) > 0
 		return g, nil
 	}
-	password, err := s.config.Sealer.Open(g.Slug.passwordField(), sealed)
+	password, err := s.sealer.Open(g.Slug.PasswordField(), sealed)
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.config.Sealer.KeyOf(g.Slug.passwordField(), sealed)
+	key, err := s.sealer.KeyOf(g.Slug.PasswordField(), sealed)
 	if err != nil {
 		return nil, err
 	}
-	g.PasswordSet, g.Fingerprint = true, key.Fingerprint(g.Slug.passwordField(), password)
+	g.PasswordSet, g.Fingerprint = true, key.Fingerprint(g.Slug.PasswordField(), password)
 	return g, nil
 }
 
-// passwordField names a gateway's password to the sealer.
-func (slug GatewaySlug) passwordField() string { return "gateway/" + string(slug) + "/password" }
+// PasswordField names a gateway's password to the sealer.
+func (slug GatewaySlug) PasswordField() string { return "gateway/" + string(slug) + "/password" }
 
 // UpdateGateway changes the members given and returns the configuration. The
 // password is sealed before it is written.
 //
 // NOT_FOUND for an unknown slug; UNPROCESSABLE for an empty credential, and
 // for each one that is missing when the card processor is first configured.
-func (s *Store) UpdateGateway(ctx context.Context, actor store.Actor, slug string, change GatewayChange) (*Gateway, error) {
-	if s.config.Sealer == nil {
+func (s *GatewayService) UpdateGateway(ctx context.Context, actor store.Actor, slug string, change GatewayChange) (*Gateway, error) {
+	if s.sealer == nil {
 		return nil, errors.New("a gateway is configured by a server, which has the key that seals secrets")
 	}
 	if _, err := s.Gateway(ctx, slug); err != nil {
@@ -161,7 +176,7 @@ func (s *Store) UpdateGateway(ctx context.Context, actor store.Actor, slug strin
 		return nil, faults
 	}
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Gateway, error) {
-		key, err := currentKey(ctx, t, s.config.Sealer)
+		key, err := db.CurrentKey(ctx, t, s.sealer)
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +194,7 @@ func (s *Store) UpdateGateway(ctx context.Context, actor store.Actor, slug strin
 		}
 		if change.Password != nil {
 			if _, err := t.Exec(ctx, `UPDATE gateway SET sealed = $2 WHERE slug = $1`,
-				slug, key.Seal(g.Slug.passwordField(), []byte(change.Password.Reveal()))); err != nil {
+				slug, key.Seal(g.Slug.PasswordField(), []byte(change.Password.Reveal()))); err != nil {
 				return nil, err
 			}
 		}
@@ -192,11 +207,11 @@ func (s *Store) UpdateGateway(ctx context.Context, actor store.Actor, slug strin
 
 // SecretMark tells one secret from another, and nothing else of it; empty for
 // none, and for SecretMask.
-func (s *Store) SecretMark(secret *Secret) string {
-	if secret = secret.Given(); secret == nil || s.config.Sealer == nil {
+func (s *GatewayService) SecretMark(secret *Secret) string {
+	if secret = secret.Given(); secret == nil || s.sealer == nil {
 		return ""
 	}
-	return s.config.Sealer.Preferred().Fingerprint("mark", []byte(secret.Reveal()))
+	return s.sealer.Preferred().Fingerprint("mark", []byte(secret.Reveal()))
 }
 
 // meant is the change without what only says how things are: the mask in

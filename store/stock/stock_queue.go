@@ -1,4 +1,4 @@
-package shop
+package stock
 
 import (
 	"context"
@@ -24,7 +24,7 @@ const stockGroup = 4096 // changes that are written together, about
 
 // newStockQueue has one write make the transactions that wait: it reads each
 // balance once and writes it once, however many sell of it.
-func newStockQueue(s *Store) *stockQueue {
+func newStockQueue(s *StockService) *stockQueue {
 	return &stockQueue{Most: stockGroup, Size: func(b stockBatch) int { return len(b.changes) },
 		Write: func(ctx context.Context, t *db.Tx, group []*stockRequest) error {
 			w, err := s.beginStock(ctx, t)
@@ -43,7 +43,7 @@ func newStockQueue(s *Store) *stockQueue {
 // CONFLICT when ExpectedAvailable is not what is there; UNPROCESSABLE for a
 // quantity out of bounds or too little stock. Every faulty change is told, of
 // very many the first ones.
-func (s *Store) TransactStock(ctx context.Context, actor store.Actor, changes []StockChange) ([]*StockTransaction, error) {
+func (s *StockService) TransactStock(ctx context.Context, actor store.Actor, changes []StockChange) ([]*StockTransaction, error) {
 	if len(changes) == 0 || len(changes) > MaxStockChanges {
 		return nil, store.Unprocessablef([]string{"changes"}, "must hold between 1 and %d changes, not %d", MaxStockChanges, len(changes))
 	}

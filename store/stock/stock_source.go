@@ -1,12 +1,12 @@
-package shop
+package stock
 
 import (
 	"portico/store"
 	"portico/store/authoring"
 )
 
-// stockSource is a balance. Its id is the product's.
-type stockSource struct {
+// StockSource is a balance. Its id is the product's.
+type StockSource struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
 	Available int    `json:"available"`
@@ -16,9 +16,11 @@ type stockSource struct {
 	UpdatedAt string `json:"updated_at,omitempty"`
 }
 
-func (s *stockSource) Key() string { return s.ID }
+// Key is the product's id.
+func (s *StockSource) Key() string { return s.ID }
 
-func (s *stockSource) Check(f *authoring.Faults) {
+// Check finds every fault, and makes ids and times canonical.
+func (s *StockSource) Check(f *authoring.Faults) {
 	f.ID("id", &s.ID)
 	f.Between("available", s.Available, 0, store.MaxStock)
 	f.Between("allocated", s.Allocated, 0, store.MaxStock)
@@ -29,9 +31,9 @@ func (s *stockSource) Check(f *authoring.Faults) {
 	f.Time("updated_at", &s.UpdatedAt)
 }
 
-// stockTransactionSource is a line of the ledger. Lines of one product stand
+// StockTransactionSource is a line of the ledger. Lines of one product stand
 // in the order in which they were made.
-type stockTransactionSource struct {
+type StockTransactionSource struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
 	ProductID string `json:"product_id"`
@@ -44,9 +46,11 @@ type stockTransactionSource struct {
 	CreatedAt string `json:"created_at"`
 }
 
-func (s *stockTransactionSource) Key() string { return s.ID }
+// Key is the line's id.
+func (s *StockTransactionSource) Key() string { return s.ID }
 
-func (s *stockTransactionSource) Check(f *authoring.Faults) {
+// Check finds every fault, and makes ids and times canonical.
+func (s *StockTransactionSource) Check(f *authoring.Faults) {
 	f.ID("id", &s.ID)
 	f.ID("product_id", &s.ProductID)
 	actions := make([]string, 0, 5)

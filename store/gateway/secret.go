@@ -1,4 +1,4 @@
-package shop
+package gateway
 
 import (
 	"fmt"

@@ -1,4 +1,7 @@
-package shop
+// Package stock is how much there is of each product, the ledger of its
+// changes, and the stock of all products in memory. It may import the words of
+// store, store/authoring and store/db.
+package stock
 
 import (
 	"context"
@@ -8,6 +11,26 @@ import (
 	"portico/store"
 	"portico/store/db"
 )
+
+// StockService is the stock of one database, and its ledger.
+type StockService struct {
+	db         *db.DB
+	live       *liveStock // nil for none
+	lane       db.Topic   // of this process's writes to stock
+	sales      *stockQueue
+	stockWatch *stockWatch
+}
+
+// NewStockService keeps all stock in so many bytes of memory; 0 is none.
+func NewStockService(d *db.DB, bytes uint64) *StockService {
+	s := &StockService{db: d, lane: newStockLane(), stockWatch: newStockWatch()}
+	s.live = newLiveStock(bytes, s.lane)
+	s.sales = newStockQueue(s)
+	return s
+}
+
+// Drop forgets the stock in memory: it may be another by now.
+func Drop(s *StockService) { s.live.drop() }
 
 // Stock is how many units of a product there are (spec: Stock record).
 // Available and Allocated are never negative; their sum is at most MaxStock.
@@ -65,7 +88,7 @@ func stockRows(ctx context.Context, from db.Session, ids []string, lock string) 
 }
 
 // Stock returns the stock of a product; NOT_FOUND when it has no record.
-func (s *Store) Stock(ctx context.Context, productID string) (*Stock, error) {
+func (s *StockService) Stock(ctx context.Context, productID string) (*Stock, error) {
 	column, err := s.StockColumn(ctx, []string{productID})
 	if err == nil && column[0] == nil {
 		return nil, store.NotFoundf(nil, "There is no stock record for the product %q.", store.Short(productID))
@@ -78,7 +101,7 @@ func (s *Store) Stock(ctx context.Context, productID string) (*Stock, error) {
 
 // StocksByID returns the stock of several products; one without a record is
 // left out.
-func (s *Store) StocksByID(ctx context.Context, productIDs []string) (map[string]*Stock, error) {
+func (s *StockService) StocksByID(ctx context.Context, productIDs []string) (map[string]*Stock, error) {
 	column, err := s.StockColumn(ctx, productIDs)
 	byID := make(map[string]*Stock, len(column))
 	for i, stock := range column {
@@ -92,7 +115,7 @@ func (s *Store) StocksByID(ctx context.Context, productIDs []string) (map[string
 // StockColumn returns the stock of several products in the order of their ids,
 // nil for one without a record. From memory (Config.StockBytes) it takes two
 // allocations and some 100 ns a product; else a statement for every 512.
-func (s *Store) StockColumn(ctx context.Context, productIDs []string) ([]*Stock, error) {
+func (s *StockService) StockColumn(ctx context.Context, productIDs []string) ([]*Stock, error) {
 	if err := ctx.Err(); err != nil { // as where the database is asked
 		return nil, err
 	}
@@ -126,7 +149,7 @@ func (s *Store) StockColumn(ctx context.Context, productIDs []string) ([]*Stock,
 // for the name of a resource in place of an id;
 // CONFLICT when the product has a record already: it is changed by
 // transactions only, so that none that were made meanwhile are lost.
-func (s *Store) CreateStock(ctx context.Context, actor store.Actor, productID string, available int) (*Stock, error) {
+func (s *StockService) CreateStock(ctx context.Context, actor store.Actor, productID string, available int) (*Stock, error) {
 	opening := StockChange{ProductID: productID, Action: StockSet, Quantity: available}
 	if faults := opening.check(); len(faults) > 0 {
 		return nil, faults

@@ -1,4 +1,4 @@
-package shop
+package access
 
 import (
 	"context"
@@ -47,7 +47,7 @@ type ShopperGrant struct {
 //
 // UNPROCESSABLE names each of accountId, accountTags, customerId and expiresIn
 // that is out of bounds.
-func (s *Store) GrantShopperToken(ctx context.Context, actor store.Actor, wanted NewShopperToken) (*ShopperGrant, error) {
+func (s *AccessService) GrantShopperToken(ctx context.Context, actor store.Actor, wanted NewShopperToken) (*ShopperGrant, error) {
 	if faults := wanted.check(); len(faults) > 0 {
 		return nil, faults
 	}

@@ -1,4 +1,4 @@
-package shop
+package stock
 
 import "slices"
 
@@ -16,7 +16,7 @@ type StockLocation struct {
 }
 
 // StockLocations lists the places where stock is.
-func (s *Store) StockLocations() []*StockLocation {
+func (s *StockService) StockLocations() []*StockLocation {
 	return []*StockLocation{{ID: DefaultLocation, Name: "Default", Description: "All stock there is.", Address: []string{}}}
 }
 

@@ -1,4 +1,4 @@
-package shop
+package access
 
 import (
 	"context"
@@ -26,15 +26,15 @@ type SigningKey struct {
 // String names the key, so that a printed one shows no secret.
 func (k *SigningKey) String() string { return "signing key " + k.ID }
 
-// keyActor writes the first signing key, and drops those that are done.
-const keyActor store.Actor = "system:signing-key"
+// KeyActor writes the first signing key, and drops those that are done.
+const KeyActor store.Actor = "system:signing-key"
 
 // SigningKeys returns every signing key, the newest first: the first whose
 // SignsAt has come signs, all verify. It creates the first key when there is none. Servers that start
 // at once on PostgreSQL may create one each; every server finds them all when
 // it reads again. The error is seal.ErrKey when the sealer is not the one
 // that sealed a key.
-func (s *Store) SigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
+func (s *AccessService) SigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
 	keys, err := s.readSigningKeys(ctx, sealer)
 	if err != nil || len(keys) > 0 {
 		return keys, err
@@ -47,18 +47,18 @@ func (s *Store) SigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*Signin
 
 // SigningKeysVersion is another number once this server knows that the keys
 // changed, which takes PollEvery at most. It reads no database.
-func (s *Store) SigningKeysVersion() int64 { return s.db.TopicVersion(db.TopicKeys) }
+func (s *AccessService) SigningKeysVersion() int64 { return s.db.TopicVersion(db.TopicKeys) }
 
 // TokensVersion is another number once this server knows that keys or clients
 // changed, which takes PollEvery at most: a token that was good may be so no
 // longer. It reads no database.
-func (s *Store) TokensVersion() int64 {
+func (s *AccessService) TokensVersion() int64 {
 	return s.SigningKeysVersion() + s.db.TopicVersion(db.TopicClients)
 }
 
 // createFirstSigningKey adds a key unless there is one by now.
-func (s *Store) createFirstSigningKey(ctx context.Context, sealer *seal.Sealer) error {
-	return s.db.Update(ctx, keyActor, func(ctx context.Context, t *db.Tx) error {
+func (s *AccessService) createFirstSigningKey(ctx context.Context, sealer *seal.Sealer) error {
+	return s.db.Update(ctx, KeyActor, func(ctx context.Context, t *db.Tx) error {
 		_, found, err := db.One(ctx, t.Session, db.Scalar[string], `SELECT id FROM signing_key LIMIT 1`)
 		if err != nil || found {
 			return err
@@ -69,12 +69,12 @@ func (s *Store) createFirstSigningKey(ctx context.Context, sealer *seal.Sealer) 
 }
 
 // insertSigningKey adds a key, which signs from a moment on.
-func (s *Store) insertSigningKey(ctx context.Context, t *db.Tx, sealer *seal.Sealer, signs time.Time) (id string, err error) {
+func (s *AccessService) insertSigningKey(ctx context.Context, t *db.Tx, sealer *seal.Sealer, signs time.Time) (id string, err error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return "", err
 	}
-	sealing, err := currentKey(ctx, t, sealer)
+	sealing, err := db.CurrentKey(ctx, t, sealer)
 	if err != nil {
 		return "", err
 	}
@@ -82,16 +82,16 @@ func (s *Store) insertSigningKey(ctx context.Context, t *db.Tx, sealer *seal.Sea
 	if _, err := t.Exec(ctx, `
 		INSERT INTO signing_key (id, public, sealed, created_at, signs_at, made_by)
 		VALUES ($1, $2, $3, $4, $5, $6)`,
-		id, []byte(public), sealing.Seal(signingKeyField(id), private.Seed()), store.Micros(t.Now), store.Micros(signs), string(t.Actor)); err != nil {
+		id, []byte(public), sealing.Seal(SigningKeyField(id), private.Seed()), store.Micros(t.Now), store.Micros(signs), string(t.Actor)); err != nil {
 		return "", err
 	}
 	return id, s.db.Changed(ctx, t, db.TopicKeys)
 }
 
-// signingKeyField names a key's private half to the sealer.
-func signingKeyField(id string) string { return "signing_key/" + id }
+// SigningKeyField names a key's private half to the sealer.
+func SigningKeyField(id string) string { return "signing_key/" + id }
 
-func (s *Store) readSigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
+func (s *AccessService) readSigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
 	return db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*SigningKey, error) {
 		return scanSigningKey(rows, sealer)
 	}, `SELECT id, public, sealed, created_at, signs_at FROM signing_key ORDER BY created_at DESC, id DESC`)
@@ -104,7 +104,7 @@ func scanSigningKey(rows *sql.Rows, sealer *seal.Sealer) (*SigningKey, error) {
 	if err := rows.Scan(&key.ID, &public, &sealed, &created, &signs); err != nil {
 		return nil, err
 	}
-	seed, err := sealer.Open(signingKeyField(key.ID), sealed)
+	seed, err := sealer.Open(SigningKeyField(key.ID), sealed)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package shop
+package stock
 
 import (
 	"context"
@@ -12,18 +12,19 @@ import (
 
 // Stocks lists the stock of all products, drafts too, by product id unless
 // the query sorts otherwise.
-func (s *Store) Stocks(ctx context.Context, query store.ListQuery) (*store.Slice[*Stock], error) {
+func (s *StockService) Stocks(ctx context.Context, query store.ListQuery) (*store.Slice[*Stock], error) {
 	page, ok, err := s.livePage(ctx, query)
 	if err != nil || !ok {
 		if err != nil {
 			return nil, err
 		}
-		return db.List(ctx, s.db, stockList, query)
+		return db.List(ctx, s.db, StockList, query)
 	}
 	return page.slice(), nil
 }
 
-var stockList = db.Listing[*Stock]{
+// StockList is how stock is listed.
+var StockList = db.Listing[*Stock]{
 	Name:    "stock",
 	Columns: stockColumns,
 	Table:   "stock",
@@ -43,7 +44,7 @@ var stockList = db.Listing[*Stock]{
 
 // StockTimes returns the earliest creation and the latest change in the whole
 // list; both are the zero time when there is no stock.
-func (s *Store) StockTimes(ctx context.Context) (created, updated time.Time, err error) {
+func (s *StockService) StockTimes(ctx context.Context) (created, updated time.Time, err error) {
 	if s.live.look(func(cells *stockCells) { created, updated = cells.times() }) {
 		return created, updated, nil
 	}
@@ -74,12 +75,12 @@ type StockPage struct {
 
 // StockPage is Stocks for those who show everything of it, and need no cursors
 // but a few.
-func (s *Store) StockPage(ctx context.Context, query store.ListQuery) (*StockPage, error) {
+func (s *StockService) StockPage(ctx context.Context, query store.ListQuery) (*StockPage, error) {
 	page, ok, err := s.livePage(ctx, query)
 	if err != nil || ok {
 		return page, err
 	}
-	slice, err := db.List(ctx, s.db, stockList, query)
+	slice, err := db.List(ctx, s.db, StockList, query)
 	if err != nil {
 		return nil, err
 	}
@@ -116,15 +117,15 @@ func (p *StockPage) Row(row int) Stock { return p.rows[row].stock(p.ID(row)) }
 // Cursor is the place of a row in the list.
 func (p *StockPage) Cursor(row int) string {
 	if p.name == "" {
-		p.name = stockList.Called(p.query)
+		p.name = StockList.Called(p.query)
 	}
 	stock := p.Row(row)
-	return store.Cursor{List: p.name, Key: stockList.Key(&stock, p.query.Sort)}.String()
+	return store.Cursor{List: p.name, Key: StockList.Key(&stock, p.query.Sort)}.String()
 }
 
 // slice is the page as all lists are.
 func (p *StockPage) slice() *store.Slice[*Stock] {
-	p.name = stockList.Called(p.query) // for rows that are shown at the same time
+	p.name = StockList.Called(p.query) // for rows that are shown at the same time
 	slice := &store.Slice[*Stock]{Items: make([]*Stock, len(p.rows)), Cursor: p.Cursor, Limit: p.Limit, Offset: p.Offset,
 		HasNext: p.HasNext, HasPrevious: p.HasPrevious, Total: func(context.Context) (int, error) { return p.Total, nil }}
 	stocks := make([]Stock, len(p.rows))
@@ -137,7 +138,7 @@ func (p *StockPage) slice() *store.Slice[*Stock] {
 
 // livePage reads a page from memory; ok is false where that is not in the
 // list's order, or not to be trusted.
-func (s *Store) livePage(ctx context.Context, query store.ListQuery) (page *StockPage, ok bool, err error) {
+func (s *StockService) livePage(ctx context.Context, query store.ListQuery) (page *StockPage, ok bool, err error) {
 	if err := ctx.Err(); err != nil { // as where the database is asked
 		return nil, false, err
 	}
@@ -145,7 +146,7 @@ func (s *Store) livePage(ctx context.Context, query store.ListQuery) (page *Stoc
 		slices.ContainsFunc(query.Ranges, func(r store.Range) bool { return r.Attribute != store.SortID }) {
 		return nil, false, nil
 	}
-	settings, err := s.Settings(ctx)
+	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -162,9 +163,9 @@ func (s *Store) livePage(ctx context.Context, query store.ListQuery) (page *Stoc
 	var between map[string]string // ids, by the member that gives one
 	for member, text := range query.Page.Cursors {
 		if page.name == "" {
-			page.name = stockList.Called(query)
+			page.name = StockList.Called(query)
 		}
-		key, err := stockList.KeyOf(*text, page.name, member, query.Sort)
+		key, err := StockList.KeyOf(*text, page.name, member, query.Sort)
 		if err != nil {
 			return nil, false, err
 		}

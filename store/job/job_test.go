@@ -1,4 +1,4 @@
-package shop_test
+package job_test
 
 import (
 	"bytes"
@@ -15,7 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/job"
 	"portico/store/shop"
+	"portico/store/stock"
 	"portico/store/storetest"
 )
 
@@ -23,18 +25,8 @@ const actor store.Actor = "client:test"
 
 var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 
-// work runs a store's worker until the test, or stop, ends it.
-func work(t *testing.T, s *shop.Store) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { defer close(done); s.Work(ctx) }()
-	stop = func() { cancel(); <-done }
-	t.Cleanup(stop)
-	return stop
-}
-
 // reaches waits until a job is in a state.
-func reaches(t *testing.T, s *shop.Store, id string, state shop.JobState) *shop.Job {
+func reaches(t *testing.T, s *shop.Store, id string, state job.JobState) *job.Job {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		job, err := s.Job(t.Context(), id)
@@ -46,7 +38,7 @@ func reaches(t *testing.T, s *shop.Store, id string, state shop.JobState) *shop.
 	}
 }
 
-func enqueue(t *testing.T, s *shop.Store, kind shop.JobKind, input any) *shop.Job {
+func enqueue(t *testing.T, s *shop.Store, kind job.JobKind, input any) *job.Job {
 	t.Helper()
 	job, err := s.Enqueue(t.Context(), actor, kind, input)
 	require.NoError(t, err)
@@ -73,18 +65,18 @@ func TestJobs(t *testing.T) {
 func jobDone(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(noon).Now })
-		s.SetWork("count", func(_ context.Context, _ *shop.Job, progress func(done, total int)) (any, error) {
+		s.SetWork("count", func(_ context.Context, _ *job.Job, progress func(done, total int)) (any, error) {
 			progress(3, 7)
 			return map[string]int{"n": 7}, nil
 		})
-		job := enqueue(t, s, "count", 1)
-		require.Equal(t, shop.JobQueued, job.State)
-		require.Zero(t, job.StartedAt)
-		work(t, s)
-		job = reaches(t, s, job.ID, shop.JobSucceeded)
-		require.Equal(t, []int{3, 7}, []int{job.Done, job.Total})
-		require.Equal(t, []time.Time{noon, noon, noon}, []time.Time{job.CreatedAt, job.StartedAt, job.FinishedAt})
-		require.Equal(t, actor, job.Actor)
+		task := enqueue(t, s, "count", 1)
+		require.Equal(t, job.JobQueued, task.State)
+		require.Zero(t, task.StartedAt)
+		storetest.Work(t, s)
+		task = reaches(t, s, task.ID, job.JobSucceeded)
+		require.Equal(t, []int{3, 7}, []int{task.Done, task.Total})
+		require.Equal(t, []time.Time{noon, noon, noon}, []time.Time{task.CreatedAt, task.StartedAt, task.FinishedAt})
+		require.Equal(t, actor, task.Actor)
 		_, err := s.Job(t.Context(), "none")
 		require.True(t, store.HasCode(err, store.NotFound))
 		list, err := s.Jobs(t.Context(), 100)
@@ -99,7 +91,7 @@ func jobCoalesced(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		started, goOn := make(chan struct{}), make(chan struct{})
-		s.SetWork("slow", func(context.Context, *shop.Job, func(done, total int)) (any, error) {
+		s.SetWork("slow", func(context.Context, *job.Job, func(done, total int)) (any, error) {
 			started <- struct{}{}
 			<-goOn
 			return nil, nil
@@ -108,15 +100,15 @@ func jobCoalesced(e storetest.Engine) func(*testing.T) {
 		require.Equal(t, first.ID, enqueue(t, s, "slow", 1).ID)
 		other := enqueue(t, s, "slow", 2)
 		require.NotEqual(t, first.ID, other.ID)
-		work(t, s)
+		storetest.Work(t, s)
 		<-started
 		again := enqueue(t, s, "slow", 1)
 		require.NotEqual(t, first.ID, again.ID, "one that runs may have read the past")
 		close(goOn)
 		<-started
 		<-started
-		for _, job := range []*shop.Job{first, other, again} {
-			reaches(t, s, job.ID, shop.JobSucceeded)
+		for _, task := range []*job.Job{first, other, again} {
+			reaches(t, s, task.ID, job.JobSucceeded)
 		}
 	}
 }
@@ -125,19 +117,19 @@ func jobFailed(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		var log bytes.Buffer
 		s := e.Open(t, func(c *shop.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-		s.SetWork("ours", func(context.Context, *shop.Job, func(done, total int)) (any, error) {
+		s.SetWork("ours", func(context.Context, *job.Job, func(done, total int)) (any, error) {
 			return nil, errors.New("secret table")
 		})
-		s.SetWork("theirs", func(context.Context, *shop.Job, func(done, total int)) (any, error) {
+		s.SetWork("theirs", func(context.Context, *job.Job, func(done, total int)) (any, error) {
 			return nil, fmt.Errorf("wrapped: %w", &store.Error{Code: store.Unprocessable, Detail: "The pattern is too small."})
 		})
-		s.SetWork("panics", func(context.Context, *shop.Job, func(done, total int)) (any, error) { panic("secret state") })
-		stop := work(t, s)
-		for kind, want := range map[shop.JobKind]string{
+		s.SetWork("panics", func(context.Context, *job.Job, func(done, total int)) (any, error) { panic("secret state") })
+		stop := storetest.Work(t, s)
+		for kind, want := range map[job.JobKind]string{
 			"ours": "An internal error has occurred.", "panics": "An internal error has occurred.",
 			"theirs": "The pattern is too small.", "unheard of": "An internal error has occurred.",
 		} {
-			require.Equal(t, want, reaches(t, s, enqueue(t, s, kind, nil).ID, shop.JobFailed).Error)
+			require.Equal(t, want, reaches(t, s, enqueue(t, s, kind, nil).ID, job.JobFailed).Error)
 		}
 		stop()
 		for _, words := range []string{"secret table", "secret state", "unheard of"} {
@@ -150,7 +142,7 @@ func jobFailed(e storetest.Engine) func(*testing.T) {
 // each beginning.
 func endless(s *shop.Store) (started chan struct{}) {
 	started = make(chan struct{})
-	s.SetWork("long", func(ctx context.Context, _ *shop.Job, _ func(done, total int)) (any, error) {
+	s.SetWork("long", func(ctx context.Context, _ *job.Job, _ func(done, total int)) (any, error) {
 		started <- struct{}{}
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -162,21 +154,21 @@ func jobCanceled(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		started := endless(s)
-		job := enqueue(t, s, "long", 1)
-		canceled, err := s.CancelJob(t.Context(), actor, job.ID)
+		task := enqueue(t, s, "long", 1)
+		canceled, err := s.CancelJob(t.Context(), actor, task.ID)
 		require.NoError(t, err)
-		require.Equal(t, shop.JobCanceled, canceled.State)
+		require.Equal(t, job.JobCanceled, canceled.State)
 		require.NotZero(t, canceled.FinishedAt)
-		work(t, s)
+		storetest.Work(t, s)
 		running := enqueue(t, s, "long", 2)
 		<-started // the one that was canceled is never begun
 		canceled, err = s.CancelJob(t.Context(), actor, running.ID)
 		require.NoError(t, err)
-		require.Equal(t, shop.JobRunning, canceled.State, "it ends soon")
-		reaches(t, s, running.ID, shop.JobCanceled)
+		require.Equal(t, job.JobRunning, canceled.State, "it ends soon")
+		reaches(t, s, running.ID, job.JobCanceled)
 		again, err := s.CancelJob(t.Context(), actor, running.ID)
 		require.NoError(t, err)
-		require.Equal(t, shop.JobCanceled, again.State)
+		require.Equal(t, job.JobCanceled, again.State)
 		_, err = s.CancelJob(t.Context(), actor, "none")
 		require.True(t, store.HasCode(err, store.NotFound))
 	}
@@ -186,14 +178,14 @@ func jobHandedOn(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		started := endless(s)
-		job := enqueue(t, s, "long", 1)
-		stop := work(t, s)
+		task := enqueue(t, s, "long", 1)
+		stop := storetest.Work(t, s)
 		<-started
 		stop()
-		reaches(t, s, job.ID, shop.JobQueued)
-		s.SetWork("long", func(context.Context, *shop.Job, func(done, total int)) (any, error) { return nil, nil })
-		work(t, s)
-		reaches(t, s, job.ID, shop.JobSucceeded)
+		reaches(t, s, task.ID, job.JobQueued)
+		s.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
+		storetest.Work(t, s)
+		reaches(t, s, task.ID, job.JobSucceeded)
 	}
 }
 
@@ -204,29 +196,29 @@ func jobTakenOver(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		gone := e.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(noon).Now })
 		started, goOn := make(chan struct{}), make(chan struct{})
-		gone.SetWork("long", func(context.Context, *shop.Job, func(done, total int)) (any, error) {
+		gone.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) {
 			close(started)
 			<-goOn
 			return nil, errors.New("too late")
 		})
-		job := enqueue(t, gone, "long", 1)
-		stop := work(t, gone)
+		task := enqueue(t, gone, "long", 1)
+		stop := storetest.Work(t, gone)
 		<-started
 		next := e.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(time.Now().Add(time.Hour)).Now })
-		next.SetWork("long", func(context.Context, *shop.Job, func(done, total int)) (any, error) { return nil, nil })
-		work(t, next)
+		next.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
+		storetest.Work(t, next)
 		other := enqueue(t, next, "long", 2)
-		reaches(t, next, other.ID, shop.JobSucceeded)
-		reaches(t, next, job.ID, shop.JobRunning)
-		for reaches := job; reaches.State != shop.JobSucceeded; time.Sleep(10 * time.Millisecond) { // against its worker, which renews it
-			leave(t, e, job.ID)
+		reaches(t, next, other.ID, job.JobSucceeded)
+		reaches(t, next, task.ID, job.JobRunning)
+		for reaches := task; reaches.State != job.JobSucceeded; time.Sleep(10 * time.Millisecond) { // against its worker, which renews it
+			leave(t, e, task.ID)
 			var err error
-			reaches, err = next.Job(t.Context(), job.ID)
+			reaches, err = next.Job(t.Context(), task.ID)
 			require.NoError(t, err)
 		}
 		close(goOn)
 		stop()
-		require.Equal(t, shop.JobSucceeded, reaches(t, next, job.ID, shop.JobSucceeded).State)
+		require.Equal(t, job.JobSucceeded, reaches(t, next, task.ID, job.JobSucceeded).State)
 	}
 }
 
@@ -247,16 +239,16 @@ func jobsShared(e storetest.Engine) func(*testing.T) {
 			ids = append(ids, enqueue(t, first, "count", i).ID)
 		}
 		for _, s := range []*shop.Store{first, e.Open(t), e.Open(t)} {
-			s.SetWork("count", func(_ context.Context, job *shop.Job, _ func(done, total int)) (any, error) {
+			s.SetWork("count", func(_ context.Context, job *job.Job, _ func(done, total int)) (any, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				ran[job.ID]++
 				return nil, nil
 			})
-			work(t, s)
+			storetest.Work(t, s)
 		}
 		for _, id := range ids {
-			reaches(t, first, id, shop.JobSucceeded)
+			reaches(t, first, id, job.JobSucceeded)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -275,14 +267,14 @@ func jobsInTurn(e storetest.Engine) func(*testing.T) {
 		s.SetTurn(20 * time.Millisecond)
 		var mu sync.Mutex
 		var done []string
-		s.SetWork("short", func(_ context.Context, job *shop.Job, _ func(done, total int)) (any, error) {
+		s.SetWork("short", func(_ context.Context, job *job.Job, _ func(done, total int)) (any, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			done = append(done, string(job.Actor)+string(job.Input))
 			return nil, nil
 		})
 		left := 3
-		s.SetWork("long", func(ctx context.Context, job *shop.Job, _ func(done, total int)) (any, error) {
+		s.SetWork("long", func(ctx context.Context, job *job.Job, _ func(done, total int)) (any, error) {
 			for begun := time.Now(); left > 0; left-- {
 				time.Sleep(40 * time.Millisecond)
 				if err := s.TurnOver(ctx, begun); err != nil {
@@ -294,15 +286,15 @@ func jobsInTurn(e storetest.Engine) func(*testing.T) {
 			done = append(done, "long")
 			return nil, nil
 		})
-		ask := func(by store.Actor, kind shop.JobKind, input any) *shop.Job {
+		ask := func(by store.Actor, kind job.JobKind, input any) *job.Job {
 			job, err := s.Enqueue(t.Context(), by, kind, input)
 			require.NoError(t, err)
 			return job
 		}
-		jobs := []*shop.Job{ask("a", "long", 0), ask("a", "short", 1), ask("a", "short", 2), ask("b", "short", 3)}
-		work(t, s)
-		for _, job := range jobs {
-			reaches(t, s, job.ID, shop.JobSucceeded)
+		jobs := []*job.Job{ask("a", "long", 0), ask("a", "short", 1), ask("a", "short", 2), ask("b", "short", 3)}
+		storetest.Work(t, s)
+		for _, task := range jobs {
+			reaches(t, s, task.ID, job.JobSucceeded)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -316,7 +308,7 @@ func jobsFair(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		started, goOn := make(chan store.Actor), make(chan struct{})
-		s.SetWork("held", func(_ context.Context, job *shop.Job, _ func(done, total int)) (any, error) {
+		s.SetWork("held", func(_ context.Context, job *job.Job, _ func(done, total int)) (any, error) {
 			started <- job.Actor
 			<-goOn
 			return nil, nil
@@ -325,11 +317,11 @@ func jobsFair(e storetest.Engine) func(*testing.T) {
 			_, err := s.Enqueue(t.Context(), "many", "held", n)
 			require.NoError(t, err)
 		}
-		work(t, s)
+		storetest.Work(t, s)
 		require.EqualValues(t, "many", <-started)
 		_, err := s.Enqueue(t.Context(), "one", "held", 0)
 		require.NoError(t, err)
-		work(t, s)
+		storetest.Work(t, s)
 		require.EqualValues(t, "one", <-started, "who has none that runs comes first")
 		close(goOn)
 		for range 3 {
@@ -342,10 +334,10 @@ func jobsForgotten(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(noon)
 		s := e.Open(t, func(c *shop.Config) { c.Clock = clock.Now })
-		s.SetWork("count", func(context.Context, *shop.Job, func(done, total int)) (any, error) { return nil, nil })
-		stop := work(t, s)
+		s.SetWork("count", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
+		stop := storetest.Work(t, s)
 		old := enqueue(t, s, "count", 1)
-		reaches(t, s, old.ID, shop.JobSucceeded)
+		reaches(t, s, old.ID, job.JobSucceeded)
 		stop()
 		clock.Advance(30*24*time.Hour + time.Second)
 		enqueue(t, s, "count", 2)
@@ -366,14 +358,14 @@ func jobPublishes(e storetest.Engine) func(*testing.T) {
 		}
 		lines := strings.Join(storetest.Shop(), "\n")
 		read(lines)
-		work(t, s)
+		storetest.Work(t, s)
 		publish := func(serve bool) *shop.Release {
 			t.Helper()
-			job, err := s.PublishLater(t.Context(), actor, "main", serve)
+			task, err := s.PublishLater(t.Context(), actor, "main", serve)
 			require.NoError(t, err)
-			job = reaches(t, s, job.ID, shop.JobSucceeded)
-			require.Equal(t, job.Total, job.Done)
-			release, err := s.ReleaseOfJob(t.Context(), job)
+			task = reaches(t, s, task.ID, job.JobSucceeded)
+			require.Equal(t, task.Total, task.Done)
+			release, err := s.ReleaseOfJob(t.Context(), task)
 			require.NoError(t, err)
 			return release
 		}
@@ -386,7 +378,7 @@ func jobPublishes(e storetest.Engine) func(*testing.T) {
 			{"nothing", func() {}, false},
 			{"the same again", func() { read(lines) }, false},
 			{"stock", func() {
-				_, err := s.TransactStock(t.Context(), actor, []shop.StockChange{{ProductID: "anvil", Action: shop.StockIncrement, Quantity: 1}})
+				_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockIncrement, Quantity: 1}})
 				require.NoError(t, err)
 			}, false},
 			{"a price", func() { read(strings.Replace(lines, `"amount":99900`, `"amount":99800`, 1)) }, true},
