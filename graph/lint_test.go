@@ -1,11 +1,14 @@
 package graph_test
 
 import (
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
@@ -96,5 +99,52 @@ func TestIDArgumentsSayThatTheyTakeBothForms(t *testing.T) {
 				says(coordinate+"("+argument.Name+":)", argument.Name, argument.Description, argument.Type)
 			}
 		}
+	}
+}
+
+// constants are members that have but one value, which tells where things would
+// differ, and which the contract shows as text.
+var constants = []string{"Product.catalogSource", "ComponentOption.type"}
+
+// A set of values that is closed is an enum: no text is described by the values
+// that it can have, and none is a type of ours.
+func TestClosedSetsAreEnums(t *testing.T) {
+	t.Parallel()
+	closed := regexp.MustCompile("(?i)^(always |either |one of )?`[^`<]+`(, `[^`<]+`)*,? or `[^`<]+`|^always `|: `[^`<]+`(, `[^`<]+`)* or `[^`<]+`\\.")
+	check := func(coordinate, description string, of *ast.Type) {
+		if of.Name() == "String" && !slices.Contains(constants, coordinate) {
+			assert.NotRegexp(t, closed, description, "%s has a closed set of values: make it an enum", coordinate)
+		}
+	}
+	for _, definition := range ownTypes() {
+		for _, field := range definition.Fields {
+			coordinate := definition.Name + "." + field.Name
+			check(coordinate, field.Description, field.Type)
+			for _, argument := range field.Arguments {
+				check(coordinate+"("+argument.Name+":)", argument.Description, argument.Type)
+			}
+		}
+	}
+	code, err := os.ReadFile("generated/exec.go")
+	require.NoError(t, err)
+	assert.Empty(t, regexp.MustCompile(`func \([^)]*\) (?:un)?marshal[NO](?:String|ID)2\S*portico\S*\(`).FindAllString(string(code), -1), "texts that are types of ours")
+}
+
+// amounts are the types that have an amount and its currency: money for people,
+// and what a price book says. What is sent is one.
+var amounts = map[ast.DefinitionKind][]string{ast.Object: {"Money", "Price", "PromotionAmount"}, ast.InputObject: {"MoneyInput"}}
+
+// An amount has a currency beside it, in the types for that.
+func TestMoneyIsWrittenOneWay(t *testing.T) {
+	t.Parallel()
+	for _, definition := range ownTypes() {
+		amount, currency := definition.Fields.ForName("amount"), definition.Fields.ForName("currency")
+		if amount == nil || currency == nil || !amount.Type.NonNull {
+			continue
+		}
+		assert.Contains(t, amounts[definition.Kind], definition.Name, "an amount that is not one of the types for it")
+		assert.Equal(t, "String!", amount.Type.String(), definition.Name)
+		assert.Contains(t, amount.Description, "Minor units", definition.Name)
+		assert.Contains(t, currency.Description, "ISO 4217", definition.Name)
 	}
 }

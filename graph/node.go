@@ -217,15 +217,17 @@ func (r hierarchyResolver) Products(ctx context.Context, obj *model.Hierarchy, f
 	return productsOfSiblings(ctx, r.Resolver, obj, obj.Sibling, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
 }
 
-// Node finds anything by its global id.
+// Node finds anything by its id, global or the service's own.
 func (r queryResolver) Node(ctx context.Context, id string) (model.Node, error) {
 	if err := auth.Require(ctx, "Query.node"); err != nil {
 		return nil, err
 	}
-	if _, _, ok := store.ParseGlobalID(id); !ok {
-		return nil, notGlobal(id, "id")
+	if _, canonical := store.CanonicalID(id); !canonical {
+		if _, _, ok := store.ParseGlobalID(id); !ok {
+			return nil, notID(id, "id")
+		}
 	}
-	list, err := r.nodesByGlobalID(ctx, []string{id})
+	list, err := r.nodesByID(ctx, []string{id})
 	if err != nil {
 		return nil, err
 	}
@@ -242,5 +244,5 @@ func (r queryResolver) Nodes(ctx context.Context, ids []string) ([]model.Node, e
 	if len(ids) > maxNodes {
 		return nil, tooMany("ids", len(ids), maxNodes)
 	}
-	return r.nodesByGlobalID(ctx, ids)
+	return r.nodesByID(ctx, ids)
 }

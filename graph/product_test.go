@@ -45,7 +45,7 @@ func productMembers() []scenario {
 		{name: "its own members", query: `{ product(id: "anvil") { id uuid name description sku slug status commodityType upcEan manufacturerPartNum externalRef
 			tags productTypes priceModifiers baseProduct createdAt updatedAt publishedAt language catalogId catalogSource } }`,
 			data: `{"product":{"id":"UHJvZHVjdDphbnZpbA","uuid":"anvil","name":"Anvil","description":"Heavy & \"loud\".\nÉtats-Unis 🔨 <b>bold</b>",
-			"sku":"ANVIL","slug":"anvil","status":"live","commodityType":"physical","upcEan":"4006381333931","manufacturerPartNum":"MPN-1","externalRef":"erp/1",
+			"sku":"ANVIL","slug":"anvil","status":"LIVE","commodityType":"physical","upcEan":"4006381333931","manufacturerPartNum":"MPN-1","externalRef":"erp/1",
 			"tags":["heavy","iron"],"productTypes":["standard"],"priceModifiers":[],"baseProduct":false,
 			"createdAt":"2023-01-05T00:00:00.000Z","updatedAt":"2024-01-05T00:00:00.000Z","publishedAt":"2024-05-30T12:00:00.000Z",
 			"language":"en","catalogId":"main","catalogSource":"pim"}}`},
@@ -158,7 +158,7 @@ func productLists() []scenario {
 		{name: "a bound on the id", query: list(`filter: {bounds: {id: {ge: "glue"}}}, orderBy: {field: ID}`), data: rows("glue", "jar", "kit")},
 		{name: "bounds that leave nothing", query: `{ products(filter: {bounds: {createdAt: {lt: "2001-01-01"}}}) { totalCount edges { cursor } pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }`,
 			data: `{"products":{"totalCount":0,"edges":[],"pageInfo":{"startCursor":null,"endCursor":null,"hasNextPage":false,"hasPreviousPage":false}}}`},
-		{name: "eq and in", query: list(`filter: {sku: {eq: "A", in: ["A"]}}`), codes: invalid, argument: "filter.sku", lacks: []string{`"data"`}},
+		{name: "eq and in", query: list(`filter: {sku: {eq: "A", in: ["A"]}}`), codes: invalid, argument: "filter.sku", data: `{"products":null}`},
 		{name: "neither eq nor in", query: list(`filter: {sku: {}}`), codes: invalid, argument: "filter.sku"},
 		{name: "no value at all", query: list(`filter: {sku: {in: []}}`), codes: invalid, argument: "filter"},
 		{name: "no id at all", query: list(`filter: {id: {in: []}}`), codes: invalid, argument: "filter"},

@@ -89,7 +89,7 @@ func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.P
 
 // setAmounts reads the amounts of an input, each of which is digits, and tells
 // every one that is not.
-func setAmounts(change *shop.PromotionChange, minCart, maxDiscount []*model.PromotionAmountInput) error {
+func setAmounts(change *shop.PromotionChange, minCart, maxDiscount []*model.MoneyInput) error {
 	var faults store.Errors
 	change.MinCartValue = amounts("minCartValue", minCart, &faults)
 	change.MaxDiscountValue = amounts("maxDiscountValue", maxDiscount, &faults)
@@ -100,7 +100,7 @@ func setAmounts(change *shop.PromotionChange, minCart, maxDiscount []*model.Prom
 }
 
 // amounts are those of an input; nil stays nil.
-func amounts(member string, list []*model.PromotionAmountInput, faults *store.Errors) []shop.CurrencyAmount {
+func amounts(member string, list []*model.MoneyInput, faults *store.Errors) []shop.CurrencyAmount {
 	if list == nil {
 		return nil
 	}

@@ -76,7 +76,7 @@ func TestQueries(t *testing.T) {
 			{"facets", facetLists()},
 			{"a node by its id", nodesByID()},
 			{"lists of nodes", nodeLists()},
-			{"anything by its global id", anythingByGlobalID()},
+			{"anything by its global id", anythingByID()},
 			{"the stock of a product", stockByProduct()},
 			{"lists of stock", stockLists()},
 		} {

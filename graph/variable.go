@@ -17,10 +17,9 @@ import (
 
 // variables takes the values of an operation's variables as the specification
 // has it, which the library does not: an Int is a whole number and no string,
-// an enum is one of its values as they are written, an input object with
-// @oneOf has exactly one member. Each fault names the variable and the member,
-// in words and in extensions.argument. What an operation does not define is
-// passed over.
+// an enum is one of its values as they are written. Each fault names the
+// variable and the member, in words and in extensions.argument. What an
+// operation does not define is passed over.
 func (d *documents) variables(operation *ast.OperationDefinition, given map[string]any) (map[string]any, gqlerror.List) {
 	c := &coercion{schema: d.schema}
 	taken := make(map[string]any, len(operation.VariableDefinitions))
@@ -193,23 +192,7 @@ func (c *coercion) object(at *step, definition *ast.Definition, value any) any {
 			c.fault(&below, "must be given: it is "+article(member.Type.String()))
 		}
 	}
-	if definition.Directives.ForName("oneOf") != nil {
-		c.oneOf(at, definition, object)
-	}
 	return object
-}
-
-// oneOf holds that an object has exactly one member, which is not null.
-func (c *coercion) oneOf(at *step, definition *ast.Definition, object map[string]any) {
-	if len(object) != 1 {
-		c.fault(at, fmt.Sprintf("must have exactly one of %s, not %d of them", members(definition), len(object)))
-		return
-	}
-	for name, value := range object {
-		if value == nil {
-			c.fault(&step{name, at}, fmt.Sprintf("must not be null: %s takes exactly one of %s", definition.Name, members(definition)))
-		}
-	}
 }
 
 // unknownMembers are those that the type has not, in a settled order.

@@ -24,7 +24,7 @@ type gatewayBody struct {
 }
 
 func newGatewayBody(g *model.Gateway) gatewayBody {
-	body := gatewayBody{Enabled: g.Enabled, Login: g.Login, Name: g.Name, Type: "gateway", Slug: g.Slug(), Test: g.Test, MerchantID: g.MerchantID}
+	body := gatewayBody{Enabled: g.Enabled, Login: g.Login, Name: g.Name, Type: "gateway", Slug: string(g.Slug), Test: g.Test, MerchantID: g.MerchantID}
 	if g.PasswordSet {
 		body.Password = shop.SecretMask
 	}
@@ -46,8 +46,9 @@ func (a *API) gateways(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
-	tell(w, r, "slug", r.PathValue("slug"))
-	gateway, err := a.resolver.Query().Gateway(r.Context(), r.PathValue("slug"))
+	slug := shop.GatewaySlug(r.PathValue("slug"))
+	tell(w, r, "slug", slug)
+	gateway, err := a.resolver.Query().Gateway(r.Context(), slug)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 	if change.Slug != nil && *change.Slug != "" && *change.Slug != slug {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"slug"}, Detail: "must be that of the path, " + slug + ", or be left out; it cannot be changed"}
 	}
-	input := generated.GatewayUpdateInput{Slug: slug, Name: change.Name, Enabled: change.Enabled,
+	input := generated.GatewayUpdateInput{Slug: shop.GatewaySlug(slug), Name: change.Name, Enabled: change.Enabled,
 		Test: change.Test, MerchantID: change.MerchantID, Username: change.Username, Password: change.Password}
 	tell(w, r, "input", input)
 	payload, err := a.resolver.Mutation().GatewayUpdate(r.Context(), input)

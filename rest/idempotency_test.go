@@ -45,7 +45,7 @@ func writes() map[string]write {
 		"POST /v2/shopper-tokens": {"/v2/shopper-tokens", `{"data":{"type":"shopper_token","customer_id":"u1"}}`, "/v2/shopper-tokens", `{"data":{"customer_id":"u2"}}`,
 			`mutation { shopperTokenCreate(input: {customerId: "u1"}) { token expiresAt scopes userErrors { message } } }`},
 		"PUT /v2/gateways/:slug": {"/v2/gateways/card_processor", `{"data":{"password":"one"}}`, "/v2/gateways/card_processor", `{"data":{"password":"two"}}`,
-			`mutation { gatewayUpdate(input: {slug: "card_processor", password: "one"}) { gateway { passwordSet } userErrors { message } } }`},
+			`mutation { gatewayUpdate(input: {slug: CARD_PROCESSOR, password: "one"}) { gateway { passwordSet } userErrors { message } } }`},
 		"POST /v2/promotions":             {promotions, create("A"), promotions, create("B"), ""},
 		"PUT /v2/promotions/:id":          {spring, `{"data":{"name":"A"}}`, spring, `{"data":{"name":"B"}}`, ""},
 		"DELETE /v2/promotions/:id":       {spring, "", "/v2/promotions/none", "", `mutation { promotionDelete(input: {id: "spring"}) { deletedId userErrors { message } } }`},

@@ -293,7 +293,7 @@ func tellNoSecret(t *testing.T, e storetest.Engine) {
 	for name, values := range w.Header() {
 		require.NotContains(t, strings.Join(values, "\n"), "hunter2", name)
 	}
-	require.Contains(t, w.Header().Get("Graphql-Request"), `"variables":{"input":{"password":"<PASSWORD>","slug":"card_processor"}}`)
+	require.Contains(t, w.Header().Get("Graphql-Request"), `"variables":{"input":{"password":"<PASSWORD>","slug":"CARD_PROCESSOR"}}`)
 }
 
 // A header is ASCII of a bounded length, whatever is asked.

@@ -48,7 +48,7 @@ func wireListed(e map[string]any) map[string]any {
 func wireProduct(p map[string]any) map[string]any {
 	id := p["uuid"].(string)
 	attributes := map[string]any{
-		"name": p["name"], "description": p["description"], "sku": p["sku"], "slug": p["slug"], "status": p["status"],
+		"name": p["name"], "description": p["description"], "sku": p["sku"], "slug": p["slug"], "status": strings.ToLower(p["status"].(string)),
 		"commodity_type": p["commodityType"], "upc_ean": p["upcEan"], "manufacturer_part_num": p["manufacturerPartNum"],
 		"external_ref": p["externalRef"], "tags": p["tags"], "price_modifiers": p["priceModifiers"],
 		"base_product": p["baseProduct"],

@@ -40,13 +40,13 @@ type amountBody struct {
 }
 
 // amounts are those of a body; nil stays nil.
-func amounts(list []amountBody) []*model.PromotionAmountInput {
+func amounts(list []amountBody) []*model.MoneyInput {
 	if list == nil {
 		return nil
 	}
-	inputs := make([]*model.PromotionAmountInput, len(list))
+	inputs := make([]*model.MoneyInput, len(list))
 	for i, a := range list {
-		inputs[i] = &model.PromotionAmountInput{Currency: a.Currency}
+		inputs[i] = &model.MoneyInput{Currency: a.Currency}
 		if a.Amount != nil {
 			inputs[i].Amount = strconv.Itoa(*a.Amount)
 		}

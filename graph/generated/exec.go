@@ -527,12 +527,6 @@ type ComplexityRoot struct {
 		Name         func(childComplexity int) int
 	}
 
-	PriceModifierAmount struct {
-		Amount      func(childComplexity int) int
-		Currency    func(childComplexity int) int
-		IncludesTax func(childComplexity int) int
-	}
-
 	PriceTier struct {
 		DisplayPrice    func(childComplexity int) int
 		MinimumQuantity func(childComplexity int) int
@@ -841,7 +835,7 @@ type ComplexityRoot struct {
 		Currency            func(childComplexity int, code string) int
 		File                func(childComplexity int, id string) int
 		Files               func(childComplexity int, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) int
-		Gateway             func(childComplexity int, slug string) int
+		Gateway             func(childComplexity int, slug shop.GatewaySlug) int
 		Gateways            func(childComplexity int) int
 		Hierarchies         func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Hierarchy           func(childComplexity int, id string) int
@@ -1092,7 +1086,7 @@ type QueryResolver interface {
 	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
 	StockTransaction(ctx context.Context, productID string, id string) (*model.StockTransaction, error)
 	Settings(ctx context.Context) (*store.Settings, error)
-	Gateway(ctx context.Context, slug string) (*model.Gateway, error)
+	Gateway(ctx context.Context, slug shop.GatewaySlug) (*model.Gateway, error)
 	Gateways(ctx context.Context) ([]*model.Gateway, error)
 	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
 	Catalog(ctx context.Context, id string) (*shop.Catalog, error)
@@ -3161,25 +3155,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PriceModifier.Name(childComplexity), true
 
-	case "PriceModifierAmount.amount":
-		if e.ComplexityRoot.PriceModifierAmount.Amount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PriceModifierAmount.Amount(childComplexity), true
-	case "PriceModifierAmount.currency":
-		if e.ComplexityRoot.PriceModifierAmount.Currency == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PriceModifierAmount.Currency(childComplexity), true
-	case "PriceModifierAmount.includesTax":
-		if e.ComplexityRoot.PriceModifierAmount.IncludesTax == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PriceModifierAmount.IncludesTax(childComplexity), true
-
 	case "PriceTier.displayPrice":
 		if e.ComplexityRoot.PriceTier.DisplayPrice == nil {
 			break
@@ -4605,7 +4580,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Gateway(childComplexity, args["slug"].(string)), true
+		return e.ComplexityRoot.Query.Gateway(childComplexity, args["slug"].(shop.GatewaySlug)), true
 	case "Query.gateways":
 		if e.ComplexityRoot.Query.Gateways == nil {
 			break
@@ -5344,6 +5319,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputJobCancelInput,
 		ec.unmarshalInputListBounds,
 		ec.unmarshalInputListOrder,
+		ec.unmarshalInputMoneyInput,
 		ec.unmarshalInputNodeCreateInput,
 		ec.unmarshalInputNodeCurateInput,
 		ec.unmarshalInputNodeDeleteInput,
@@ -5353,7 +5329,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputNodeUpdateInput,
 		ec.unmarshalInputProductFilter,
 		ec.unmarshalInputProductOrder,
-		ec.unmarshalInputPromotionAmountInput,
 		ec.unmarshalInputPromotionCodeFilter,
 		ec.unmarshalInputPromotionCodeInput,
 		ec.unmarshalInputPromotionCodeOrder,
@@ -5474,8 +5449,7 @@ Lists are Relay connections. Ask with ` + "`" + `first` + "`" + ` and ` + "`" + 
 page length, 25 unless the settings say otherwise. Cursors are opaque: hand them back as they came.
 
 Every ` + "`" + `id` + "`" + ` is a global id, good for ` + "`" + `node` + "`" + ` and for the key of a cache: the same id always means the same thing. Every
-argument that takes an id takes the service's own id as well, which each type shows as ` + "`" + `uuid` + "`" + `; only ` + "`" + `node` + "`" + ` and ` + "`" + `nodes` + "`" + ` do
-not, because an own id does not tell its type. What has a ` + "`" + `uuid` + "`" + ` and no ` + "`" + `id` + "`" + ` is part of what it is read from.
+argument that takes an id takes the service's own id as well, which each type shows as ` + "`" + `uuid` + "`" + `. What has a ` + "`" + `uuid` + "`" + ` and no ` + "`" + `id` + "`" + ` is part of what it is read from.
 
 A root field is null, with an error that says why, when it is refused or fails: then the others are answered all the same.
 
@@ -5699,8 +5673,8 @@ type Query {
   "The store's settings. Null only with an error."
   settings: Settings
 
-  "The configuration of a payment gateway, without its secrets; null for an unknown slug. Example: ` + "`" + `gateway(slug: \"card_processor\") { enabled passwordSet }` + "`" + `."
-  gateway("` + "`" + `card_processor` + "`" + ` or ` + "`" + `manual` + "`" + `." slug: String!): Gateway
+  "The configuration of a payment gateway, without its secrets. Null only with an error. Example: ` + "`" + `gateway(slug: CARD_PROCESSOR) { enabled passwordSet }` + "`" + `."
+  gateway("Which." slug: GatewaySlug!): Gateway
 
   "Every payment gateway there is; those that were never configured are disabled. Null only with an error."
   gateways: [Gateway!]
@@ -5841,11 +5815,11 @@ type Query {
   "The newest jobs, newest first, of the kinds that the token may see. Needs the scope catalog:write. Null only with an error."
   jobs("How many, 1 to 100." first: Int! = 25): [Job!]
 
-  "Anything with a global id, as its own field would show it to this token and shopper; null when that shows nothing. An own id is INVALID here: ask the field of its type, ` + "`" + `product(id:)` + "`" + ` for instance."
-  node("A global id." id: ID!): Node
+  "Anything by its id, as its own field would show it to this token and shopper; null when that shows nothing. A global id tells the type. An own id is that of the first type that has it and that the token may read: Product, Hierarchy, CatalogNode, File, Promotion, PromotionCode, Catalog, CatalogRule, AuthoredHierarchy, AuthoredNode, CatalogRelease, Job, Stock."
+  node("The global id, or the service's own." id: ID!): Node
 
-  "Several things by their global ids, at most 100, in the order asked for: each as ` + "`" + `node` + "`" + ` shows it, null for each that it shows nothing for. The whole list is null only with an error: one id of a type that the token may not read refuses it."
-  nodes("Global ids." ids: [ID!]!): [Node]
+  "Several things by their ids, at most 100, in the order asked for: each as ` + "`" + `node` + "`" + ` shows it, null for each that it shows nothing for. The whole list is null only with an error: one global id of a type that the token may not read refuses it."
+  nodes("The global ids, or the service's own." ids: [ID!]!): [Node]
 
   "What a promotion code would do for a cart, and all that stands in its way. It takes no use. Null only with an error."
   promotionCodeCheck(
@@ -6091,8 +6065,8 @@ enum CatalogNodeOrderField {
   UPDATED_AT
 }
 
-"A text condition: exactly one of its members. Texts are compared as written, in the catalog's base language."
-input TextFilter @oneOf {
+"A text condition: exactly one of its members; null is as left out. Texts are compared as written, in the catalog's base language."
+input TextFilter {
   "This value."
   eq: String
   "One of these values, 1 to 1000."
@@ -6127,7 +6101,7 @@ input ProductFilter {
   manufacturerPartNum: TextFilter
   "By UPC or EAN."
   upcEan: TextFilter
-  "By product type: one of a product's types must match. Known are standard, parent, child and bundle."
+  "By product type: one of a product's types must match, such as ` + "`" + `standard` + "`" + `."
   productTypes: TextFilter
   "By tag: one of a product's tags must match."
   tags: TextFilter
@@ -6569,9 +6543,9 @@ type Product implements Node {
   sku: String!
   "For addresses: ` + "`" + `road-550-w-yellow-38` + "`" + `."
   slug: String!
-  "Always ` + "`" + `live` + "`" + `: no other product is shown."
-  status: String!
-  "` + "`" + `physical` + "`" + ` or ` + "`" + `digital` + "`" + `."
+  "Whether it is for sale: no other product is shown."
+  status: ProductStatus!
+  "What kind of goods it is, in the merchant's word: ` + "`" + `physical` + "`" + `."
   commodityType: String!
   "UPC or EAN."
   upcEan: String!
@@ -6581,7 +6555,7 @@ type Product implements Node {
   externalRef: String!
   "What the merchant tagged it with."
   tags: [String!]!
-  "` + "`" + `standard` + "`" + `, ` + "`" + `parent` + "`" + `, ` + "`" + `child` + "`" + ` or ` + "`" + `bundle` + "`" + `, or several."
+  "What kinds of product it is, in the merchant's words: ` + "`" + `standard` + "`" + `."
   productTypes: [String!]!
   "Names of the price modifiers of a child, in the order in which they change its price."
   priceModifiers: [String!]!
@@ -6693,7 +6667,13 @@ type Product implements Node {
   stock: Stock
 }
 
-"What a product costs."
+"Whether a product is for sale."
+enum ProductStatus {
+  "It is. Drafts are not shown."
+  LIVE
+}
+
+"What a product costs, or what changes that."
 type Price {
   "Minor units, in digits: ` + "`" + `129900` + "`" + ` is 1,299.00 USD."
   amount: String!
@@ -6732,17 +6712,7 @@ type PriceModifier {
   "How it changes the price."
   modifierType: PriceModifierType!
   "By how much, by currency."
-  amounts: [PriceModifierAmount!]!
-}
-
-"An amount of a price modifier."
-type PriceModifierAmount {
-  "Minor units, in digits: ` + "`" + `500` + "`" + ` is 5.00 USD."
-  amount: String!
-  "ISO 4217: ` + "`" + `USD` + "`" + `."
-  currency: String!
-  "Whether the amount includes tax, which counts where it replaces a price."
-  includesTax: Boolean!
+  amounts: [Price!]!
 }
 
 "A product's texts in one language."
@@ -8175,8 +8145,8 @@ enum PromotionCodeOrderField {
   CREATED_AT
 }
 
-"An amount of a currency."
-input PromotionAmountInput {
+"An amount of a currency, as it is given."
+input MoneyInput {
   "Minor units, in digits: ` + "`" + `5000` + "`" + ` is 50.00 USD."
   amount: String!
   "ISO 4217: ` + "`" + `USD` + "`" + `."
@@ -8202,9 +8172,9 @@ input PromotionCreateInput {
   "The instant at which it is over, after ` + "`" + `start` + "`" + `, in the same forms."
   end: String!
   "What the cart must be worth at least, by currency; null or empty means any cart will do."
-  minCartValue: [PromotionAmountInput!]
+  minCartValue: [MoneyInput!]
   "What it takes off at most, by currency; null or empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take."
-  maxDiscountValue: [PromotionAmountInput!]
+  maxDiscountValue: [MoneyInput!]
   "How often it applies in one cart; null or 0 means any number of times."
   maxApplicationsPerCart: Int
   "What it does in detail, an object: see the type for what it needs."
@@ -8248,9 +8218,9 @@ input PromotionUpdateInput {
   "The instant at which it is over, after ` + "`" + `start` + "`" + `, in the same forms."
   end: String
   "What the cart must be worth at least, by currency; empty means any cart will do."
-  minCartValue: [PromotionAmountInput!]
+  minCartValue: [MoneyInput!]
   "What it takes off at most, by currency; empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take."
-  maxDiscountValue: [PromotionAmountInput!]
+  maxDiscountValue: [MoneyInput!]
   "How often it applies in one cart; 0 means any number of times."
   maxApplicationsPerCart: Int
   "What it does in detail, an object, in place of the one it has."
@@ -8363,10 +8333,24 @@ type PromotionCodeCheck {
 type PromotionCodeRefusal {
   "What it is, in a word a program can decide by."
   reason: PromotionCodeReason!
-  "The argument it is about: ` + "`" + `code` + "`" + `, ` + "`" + `user` + "`" + `, ` + "`" + `units` + "`" + `, ` + "`" + `amount` + "`" + ` or ` + "`" + `currency` + "`" + `."
-  argument: String!
+  "The argument it is about."
+  argument: PromotionCodeArgument!
   "What is wrong, for people."
   message: String!
+}
+
+"An argument of a check of a promotion code."
+enum PromotionCodeArgument {
+  "The code itself."
+  CODE
+  "Who uses it."
+  USER
+  "How many items."
+  UNITS
+  "What the cart is worth."
+  AMOUNT
+  "The currency of the cart."
+  CURRENCY
 }
 
 "Why a promotion code cannot be used."
@@ -8533,10 +8517,18 @@ type PromotionCodesGeneratePayload {
   userErrors: [UserError!]!
 }
 
+"A payment gateway. The set is the server's."
+enum GatewaySlug {
+  "Takes cards, with credentials of the merchant's. REST's ` + "`" + `card_processor` + "`" + `."
+  CARD_PROCESSOR
+  "Whatever is paid otherwise; it takes no credentials. REST's ` + "`" + `manual` + "`" + `."
+  MANUAL
+}
+
 "The configuration of a payment gateway, without its secrets."
 type Gateway {
-  "Its name in addresses: ` + "`" + `card_processor` + "`" + ` or ` + "`" + `manual` + "`" + `."
-  slug: String!
+  "Which it is."
+  slug: GatewaySlug!
   "For people: ` + "`" + `Card Processor` + "`" + `."
   name: String!
   "Whether it takes payments."
@@ -8561,8 +8553,8 @@ type Gateway {
 
 "What to change of a gateway's configuration; null leaves a member as it is."
 input GatewayUpdateInput {
-  "` + "`" + `card_processor` + "`" + ` or ` + "`" + `manual` + "`" + `."
-  slug: String!
+  "Which."
+  slug: GatewaySlug!
   "For people; an empty one leaves it as it is."
   name: String
   "Whether it takes payments."
@@ -9476,18 +9468,6 @@ func (ec *executionContext) childFields_PriceModifier(ctx context.Context, field
 		return ec.fieldContext_PriceModifier_amounts(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PriceModifier", field.Name)
-}
-
-func (ec *executionContext) childFields_PriceModifierAmount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "amount":
-		return ec.fieldContext_PriceModifierAmount_amount(ctx, field)
-	case "currency":
-		return ec.fieldContext_PriceModifierAmount_currency(ctx, field)
-	case "includesTax":
-		return ec.fieldContext_PriceModifierAmount_includesTax(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PriceModifierAmount", field.Name)
 }
 
 func (ec *executionContext) childFields_PriceTier(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11834,8 +11814,8 @@ func (ec *executionContext) field_Query_gateway_args(ctx context.Context, rawArg
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "slug",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNString2string(ctx, v)
+		func(ctx context.Context, v any) (shop.GatewaySlug, error) {
+			return ec.unmarshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -17492,18 +17472,18 @@ func (ec *executionContext) _Gateway_slug(ctx context.Context, field graphql.Col
 			return ec.fieldContext_Gateway_slug(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Slug(), nil
+			return obj.Slug, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.GatewaySlug) graphql.Marshaler {
+			return ec.marshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_Gateway_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Gateway", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("Gateway", field, false, false, errors.New("field of type GatewaySlug does not have child fields"))
 }
 
 func (ec *executionContext) _Gateway_name(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
@@ -20981,7 +20961,7 @@ func (ec *executionContext) _PriceModifier_amounts(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*shop.Price) graphql.Marshaler {
-			return ec.marshalNPriceModifierAmount2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx, selections, v)
+			return ec.marshalNPrice2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -20994,79 +20974,10 @@ func (ec *executionContext) fieldContext_PriceModifier_amounts(_ context.Context
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PriceModifierAmount(ctx, field)
+			return ec.childFields_Price(ctx, field)
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _PriceModifierAmount_amount(ctx context.Context, field graphql.CollectedField, obj *shop.Price) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PriceModifierAmount_amount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Amount(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PriceModifierAmount_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PriceModifierAmount", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _PriceModifierAmount_currency(ctx context.Context, field graphql.CollectedField, obj *shop.Price) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PriceModifierAmount_currency(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Currency, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PriceModifierAmount_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PriceModifierAmount", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _PriceModifierAmount_includesTax(ctx context.Context, field graphql.CollectedField, obj *shop.Price) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PriceModifierAmount_includesTax(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.IncludesTax, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PriceModifierAmount_includesTax(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PriceModifierAmount", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _PriceTier_name(ctx context.Context, field graphql.CollectedField, obj *shop.PriceTier) (ret graphql.Marshaler) {
@@ -21329,15 +21240,15 @@ func (ec *executionContext) _Product_status(ctx context.Context, field graphql.C
 			return obj.Status(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v model.ProductStatus) graphql.Marshaler {
+			return ec.marshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_Product_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type ProductStatus does not have child fields"))
 }
 
 func (ec *executionContext) _Product_commodityType(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
@@ -24705,15 +24616,15 @@ func (ec *executionContext) _PromotionCodeRefusal_argument(ctx context.Context, 
 			return obj.Argument(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v shop.CodeArgument) graphql.Marshaler {
+			return ec.marshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_PromotionCodeRefusal_argument(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, true, false, errors.New("field of type PromotionCodeArgument does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionCodeRefusal_message(ctx context.Context, field graphql.CollectedField, obj *shop.CodeRefusal) (ret graphql.Marshaler) {
@@ -27133,7 +27044,7 @@ func (ec *executionContext) _Query_gateway(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Gateway(ctx, fc.Args["slug"].(string))
+			return ec.Resolvers.Query().Gateway(ctx, fc.Args["slug"].(shop.GatewaySlug))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Gateway) graphql.Marshaler {
@@ -31959,7 +31870,7 @@ func (ec *executionContext) unmarshalInputGatewayUpdateInput(ctx context.Context
 		switch k {
 		case "slug":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -32369,6 +32280,43 @@ func (ec *executionContext) unmarshalInputListOrder(ctx context.Context, obj any
 				return it, err
 			}
 			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputMoneyInput(ctx context.Context, obj any) (model.MoneyInput, error) {
+	var it model.MoneyInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"amount", "currency"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "amount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amount = data
+		case "currency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currency = data
 		}
 	}
 	return it, nil
@@ -32853,43 +32801,6 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 				return it, err
 			}
 			it.Direction = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputPromotionAmountInput(ctx context.Context, obj any) (model.PromotionAmountInput, error) {
-	var it model.PromotionAmountInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"amount", "currency"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "amount":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Amount = data
-		case "currency":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Currency = data
 		}
 	}
 	return it, nil
@@ -33387,14 +33298,14 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕᚖporticoᚋgraphᚋmodelᚐMoneyInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕᚖporticoᚋgraphᚋmodelᚐMoneyInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33697,14 +33608,14 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕᚖporticoᚋgraphᚋmodelᚐMoneyInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕᚖporticoᚋgraphᚋmodelᚐMoneyInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -38428,54 +38339,6 @@ func (ec *executionContext) _PriceModifier(ctx context.Context, sel ast.Selectio
 			}
 		case "amounts":
 			out.Values[i] = ec._PriceModifier_amounts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var priceModifierAmountImplementors = []string{"PriceModifierAmount"}
-
-func (ec *executionContext) _PriceModifierAmount(ctx context.Context, sel ast.SelectionSet, obj *shop.Price) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, priceModifierAmountImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("PriceModifierAmount")
-		case "amount":
-			out.Values[i] = ec._PriceModifierAmount_amount(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "currency":
-			out.Values[i] = ec._PriceModifierAmount_currency(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "includesTax":
-			out.Values[i] = ec._PriceModifierAmount_includesTax(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -44314,6 +44177,34 @@ func (ec *executionContext) marshalNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway
 	return ec._Gateway(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug(ctx context.Context, v any) (shop.GatewaySlug, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug(ctx context.Context, sel ast.SelectionSet, v shop.GatewaySlug) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug = map[string]shop.GatewaySlug{
+		"CARD_PROCESSOR": shop.GatewayCardProcessor,
+		"MANUAL":         shop.GatewayManual,
+	}
+	marshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug = map[shop.GatewaySlug]string{
+		shop.GatewayCardProcessor: "CARD_PROCESSOR",
+		shop.GatewayManual:        "MANUAL",
+	}
+)
+
 func (ec *executionContext) unmarshalNGatewayUpdateInput2porticoᚋgraphᚋgeneratedᚐGatewayUpdateInput(ctx context.Context, v any) (GatewayUpdateInput, error) {
 	res, err := ec.unmarshalInputGatewayUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -44599,6 +44490,11 @@ var (
 	}
 )
 
+func (ec *executionContext) unmarshalNMoneyInput2ᚖporticoᚋgraphᚋmodelᚐMoneyInput(ctx context.Context, v any) (*model.MoneyInput, error) {
+	res, err := ec.unmarshalInputMoneyInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNNodeCreateInput2porticoᚋgraphᚋgeneratedᚐNodeCreateInput(ctx context.Context, v any) (NodeCreateInput, error) {
 	res, err := ec.unmarshalInputNodeCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -44666,6 +44562,22 @@ func (ec *executionContext) marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(
 	return ec._PageInfo(ctx, sel, &v)
 }
 
+func (ec *executionContext) marshalNPrice2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.Price) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx context.Context, sel ast.SelectionSet, v *shop.Price) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -44694,32 +44606,6 @@ func (ec *executionContext) marshalNPriceModifier2ᚕporticoᚋstoreᚋshopᚐPr
 	}
 
 	return ret
-}
-
-func (ec *executionContext) marshalNPriceModifierAmount2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.Price) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNPriceModifierAmount2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNPriceModifierAmount2ᚖporticoᚋstoreᚋshopᚐPrice(ctx context.Context, sel ast.SelectionSet, v *shop.Price) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PriceModifierAmount(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType(ctx context.Context, v any) (shop.PriceModifierType, error) {
@@ -44935,6 +44821,32 @@ var (
 	}
 )
 
+func (ec *executionContext) unmarshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus(ctx context.Context, v any) (model.ProductStatus, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus(ctx context.Context, sel ast.SelectionSet, v model.ProductStatus) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus = map[string]model.ProductStatus{
+		"LIVE": model.ProductLive,
+	}
+	marshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus = map[model.ProductStatus]string{
+		model.ProductLive: "LIVE",
+	}
+)
+
 func (ec *executionContext) marshalNProductTranslation2ᚕᚖporticoᚋstoreᚋshopᚐProductTranslationᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.ProductTranslation) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -45007,11 +44919,6 @@ func (ec *executionContext) marshalNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐ
 	return ret
 }
 
-func (ec *executionContext) unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋmodelᚐPromotionAmountInput(ctx context.Context, v any) (*model.PromotionAmountInput, error) {
-	res, err := ec.unmarshalInputPromotionAmountInput(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋshopᚐPromotionCodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.PromotionCode) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -45037,6 +44944,40 @@ func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚋshopᚐPr
 	}
 	return ec._PromotionCode(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument(ctx context.Context, v any) (shop.CodeArgument, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument(ctx context.Context, sel ast.SelectionSet, v shop.CodeArgument) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument = map[string]shop.CodeArgument{
+		"CODE":     shop.CodeArgumentCode,
+		"USER":     shop.CodeArgumentUser,
+		"UNITS":    shop.CodeArgumentUnits,
+		"AMOUNT":   shop.CodeArgumentAmount,
+		"CURRENCY": shop.CodeArgumentCurrency,
+	}
+	marshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument = map[shop.CodeArgument]string{
+		shop.CodeArgumentCode:     "CODE",
+		shop.CodeArgumentUser:     "USER",
+		shop.CodeArgumentUnits:    "UNITS",
+		shop.CodeArgumentAmount:   "AMOUNT",
+		shop.CodeArgumentCurrency: "CURRENCY",
+	}
+)
 
 func (ec *executionContext) marshalNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*shop.PromotionCode]) graphql.Marshaler {
 	return ec._PromotionCodeEdge(ctx, sel, &v)
@@ -46573,6 +46514,23 @@ func (ec *executionContext) marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx context
 	return ec._Money(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOMoneyInput2ᚕᚖporticoᚋgraphᚋmodelᚐMoneyInputᚄ(ctx context.Context, v any) ([]*model.MoneyInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*model.MoneyInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNMoneyInput2ᚖporticoᚋgraphᚋmodelᚐMoneyInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalONode2porticoᚋgraphᚋmodelᚐNode(ctx context.Context, sel ast.SelectionSet, v model.Node) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -46701,23 +46659,6 @@ func (ec *executionContext) marshalOPromotion2ᚖporticoᚋstoreᚋshopᚐPromot
 		return graphql.Null
 	}
 	return ec._Promotion(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalOPromotionAmountInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionAmountInputᚄ(ctx context.Context, v any) ([]*model.PromotionAmountInput, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]*model.PromotionAmountInput, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionAmountInput2ᚖporticoᚋgraphᚋmodelᚐPromotionAmountInput(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
 }
 
 func (ec *executionContext) marshalOPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *shop.PromotionCode) graphql.Marshaler {

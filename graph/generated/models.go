@@ -200,8 +200,8 @@ type FileFilter struct {
 
 // What to change of a gateway's configuration; null leaves a member as it is.
 type GatewayUpdateInput struct {
-	// `card_processor` or `manual`.
-	Slug string `json:"slug"`
+	// Which.
+	Slug shop.GatewaySlug `json:"slug"`
 	// For people; an empty one leaves it as it is.
 	Name *string `json:"name,omitempty"`
 	// Whether it takes payments.
@@ -591,9 +591,9 @@ type PromotionUpdateInput struct {
 	// The instant at which it is over, after `start`, in the same forms.
 	End *string `json:"end,omitempty"`
 	// What the cart must be worth at least, by currency; empty means any cart will do.
-	MinCartValue []*model.PromotionAmountInput `json:"minCartValue,omitempty"`
+	MinCartValue []*model.MoneyInput `json:"minCartValue,omitempty"`
 	// What it takes off at most, by currency; empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take.
-	MaxDiscountValue []*model.PromotionAmountInput `json:"maxDiscountValue,omitempty"`
+	MaxDiscountValue []*model.MoneyInput `json:"maxDiscountValue,omitempty"`
 	// How often it applies in one cart; 0 means any number of times.
 	MaxApplicationsPerCart *int `json:"maxApplicationsPerCart,omitempty"`
 	// What it does in detail, an object, in place of the one it has.

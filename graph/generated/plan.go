@@ -81,7 +81,6 @@ var planObjects = []*plan.Object{
 	planPageInfo,
 	planPrice,
 	planPriceModifier,
-	planPriceModifierAmount,
 	planPriceTier,
 	planProduct,
 	planProductComponent,
@@ -1539,7 +1538,7 @@ func (x *planRun) writeGateway(ctx context.Context, fields *plan.Fields, obj *mo
 func (x *planRun) fieldGateway(ctx context.Context, f *plan.Field, obj *model.Gateway) bool {
 	switch f.Number {
 	case 1: // slug
-		return x.writeNString2string(ctx, f, obj.Slug())
+		return x.writeNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug(ctx, f, obj.Slug)
 	case 2: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 3: // enabled
@@ -1928,44 +1927,9 @@ func (x *planRun) fieldPriceModifier(ctx context.Context, f *plan.Field, obj *sh
 	case 2: // modifierType
 		return x.writeNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType(ctx, f, obj.ModifierType)
 	case 3: // amounts
-		return x.writeNPriceModifierAmount2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx, f, obj.Amounts)
+		return x.writeNPrice2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx, f, obj.Amounts)
 	}
 	return x.String("PriceModifier")
-}
-
-var planPriceModifierAmount = &plan.Object{
-	Name:      "PriceModifierAmount",
-	Satisfies: []string{"PriceModifierAmount"},
-	Fields: map[string]*plan.Description{
-		"amount":      {Number: 1, NonNull: true},
-		"currency":    {Number: 2, NonNull: true},
-		"includesTax": {Number: 3, NonNull: true},
-	},
-}
-
-func (x *planRun) writePriceModifierAmount(ctx context.Context, fields *plan.Fields, obj *shop.Price) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldPriceModifierAmount(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldPriceModifierAmount(ctx context.Context, f *plan.Field, obj *shop.Price) bool {
-	switch f.Number {
-	case 1: // amount
-		return x.writeNString2string(ctx, f, obj.Amount())
-	case 2: // currency
-		return x.writeNString2string(ctx, f, obj.Currency)
-	case 3: // includesTax
-		return x.writeNBoolean2bool(ctx, f, obj.IncludesTax)
-	}
-	return x.String("PriceModifierAmount")
 }
 
 var planPriceTier = &plan.Object{
@@ -2096,7 +2060,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 	case 6: // slug
 		return x.writeNString2string(ctx, f, obj.Slug())
 	case 7: // status
-		return x.writeNString2string(ctx, f, obj.Status())
+		return x.writeNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus(ctx, f, obj.Status())
 	case 8: // commodityType
 		return x.writeNString2string(ctx, f, obj.CommodityType())
 	case 9: // upcEan
@@ -2877,7 +2841,7 @@ func (x *planRun) fieldPromotionCodeRefusal(ctx context.Context, f *plan.Field, 
 	case 1: // reason
 		return x.writeNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason(ctx, f, obj.Reason)
 	case 2: // argument
-		return x.writeNString2string(ctx, f, obj.Argument())
+		return x.writeNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument(ctx, f, obj.Argument())
 	case 3: // message
 		return x.writeNString2string(ctx, f, obj.Message())
 	}
@@ -3360,7 +3324,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Gateway(ctx, arguments["slug"].(string))
+		v, err := x.resolvers.Query().Gateway(ctx, arguments["slug"].(shop.GatewaySlug))
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -4578,6 +4542,10 @@ func (x *planRun) writeNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx context
 	return x.writeGateway(ctx, f.Of(planGateway), v)
 }
 
+func (x *planRun) writeNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug(ctx context.Context, f *plan.Field, v shop.GatewaySlug) bool {
+	return x.String(marshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug[v])
+}
+
 func (x *planRun) writeNHierarchy2ᚕᚖporticoᚋgraphᚋmodelᚐHierarchyᚄ(ctx context.Context, f *plan.Field, v []*model.Hierarchy) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -4675,6 +4643,19 @@ func (x *planRun) writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx context.
 	return x.writePageInfo(ctx, f.Of(planPageInfo), &v)
 }
 
+func (x *planRun) writeNPrice2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx context.Context, f *plan.Field, v []*shop.Price) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx context.Context, f *plan.Field, v *shop.Price) bool {
 	if v == nil {
 		return x.Missing(ctx)
@@ -4697,26 +4678,6 @@ func (x *planRun) writeNPriceModifier2ᚕporticoᚋstoreᚋshopᚐPriceModifier�
 		x.End()
 	}
 	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNPriceModifierAmount2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx context.Context, f *plan.Field, v []*shop.Price) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNPriceModifierAmount2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNPriceModifierAmount2ᚖporticoᚋstoreᚋshopᚐPrice(ctx context.Context, f *plan.Field, v *shop.Price) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writePriceModifierAmount(ctx, f.Of(planPriceModifierAmount), v)
 }
 
 func (x *planRun) writeNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType(ctx context.Context, f *plan.Field, v shop.PriceModifierType) bool {
@@ -4835,6 +4796,10 @@ func (x *planRun) writeNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProduct
 	return x.writeProductFilterValues(ctx, f.Of(planProductFilterValues), v)
 }
 
+func (x *planRun) writeNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus(ctx context.Context, f *plan.Field, v model.ProductStatus) bool {
+	return x.String(marshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus[v])
+}
+
 func (x *planRun) writeNProductTranslation2ᚕᚖporticoᚋstoreᚋshopᚐProductTranslationᚄ(ctx context.Context, f *plan.Field, v []*shop.ProductTranslation) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -4910,6 +4875,10 @@ func (x *planRun) writeNPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(
 		return x.Missing(ctx)
 	}
 	return x.writePromotionCode(ctx, f.Of(planPromotionCode), v)
+}
+
+func (x *planRun) writeNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument(ctx context.Context, f *plan.Field, v shop.CodeArgument) bool {
+	return x.String(marshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument[v])
 }
 
 func (x *planRun) writeNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*shop.PromotionCode]) bool {

@@ -13,9 +13,6 @@ import (
 // Gateway is a gateway's configuration as the schema has it.
 type Gateway struct{ *shop.Gateway }
 
-// Slug is its name in addresses.
-func (g *Gateway) Slug() string { return string(g.Gateway.Slug) }
-
 // PasswordFingerprint is nil without a password.
 func (g *Gateway) PasswordFingerprint() *string { return given(g.Fingerprint) }
 

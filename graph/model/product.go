@@ -18,6 +18,15 @@ func (p *Product) ProductID() string { return p.ID() }
 // Seat implements Row.
 func (p *Product) Seat(of *shop.Product, place Sibling[*Product]) { p.Product, p.Sibling = of, place }
 
+// ProductStatus is whether a product is for sale.
+type ProductStatus string
+
+// ProductLive is for sale; no other product is released.
+const ProductLive ProductStatus = "live"
+
+// Status is what the release has of it.
+func (p *Product) Status() ProductStatus { return ProductStatus(p.Product.Status()) }
+
 // ProductFile is a file and when it was attached.
 type ProductFile struct {
 	AttachedAt *time.Time

@@ -28,26 +28,26 @@ type PromotionCodeFilter struct {
 // PromotionCreateInput is the schema's new promotion. The description is nil
 // where REST left it out, which the store then asks for; GraphQL has a default.
 type PromotionCreateInput struct {
-	ID                     *string                 `json:"id,omitempty"`
-	Name                   string                  `json:"name"`
-	Description            *string                 `json:"description,omitempty"`
-	PromotionType          shop.PromotionType      `json:"promotionType"`
-	Enabled                bool                    `json:"enabled"`
-	Automatic              bool                    `json:"automatic"`
-	Start                  string                  `json:"start"`
-	End                    string                  `json:"end"`
-	MinCartValue           []*PromotionAmountInput `json:"minCartValue,omitempty"`
-	MaxDiscountValue       []*PromotionAmountInput `json:"maxDiscountValue,omitempty"`
-	MaxApplicationsPerCart *int                    `json:"maxApplicationsPerCart,omitempty"`
-	Schema                 json.RawMessage         `json:"schema"`
-	Currencies             json.RawMessage         `json:"currencies,omitempty"`
-	TargetCatalogs         []string                `json:"targetCatalogs,omitempty"`
-	Conditions             json.RawMessage         `json:"conditions,omitempty"`
-	IdempotencyKey         *string                 `json:"idempotencyKey,omitempty"`
+	ID                     *string            `json:"id,omitempty"`
+	Name                   string             `json:"name"`
+	Description            *string            `json:"description,omitempty"`
+	PromotionType          shop.PromotionType `json:"promotionType"`
+	Enabled                bool               `json:"enabled"`
+	Automatic              bool               `json:"automatic"`
+	Start                  string             `json:"start"`
+	End                    string             `json:"end"`
+	MinCartValue           []*MoneyInput      `json:"minCartValue,omitempty"`
+	MaxDiscountValue       []*MoneyInput      `json:"maxDiscountValue,omitempty"`
+	MaxApplicationsPerCart *int               `json:"maxApplicationsPerCart,omitempty"`
+	Schema                 json.RawMessage    `json:"schema"`
+	Currencies             json.RawMessage    `json:"currencies,omitempty"`
+	TargetCatalogs         []string           `json:"targetCatalogs,omitempty"`
+	Conditions             json.RawMessage    `json:"conditions,omitempty"`
+	IdempotencyKey         *string            `json:"idempotencyKey,omitempty"`
 }
 
-// PromotionAmountInput is the schema's amount of a currency.
-type PromotionAmountInput struct {
+// MoneyInput is the schema's amount of a currency.
+type MoneyInput struct {
 	Amount   string `json:"amount"` // minor units, in digits
 	Currency string `json:"currency"`
 }

@@ -92,25 +92,25 @@ func (c *canary) draw(r *rand.Rand, operations []hunted) hunted {
 	default: // over GraphQL
 		h = hunted{method: "POST", path: "/graphql", kind: "application/json"}
 		query := pick(
-			`mutation { gatewayUpdate(input: {slug: "card_processor", enabled: true, merchantId: "m", username: "u", password: "SECRET"}) { gateway { slug passwordSet fingerprint } userErrors { field message } } }`,
-			`mutation { gatewayUpdate(input: {slug: "card_processor", password: ["SECRET"]}) { gateway { slug } } }`,
-			`mutation { gatewayUpdate(input: {slug: "card_processor", password: {a: "SECRET"}}) { gateway { slug } } }`,
-			`mutation { gatewayUpdate(input: {slug: "card_processor", password: SECRET}) { gateway { slug } } }`,
-			`mutation { gatewayUpdate(input: {slug: "card_processor", enabled: "SECRET"}) { gateway { slug } } }`,
-			`mutation { gatewayUpdate(input: {slug: "card_processor", SECRET: "SECRET"}) { gateway { slug } } }`,
-			`mutation { gatewayUpdate(input: {slug: "card_processor", enabled: SECRET}) { gateway { slug } } }`,
+			`mutation { gatewayUpdate(input: {slug: CARD_PROCESSOR, enabled: true, merchantId: "m", username: "u", password: "SECRET"}) { gateway { slug passwordSet fingerprint } userErrors { field message } } }`,
+			`mutation { gatewayUpdate(input: {slug: CARD_PROCESSOR, password: ["SECRET"]}) { gateway { slug } } }`,
+			`mutation { gatewayUpdate(input: {slug: CARD_PROCESSOR, password: {a: "SECRET"}}) { gateway { slug } } }`,
+			`mutation { gatewayUpdate(input: {slug: CARD_PROCESSOR, password: SECRET}) { gateway { slug } } }`,
+			`mutation { gatewayUpdate(input: {slug: CARD_PROCESSOR, enabled: "SECRET"}) { gateway { slug } } }`,
+			`mutation { gatewayUpdate(input: {slug: CARD_PROCESSOR, SECRET: "SECRET"}) { gateway { slug } } }`,
+			`mutation { gatewayUpdate(input: {slug: CARD_PROCESSOR, enabled: SECRET}) { gateway { slug } } }`,
 			`mutation { gatewayUpdate(input: {slug: "none", password: "SECRET"}) { gateway { slug } userErrors { field message } } }`,
-			`mutation { gatewayUpdate(input: {slug: "manual", password: "SECRET"}) { gateway { slug } userErrors { field message } } }`,
+			`mutation { gatewayUpdate(input: {slug: MANUAL, password: "SECRET"}) { gateway { slug } userErrors { field message } } }`,
 			`mutation { gatewayUpdate(password: "SECRET") { gateway { slug } } }`,
 			`mutation { gatewayUpdate(input: "SECRET") { gateway { slug } } }`,
-			`mutation { gatewayUpdate(input: {slug: "card_processor", password: "SECRET) { gateway { slug } } }`,
-			`mutation { gatewayUpdate(input: {slug: "card_processor", password: """SECRET"""}) { gateway { password } } }`,
-			`mutation ($p: String = "SECRET") { gatewayUpdate(input: {slug: "card_processor", password: $p}) { gateway { slug } } }`,
-			`mutation ($p: Boolean = "SECRET") { gatewayUpdate(input: {slug: "card_processor", enabled: $p}) { gateway { slug } } }`,
+			`mutation { gatewayUpdate(input: {slug: CARD_PROCESSOR, password: "SECRET) { gateway { slug } } }`,
+			`mutation { gatewayUpdate(input: {slug: CARD_PROCESSOR, password: """SECRET"""}) { gateway { password } } }`,
+			`mutation ($p: String = "SECRET") { gatewayUpdate(input: {slug: CARD_PROCESSOR, password: $p}) { gateway { slug } } }`,
+			`mutation ($p: Boolean = "SECRET") { gatewayUpdate(input: {slug: CARD_PROCESSOR, enabled: $p}) { gateway { slug } } }`,
 			`mutation ($i: GatewayUpdateInput!) { gatewayUpdate(input: $i) { gateway { slug } userErrors { message } } }`,
 			`query ($i: GatewayUpdateInput!) { gateways { slug } }`)
-		variables := pick(`{}`, `{"p": "SECRET"}`, `{"i": {"slug": "card_processor", "password": "SECRET"}}`, `{"i": {"slug": "card_processor", "enabled": "SECRET"}}`,
-			`{"i": {"slug": "card_processor", "SECRET": 1}}`, `{"i": "SECRET"}`, `{"i": ["SECRET"]}`, `{"i": {"password": {"SECRET": 1}, "slug": "card_processor"}}`, `"SECRET"`, `["SECRET"]`, `{"p": {"a": "SECRET"}}`)
+		variables := pick(`{}`, `{"p": "SECRET"}`, `{"i": {"slug": "CARD_PROCESSOR", "password": "SECRET"}}`, `{"i": {"slug": "CARD_PROCESSOR", "enabled": "SECRET"}}`,
+			`{"i": {"slug": "CARD_PROCESSOR", "SECRET": 1}}`, `{"i": "SECRET"}`, `{"i": ["SECRET"]}`, `{"i": {"password": {"SECRET": 1}, "slug": "CARD_PROCESSOR"}}`, `"SECRET"`, `["SECRET"]`, `{"p": {"a": "SECRET"}}`)
 		quoted, _ := json.Marshal(strings.ReplaceAll(query, "SECRET", c.secret))
 		h.body = `{"query": ` + string(quoted) + `, "variables": ` + strings.ReplaceAll(variables, "SECRET", c.secret) + pick(`}`, `}`, ``, `, "operationName": "`+c.secret+`"}`)
 		if r.IntN(12) == 0 {

@@ -50,8 +50,20 @@ type CodeRefusal struct {
 	Fault  *store.Error
 }
 
+// CodeArgument is a member of a CodeUse.
+type CodeArgument string
+
+// The members that a refusal can be about.
+const (
+	CodeArgumentCode     CodeArgument = "code"
+	CodeArgumentUser     CodeArgument = "user"
+	CodeArgumentUnits    CodeArgument = "units"
+	CodeArgumentAmount   CodeArgument = "amount"
+	CodeArgumentCurrency CodeArgument = "currency"
+)
+
 // Argument is the member at fault.
-func (r CodeRefusal) Argument() string { return r.Fault.Path[0] }
+func (r CodeRefusal) Argument() CodeArgument { return CodeArgument(r.Fault.Path[0]) }
 
 // Message says what is wrong, for people.
 func (r CodeRefusal) Message() string { return r.Fault.Error() }

@@ -213,7 +213,7 @@ type ProductFilter struct {
 	ManufacturerPartNum *TextFilter `json:"manufacturerPartNum"`
 	// By UPC or EAN.
 	UpcEan *TextFilter `json:"upcEan"`
-	// By product type: one of a product's types must match. Known are standard, parent, child and bundle.
+	// By product type: one of a product's types must match, such as `standard`.
 	ProductTypes *TextFilter `json:"productTypes"`
 	// By tag: one of a product's tags must match.
 	Tags *TextFilter `json:"tags"`
@@ -298,6 +298,30 @@ var AllProductOrderField = []ProductOrderField{
 	ProductOrderFieldName,
 	ProductOrderFieldPrice,
 	ProductOrderFieldRelevance,
+}
+
+// An argument of a check of a promotion code.
+type PromotionCodeArgument string
+
+const (
+	// The code itself.
+	PromotionCodeArgumentCode PromotionCodeArgument = "CODE"
+	// Who uses it.
+	PromotionCodeArgumentUser PromotionCodeArgument = "USER"
+	// How many items.
+	PromotionCodeArgumentUnits PromotionCodeArgument = "UNITS"
+	// What the cart is worth.
+	PromotionCodeArgumentAmount PromotionCodeArgument = "AMOUNT"
+	// The currency of the cart.
+	PromotionCodeArgumentCurrency PromotionCodeArgument = "CURRENCY"
+)
+
+var AllPromotionCodeArgument = []PromotionCodeArgument{
+	PromotionCodeArgumentCode,
+	PromotionCodeArgumentUser,
+	PromotionCodeArgumentUnits,
+	PromotionCodeArgumentAmount,
+	PromotionCodeArgumentCurrency,
 }
 
 // Why a promotion code cannot be used.
@@ -923,7 +947,7 @@ func (v *ShopCardOriginalDisplayPriceWithoutTaxMoney) GetFormatted() string { re
 // ShopCardPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// What a product costs.
+// What a product costs, or what changes that.
 type ShopCardPrice struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
@@ -1552,7 +1576,7 @@ func (v *ShopCartQueryNodesStock) GetAvailable() int { return v.Available }
 
 // ShopCartQueryResponse is returned by ShopCartQuery on success.
 type ShopCartQueryResponse struct {
-	// Several things by their global ids, at most 100, in the order asked for: each as `node` shows it, null for each that it shows nothing for. The whole list is null only with an error: one id of a type that the token may not read refuses it.
+	// Several things by their ids, at most 100, in the order asked for: each as `node` shows it, null for each that it shows nothing for. The whole list is null only with an error: one global id of a type that the token may not read refuses it.
 	Nodes []*ShopCartQueryNodesNode `json:"-"`
 }
 
@@ -2587,7 +2611,7 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithoutTax
 // ShopChoiceQueryProductConfiguredConfiguredProductPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// What a product costs.
+// What a product costs, or what changes that.
 type ShopChoiceQueryProductConfiguredConfiguredProductPrice struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
@@ -2686,7 +2710,7 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPriceWit
 // ShopChoiceQueryProductConfiguredConfiguredProductProductPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// What a product costs.
+// What a product costs, or what changes that.
 type ShopChoiceQueryProductConfiguredConfiguredProductProductPrice struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
@@ -2753,8 +2777,8 @@ func (v *ShopCodeQueryPromotionCodeCheck) GetReasons() []ShopCodeQueryPromotionC
 type ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal struct {
 	// What it is, in a word a program can decide by.
 	Reason PromotionCodeReason `json:"reason"`
-	// The argument it is about: `code`, `user`, `units`, `amount` or `currency`.
-	Argument string `json:"argument"`
+	// The argument it is about.
+	Argument PromotionCodeArgument `json:"argument"`
 	// What is wrong, for people.
 	Message string `json:"message"`
 }
@@ -2765,7 +2789,7 @@ func (v *ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal) GetReason()
 }
 
 // GetArgument returns ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal.Argument, and is useful for accessing the field via an interface.
-func (v *ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal) GetArgument() string {
+func (v *ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal) GetArgument() PromotionCodeArgument {
 	return v.Argument
 }
 
@@ -3658,7 +3682,7 @@ func (v *ShopPricesQueryProductsProductConnectionNodesProduct) GetTiers() []Shop
 // ShopPricesQueryProductsProductConnectionNodesProductPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// What a product costs.
+// What a product costs, or what changes that.
 type ShopPricesQueryProductsProductConnectionNodesProductPrice struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
@@ -3707,7 +3731,7 @@ func (v *ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTier) Get
 // ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// What a product costs.
+// What a product costs, or what changes that.
 type ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPrice struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
@@ -3741,7 +3765,7 @@ type ShopProductQueryProduct struct {
 	Description string `json:"description"`
 	// The language of name and description, a BCP 47 tag: `fr`.
 	Language string `json:"language"`
-	// `standard`, `parent`, `child` or `bundle`, or several.
+	// What kinds of product it is, in the merchant's words: `standard`.
 	ProductTypes []string `json:"productTypes"`
 	// The merchant's further attributes, by template.
 	Extensions json.RawMessage `json:"extensions"`
@@ -4350,7 +4374,7 @@ func (v *ShopProductQueryProductTiersPriceTierDisplayPriceWithoutTaxMoney) GetFo
 // ShopProductQueryProductTiersPriceTierPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// What a product costs.
+// What a product costs, or what changes that.
 type ShopProductQueryProductTiersPriceTierPrice struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
@@ -5766,7 +5790,7 @@ func (v *ShopThingQueryNodeStockProduct) GetName() string { return v.Name }
 
 // ShopThingQueryResponse is returned by ShopThingQuery on success.
 type ShopThingQueryResponse struct {
-	// Anything with a global id, as its own field would show it to this token and shopper; null when that shows nothing. An own id is INVALID here: ask the field of its type, `product(id:)` for instance.
+	// Anything by its id, as its own field would show it to this token and shopper; null when that shows nothing. A global id tells the type. An own id is that of the first type that has it and that the token may read: Product, Hierarchy, CatalogNode, File, Promotion, PromotionCode, Catalog, CatalogRule, AuthoredHierarchy, AuthoredNode, CatalogRelease, Job, Stock.
 	Node *ShopThingQueryNode `json:"-"`
 }
 
@@ -5905,12 +5929,12 @@ type ShopTranslationsQueryResponse struct {
 // GetProduct returns ShopTranslationsQueryResponse.Product, and is useful for accessing the field via an interface.
 func (v *ShopTranslationsQueryResponse) GetProduct() *ShopTranslationsQueryProduct { return v.Product }
 
-// A text condition: exactly one of its members. Texts are compared as written, in the catalog's base language.
+// A text condition: exactly one of its members; null is as left out. Texts are compared as written, in the catalog's base language.
 type TextFilter struct {
 	// This value.
-	Eq *string `json:"eq,omitempty"`
+	Eq *string `json:"eq"`
 	// One of these values, 1 to 1000.
-	In []string `json:"in,omitempty"`
+	In []string `json:"in"`
 }
 
 // GetEq returns TextFilter.Eq, and is useful for accessing the field via an interface.
@@ -6481,8 +6505,6 @@ fragment ShopCard on Product {
 }
 `
 
-// For genqlient: what is not set is not sent, as a text condition has exactly one
-// member.
 func ShopCategoryQuery(
 	ctx_ context.Context,
 	client_ graphql.Client,

@@ -1,0 +1,39 @@
+package graph_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+// A text condition takes its value by a variable that may be null, as generated
+// clients declare it, and by one that may not.
+func TestATextConditionTakesEitherVariable(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		for _, test := range []struct {
+			query string
+			value any
+		}{
+			{`query ($sku: String) { products(filter: {sku: {eq: $sku}}) { nodes { uuid } } }`, "ANVIL"},
+			{`query ($sku: String!) { products(filter: {sku: {eq: $sku}}) { nodes { uuid } } }`, "ANVIL"},
+			{`query ($sku: [String!]) { products(filter: {sku: {in: $sku}}) { nodes { uuid } } }`, []string{"ANVIL"}},
+			{`query ($sku: [String!]!) { products(filter: {sku: {in: $sku}}) { nodes { uuid } } }`, []string{"ANVIL"}},
+			{`query ($sku: String!) { products(filter: {sku: {in: [$sku]}}) { nodes { uuid } } }`, "ANVIL"},
+			{`query ($sku: TextFilter) { products(filter: {sku: $sku}) { nodes { uuid } } }`, variables{"eq": "ANVIL"}},
+			{`query ($sku: TextFilter!) { products(filter: {sku: $sku}) { nodes { uuid } } }`, variables{"eq": "ANVIL"}},
+		} {
+			a := s.post(t, test.query, variables{"sku": test.value})
+			require.Empty(t, a.Errors, test.query)
+			require.JSONEq(t, `{"products":{"nodes":[{"uuid":"anvil"}]}}`, string(a.Data), test.query)
+		}
+		for _, none := range []variables{nil, {"sku": nil}} {
+			a := s.post(t, `query ($sku: String) { products(filter: {sku: {eq: $sku}}) { nodes { uuid } } }`, none)
+			require.Equal(t, invalid, a.codes(), "%s", a.Body)
+			require.Contains(t, a.Errors[0].Message, "filter.sku must have exactly one of eq and in")
+		}
+	})
+}
