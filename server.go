@@ -16,7 +16,7 @@ package main
 //	     /catalog/...  /v2/...                rest --> graph  <--------------------------+
 //	     /docs  /openapi.yaml                 rest  <------------------------------------'
 //
-//	--admin-addr --> /metrics  /healthz  /readyz (app.adminHandler)
+//	--admin-addr --> /metrics  /healthz  /readyz  /debug/pprof/ (app.adminHandler)
 
 import (
 	"cmp"
@@ -29,6 +29,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -99,7 +100,7 @@ type serve struct {
 	TLSKey      string   `type:"path" placeholder:"FILE" help:"The private key of --tls-cert, PEM. Default: none."`
 	Demo        bool     `help:"Serve a small coffee shop to try things out: on this machine only, and in a temporary store unless a database is named. Default: no."`
 	CORSOrigins []string `name:"cors-origin" sep:"," placeholder:"ORIGIN" help:"An origin whose pages may use the service, such as https://shop.example or https://*.shop.example, or * for all; repeat it, or separate by commas. Default: none."`
-	AdminAddr   string   `placeholder:"HOST:PORT" help:"Where to answer /metrics, which needs no token, and /healthz and /readyz; best 127.0.0.1:9090 or an inner network's. Default: nowhere."`
+	AdminAddr   string   `placeholder:"HOST:PORT" help:"Where to answer /metrics, /healthz, /readyz and the profiles of /debug/pprof/, which need no token; best 127.0.0.1:9090 or an inner network's. Default: nowhere."`
 	TokenIssuer string   `placeholder:"NAME" default:"portico" help:"The issuer that tokens name, the same on all servers of one database. Default: ${default}."`
 
 	OIDCIssuer   string `name:"oidc-issuer" placeholder:"URL" help:"An OpenID Connect issuer whose tokens are good too, such as https://id.example. Their scopes are those of their claims scope and scp that are known here. Default: none."`
@@ -465,9 +466,10 @@ func (a *app) adminHandler() http.Handler {
 	mux, api := http.NewServeMux(), rest.New(nil, a.log)
 	readable(mux, map[string]http.Handler{
 		web.MetricsPath: a.metrics.Handler(), web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
+		web.ProfilesPath: http.HandlerFunc(pprof.Index), web.ProfilesPath + "profile": http.HandlerFunc(pprof.Profile), web.ProfilesPath + "trace": http.HandlerFunc(pprof.Trace),
 	}, api.WriteError)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		api.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There are " + web.MetricsPath + ", " + web.HealthPath + " and " + web.ReadyPath + " here, and nothing else."})
+		api.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There are " + web.MetricsPath + ", " + web.HealthPath + ", " + web.ReadyPath + " and " + web.ProfilesPath + " here, and nothing else."})
 	})
 	return web.Chain(mux, web.Crowd(api.WriteError), web.Entrance(api.WriteError))
 }
