@@ -309,7 +309,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	sealer, err := c.Sealer(c.DatabaseURL, log)
+	sealer, err := c.Sealer(ctx, c.DatabaseURL, log)
 	if err != nil {
 		return nil, err
 	}

@@ -75,10 +75,10 @@ func TestEdgesAreRelays(t *testing.T) {
 }
 
 // withoutGlobalID are ids that have one form alone: of accounts and customers,
-// which are other services'; of options, which are part of a variation; and what is
-// compared with an id, and need not be one.
+// which are other services'; of options, which are part of a variation; of sales, which
+// are names in a price book; and what is compared with an id, and need not be one.
 var withoutGlobalID = []string{"accountId", "accountIds", "accountTags", "accountTagIds", "customerId", "customerIds",
-	"optionIds", "gt", "ge", "lt", "le"}
+	"optionIds", "saleId", "gt", "ge", "lt", "le"}
 
 // An id is sent as it is answered, global or the service's own, and whoever
 // reads of one is told.
@@ -146,5 +146,22 @@ func TestMoneyIsWrittenOneWay(t *testing.T) {
 		assert.Equal(t, "String!", amount.Type.String(), definition.Name)
 		assert.Contains(t, amount.Description, "Minor units", definition.Name)
 		assert.Contains(t, currency.Description, "ISO 4217", definition.Name)
+	}
+}
+
+// id is a global id and uuid the service's own; any other id that is answered
+// says which of the two it is.
+func TestIDsThatAreAnsweredSayWhichTheyAre(t *testing.T) {
+	t.Parallel()
+	for _, definition := range ownTypes() {
+		if definition.Kind != ast.Object {
+			continue
+		}
+		for _, field := range definition.Fields {
+			if field.Type.Name() != "ID" || field.Name == "id" || field.Name == "uuid" || slices.Contains(withoutGlobalID, field.Name) {
+				continue
+			}
+			assert.Regexp(t, `(?i)\b(global|own)\b`, field.Description, "%s.%s", definition.Name, field.Name)
+		}
 	}
 }

@@ -6284,7 +6284,7 @@ are no conditions. Example: ` + "`" + `toggled { search tags { eq in } and }` + 
 type ProductFilterValues {
   "The words; null without."
   search: String
-  "The ids, also those that were asked by ` + "`" + `id` + "`" + `; null without."
+  "The ids, global or own as they were asked, also those that were asked by ` + "`" + `id` + "`" + `; null without."
   ids: [ID!]
   "The condition on the name; null without."
   name: TextFilterValues
@@ -6575,11 +6575,11 @@ type Product implements Node {
   language: String!
   "Name and description in every language there is, the base text first, then by tag."
   translations: [ProductTranslation!]!
-  "The catalog it is read from."
+  "The own id of the catalog it is read from."
   catalogId: ID!
   "Where the catalog's products come from: ` + "`" + `pim` + "`" + `."
   catalogSource: String!
-  "The price book its price is from; null without a price."
+  "The own id of the price book its price is from; null without a price."
   pricebookId: ID
   "What it costs now in the shopper's currency: a child without a price of its own costs what its parent does, changed by its price modifiers. Null when no price book has a price in the currency."
   price: Price
@@ -6611,7 +6611,7 @@ type Product implements Node {
   childVariations: [Variation!]!
   "From option ids to child ids, nested by variation; an empty object for other products than parents."
   variationMatrix: JSON!
-  "The option ids of each child of this parent that has one of each variation, in the order of ` + "`" + `children` + "`" + `."
+  "The options' own ids of each child of this parent that has one of each variation, in the order of ` + "`" + `children` + "`" + `."
   childOptionIds: [[ID!]!]!
   "The live child of this parent that stands for the chosen options, one of each variation; null when there is none. Example: ` + "`" + `childByOptions(optionIds: [\"38ae3343-8746-5b02-8bdf-fe860c82bd86\"]) { sku }` + "`" + `."
   childByOptions("Option ids, in any order, 1 to 100." optionIds: [ID!]!): Product
@@ -6893,7 +6893,7 @@ type ConfiguredProduct {
   product: Product!
   "What is chosen."
   bundleConfiguration: BundleConfiguration!
-  "The price book the price is from; null without a price, and for one that is added up from the options."
+  "The own id of the price book the price is from; null without a price, and for one that is added up from the options."
   pricebookId: ID
   "What it costs so; null where that cannot be told."
   price: Price
@@ -7104,7 +7104,7 @@ type CatalogResolution {
   catalogId: ID
   "The catalog's name; null when nothing is published."
   catalogName: String
-  "The release that is read; null when nothing is published."
+  "The own id of the release that is read, its number; null when nothing is published."
   releaseId: ID
   "When that release was published; null when nothing is."
   publishedAt: DateTime
@@ -7939,7 +7939,7 @@ type Promotion implements Node {
   schema: JSON!
   "What it gives in each currency: ` + "`" + `currencies` + "`" + ` of the schema."
   currencies: [PromotionCurrency!]!
-  "The ids of the catalogs it applies to: ` + "`" + `target_catalogs` + "`" + ` of the schema; null means all."
+  "The own ids of the catalogs it applies to: ` + "`" + `target_catalogs` + "`" + ` of the schema; null means all."
   targetCatalogs: [ID!]
   "What its items must not be: ` + "`" + `conditions` + "`" + ` of the schema, nested ` + "`" + `and` + "`" + ` lists of ` + "`" + `{template, field, type, value}` + "`" + `; null when there are none."
   conditions: JSON
@@ -7979,7 +7979,7 @@ type PromotionPreview {
   schema: JSON!
   "What it gives in each currency: ` + "`" + `currencies` + "`" + ` of the schema."
   currencies: [PromotionCurrency!]!
-  "The ids of the catalogs it applies to: ` + "`" + `target_catalogs` + "`" + ` of the schema; null means all."
+  "The own ids of the catalogs it applies to: ` + "`" + `target_catalogs` + "`" + ` of the schema; null means all."
   targetCatalogs: [ID!]
   "What its items must not be: ` + "`" + `conditions` + "`" + ` of the schema, nested ` + "`" + `and` + "`" + ` lists of ` + "`" + `{template, field, type, value}` + "`" + `; null when there are none."
   conditions: JSON

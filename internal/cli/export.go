@@ -13,13 +13,13 @@ import (
 // Export writes everything that is authored as NDJSON.
 type Export struct {
 	File        string `arg:"" help:"The file to write; - is standard output. It is replaced once the export is whole, so never half-written."`
-	WithClients bool   `help:"Write API clients too, with the hashes of their secrets; a new file is then readable by its owner only. Default: no."`
+	WithClients bool   `help:"Write API clients too, with the hashes of their secrets. Default: no."`
 	Common
 }
 
 // Help is the long description.
 func (*Export) Help() string {
-	return "Import of the file into an empty store makes the same store again. Keys, gateway secrets and what is published are not in it."
+	return "Import of the file into an empty store makes the same store again. Keys, gateway secrets and what is published are not in it. The file is readable by its owner only."
 }
 
 // Run exports.
@@ -61,19 +61,15 @@ func (c *Export) replace(write func(io.Writer) error) error {
 		path = c.File
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return c.writeInto(path, os.O_WRONLY, write)
+		return writeInto(path, os.O_WRONLY, write)
 	}
 	return beside(path, os.Rename, func(temporary string) error {
-		return c.writeInto(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, write)
+		return writeInto(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, write)
 	})
 }
 
-func (c *Export) writeInto(path string, how int, write func(io.Writer) error) error {
-	mode := os.FileMode(0o644)
-	if c.WithClients {
-		mode = 0o600
-	}
-	file, err := os.OpenFile(path, how, mode)
+func writeInto(path string, how int, write func(io.Writer) error) error {
+	file, err := os.OpenFile(path, how, 0o600) // promotion codes are as good as money
 	if err != nil {
 		return err
 	}

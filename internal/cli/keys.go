@@ -91,7 +91,7 @@ func (c *KeysRotate) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	sealer, err := c.Sealer(c.DatabaseURL, log)
+	sealer, err := c.Sealer(ctx, c.DatabaseURL, log)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 
 	"portico/store/seal"
 	"portico/store/shop"
@@ -36,30 +38,34 @@ func (c *Rekey) Run(ctx context.Context, streams Streams) error {
 	if err != nil {
 		return err
 	}
-	if path != "" && len(keys) == 1 { // a file of our own: both keys stand in it before anything is sealed with the new one
+	if path == "" && len(keys) == 1 {
+		return usage("%s", errOneKey)
+	}
+	s, err := c.OpenExisting(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	present, err := seal.New(keys...)
+	if err != nil {
+		return err
+	}
+	if err := s.CheckKeys(ctx, present); err != nil {
+		return wrongPresent(err)
+	}
+	if len(keys) == 1 { // a file of our own: both keys stand in it before anything is sealed with the new one
 		keys = append([][]byte{newKey()}, keys...)
 		if err := writeKeys(path, os.Rename, keys...); err != nil {
 			return fmt.Errorf("write the key file: %w", err)
 		}
 	}
-	if len(keys) == 1 {
-		return usage("%s", errOneKey)
-	}
 	sealer, err := seal.New(keys...)
 	if err != nil {
 		return err
 	}
-	s, err := c.Open(ctx, log)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
 	done, err := s.Rekey(ctx, "command:rekey", sealer)
-	if errors.Is(err, seal.ErrKey) {
-		return fmt.Errorf("%w; nothing was changed: give the key that this database was used with as the second one", err)
-	}
 	if err != nil {
-		return err
+		return wrongPresent(err)
 	}
 	fmt.Fprintf(streams.Out, "sealed %s and %s with key %s\n", count(done.SigningKeys, "signing key"), count(done.Passwords, "password"), done.Key)
 	if path == "" {
@@ -67,39 +73,48 @@ func (c *Rekey) Run(ctx context.Context, streams Streams) error {
 		return nil
 	}
 	former := path + ".former"
-	if err := writeKeys(former, os.Rename, keys[1:]...); err != nil {
+	all, err := formerKeys(former, log)
+	if err != nil {
+		return fmt.Errorf("add the former key to those before it; both are in %s still, and the command can be run again: %w", path, err)
+	}
+	all = slices.CompactFunc(append(slices.Clone(keys[1:]), all...), bytes.Equal)
+	if err := writeKeys(former, os.Rename, all...); err != nil {
 		return fmt.Errorf("write the former key to a file of its own: %w", err)
 	}
 	if err := writeKeys(path, os.Rename, keys[0]); err != nil {
 		return fmt.Errorf("write the key file: %w", err)
 	}
-	fmt.Fprintf(streams.Err, "The former key is in %s. Keep it as long as you keep backups that were made before, then delete it.\n", former)
+	fmt.Fprintf(streams.Err, "The former key is in %s, the first of %s. Keep it as long as you keep backups that were made before, then delete it.\n", former, count(len(all), "key"))
 	return nil
 }
 
+// formerKeys are those of earlier changes, the latest first; none where there is no file.
+func formerKeys(path string, log *slog.Logger) ([][]byte, error) {
+	keys, err := readKeys(path, log)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return keys, err
+}
+
+// wrongPresent says what to do about seal.ErrKey.
+func wrongPresent(err error) error {
+	if !errors.Is(err, seal.ErrKey) {
+		return err
+	}
+	return fmt.Errorf("%w; nothing was changed: give the key that this database was used with, as the second one or in the key file", err)
+}
+
 // first makes the key's file beside a database that has nothing sealed yet, as
-// the first start of a server would. It takes the file away again where
-// something is.
+// the first start of a server would.
 func (c *Rekey) first(ctx context.Context, log *slog.Logger, streams Streams, path string) error {
-	s, err := c.Open(ctx, log)
+	s, err := c.OpenExisting(ctx, log)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	key := newKey()
-	sealer, err := seal.New(key)
-	if err != nil {
-		return err
-	}
-	if err := writeKeys(path, os.Link, key); err != nil { // a server that starts meanwhile has made its own
+	if err := makeKey(ctx, path, c.DatabaseURL, log); err != nil {
 		return fmt.Errorf("make the key file: %w", err)
-	}
-	_, err = s.Rekey(ctx, "command:rekey", sealer)
-	if errors.Is(err, seal.ErrKey) {
-		return errors.Join(fmt.Errorf("%s is not there, and the database holds secrets that its key opens; nothing was changed: put it back, or give the key by PORTICO_SEAL_KEY", path), os.Remove(path))
-	}
-	if err != nil {
-		return err
 	}
 	fmt.Fprintf(streams.Out, "nothing was sealed yet; the key for it is in %s\n", path)
 	return nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
@@ -29,8 +30,9 @@ const errNoKey = "a server on PostgreSQL needs the key that seals secrets, the s
 
 // Sealer is the key's. The file of a SQLite database is made on the first
 // start, readable by its owner only. A file is read again when a value turns
-// up that was sealed with another key.
-func (k *Sealing) Sealer(databaseURL string, log *slog.Logger) (*seal.Sealer, error) {
+// up that was sealed with another key. Where the file is gone from beside a
+// database that has secrets, no other is made: it would lock them up for good.
+func (k *Sealing) Sealer(ctx context.Context, databaseURL string, log *slog.Logger) (*seal.Sealer, error) {
 	if k.SealKey != "" {
 		keys, err := parseKeys("--seal-key", k.SealKey)
 		if err != nil {
@@ -43,7 +45,7 @@ func (k *Sealing) Sealer(databaseURL string, log *slog.Logger) (*seal.Sealer, er
 		return nil, err
 	}
 	if _, embedded := shop.SQLiteFile(databaseURL); embedded {
-		if err := makeKey(path, log); err != nil {
+		if err := makeKey(ctx, path, databaseURL, log); err != nil {
 			return nil, fmt.Errorf("make the key file: %w", err)
 		}
 	}
@@ -64,14 +66,30 @@ func (k *Sealing) path(databaseURL string) (string, error) {
 
 // makeKey makes the file unless it is there. It appears whole, so that of two
 // servers that start at once both have the same key.
-func makeKey(path string, log *slog.Logger) error {
-	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+func makeKey(ctx context.Context, path, databaseURL string, log *slog.Logger) error {
+	isThere := func() (bool, error) {
+		_, err := os.Stat(path)
+		return err == nil || !errors.Is(err, fs.ErrNotExist), err
+	}
+	if there, err := isThere(); there {
 		return err
+	}
+	sealed, err := shop.HasSecrets(ctx, databaseURL)
+	if err != nil {
+		return err
+	}
+	if sealed { // unless another server has made both by now
+		if there, err := isThere(); there {
+			return err
+		}
+		return fmt.Errorf("%s is gone, and the database has secrets that only the key in it opens; no other was made. "+
+			"Put the file back from where you keep a copy, or give the key by PORTICO_SEAL_KEY or --key-file. "+
+			"If it is lost for good, portico export and portico import bring the shop to a new database, without gateway passwords and with new signing keys", path)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	err := writeKeys(path, os.Link, newKey())
+	err = writeKeys(path, os.Link, newKey())
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

@@ -36,12 +36,12 @@ func TestKeyBesideTheDatabase(t *testing.T) {
 		directory := filepath.Join(t.TempDir(), strconv.Itoa(i)) // which the first start makes
 		t.Run(test.database, func(t *testing.T) {
 			address := "file:" + directory + "/" + test.database
-			first, err := (&Sealing{}).Sealer(address, discard())
+			first, err := (&Sealing{}).Sealer(t.Context(), address, discard())
 			require.NoError(t, err)
 			info, err := os.Stat(filepath.Join(directory, test.key))
 			require.NoError(t, err)
 			require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-			second, err := (&Sealing{}).Sealer(address, discard())
+			second, err := (&Sealing{}).Sealer(t.Context(), address, discard())
 			require.NoError(t, err)
 			require.True(t, opens(t, first, second), "the key stays")
 			entries, err := os.ReadDir(directory)
@@ -59,7 +59,7 @@ func TestServersThatStartAtOnceHaveOneKey(t *testing.T) {
 	for i := range sealers {
 		all.Go(func() {
 			var err error
-			if sealers[i], err = (&Sealing{}).Sealer(address, discard()); err != nil {
+			if sealers[i], err = (&Sealing{}).Sealer(t.Context(), address, discard()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -78,13 +78,13 @@ func TestGivenKeys(t *testing.T) {
 	const postgres = "postgres://localhost/x"
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		text := encoding.EncodeToString(key)
-		got, err := (&Sealing{SealKey: text}).Sealer(postgres, discard())
+		got, err := (&Sealing{SealKey: text}).Sealer(t.Context(), postgres, discard())
 		require.NoError(t, err)
 		require.True(t, opens(t, want, got))
 
 		file := filepath.Join(t.TempDir(), "key")
 		require.NoError(t, os.WriteFile(file, []byte(text+"\n"), 0o600))
-		got, err = (&Sealing{KeyFile: file}).Sealer(postgres, discard())
+		got, err = (&Sealing{KeyFile: file}).Sealer(t.Context(), postgres, discard())
 		require.NoError(t, err)
 		require.True(t, opens(t, want, got))
 	}
@@ -107,7 +107,7 @@ func TestKeysThatAreNone(t *testing.T) {
 		{"a short file", Sealing{KeyFile: short}, "file:x.db", short + " must hold 32 bytes in base64"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := test.sealing.Sealer(test.database, discard())
+			_, err := test.sealing.Sealer(t.Context(), test.database, discard())
 			require.ErrorContains(t, err, test.says)
 			require.NotContains(t, err.Error(), "c2VjcmV0")
 		})
@@ -120,7 +120,7 @@ func TestAKeyFileThatOthersCanReadIsTold(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
 	require.NoError(t, os.Chmod(file, 0o644))
 	var log bytes.Buffer
-	_, err := (&Sealing{KeyFile: file}).Sealer("file:x.db", slog.New(slog.NewTextHandler(&log, nil)))
+	_, err := (&Sealing{KeyFile: file}).Sealer(t.Context(), "file:x.db", slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, err)
 	require.True(t, strings.Contains(log.String(), "level=WARN") && strings.Contains(log.String(), file), log.String())
 }

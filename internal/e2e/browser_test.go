@@ -238,21 +238,6 @@ func seeExamples(t *testing.T, b *browser, s *served) {
 	require.Contains(t, b.text(t, "#answer"), `"tick": 2`)
 }
 
-// seeDocs authorizes, and tries an operation with what it must have.
-func seeDocs(t *testing.T, b *browser, s *served) {
-	const stock = "#operations-Stock-Stock"
-	b.do(t, chromedp.Navigate(s.url+"/docs"), chromedp.WaitReady(playgroundReady))
-	b.until(t, `document.querySelector(".btn.authorize.locked") !== null`) // with the demo's token
-	b.until(t, `document.querySelector(".opblock").getBoundingClientRect().top < 600`)
-	b.picture(t, "docs")
-	b.do(t, chromedp.Click(chromedp.CSS(stock+" .opblock-summary-control")), chromedp.Click(chromedp.CSS(stock+" .try-out__btn")),
-		chromedp.WaitVisible(chromedp.CSS(stock+" .execute")))
-	require.Equal(t, "prod-americano", b.script(t, `[...document.querySelectorAll("`+stock+` .parameters input")].map((e) => e.value).join("")`), "only what is required")
-	b.do(t, chromedp.Click(chromedp.CSS(stock+" .execute")))
-	b.until(t, `[...document.querySelectorAll("`+stock+` .live-responses-table .response-col_status")].some((e) => e.textContent.startsWith("200"))`)
-	b.picture(t, "docs-tried")
-}
-
 // seeGraphiQL runs its first example, and opens the explorer; where it was not
 // built in, its page says how to do so.
 func seeGraphiQL(t *testing.T, b *browser, s *served) {

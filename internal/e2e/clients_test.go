@@ -181,7 +181,7 @@ func TestKeysCommands(t *testing.T) {
 	// Another sealing key would lock the servers out.
 	code, _, stderr := portico(t, with("keys", "rotate", "--key-file", filepath.Join(filepath.Dir(path), "other.key"))...)
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "give the key that this database was used with before")
+	require.Contains(t, stderr, "or give the key by PORTICO_SEAL_KEY or --key-file")
 	require.Len(t, keys(), 1)
 }
 

@@ -123,7 +123,7 @@ func TestRekeyBesideSQLiteLosesNoRequest(t *testing.T) {
 			before := read(keyFile)
 			require.Contains(t, good(t, append([]string{"rekey"}, flags...)...), "sealed 1 signing key and 1 password with key ")
 			require.NotEqual(t, before, read(keyFile))
-			require.Equal(t, before, read(keyFile+".former"))
+			require.True(t, strings.HasPrefix(read(keyFile+".former"), before))
 			info, err := os.Stat(keyFile)
 			require.NoError(t, err)
 			require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -167,7 +167,7 @@ func TestRekeyBeforeTheFirstServe(t *testing.T) {
 	require.NoError(t, os.Remove(keyFile))
 	code, _, stderr := portico(t, rekey...)
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, keyFile+" is not there, and the database holds secrets that its key opens; nothing was changed")
+	require.Contains(t, stderr, keyFile+" is gone, and the database has secrets that only the key in it opens; no other was made.")
 	require.NoFileExists(t, keyFile)
 }
 

@@ -21,9 +21,6 @@ func (s *DB) Backup(ctx context.Context, path string) error {
 		_ = os.Remove(path) // err says more
 		return err
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return err
-	}
 	file, err := os.Open(path)
 	if err != nil {
 		return err

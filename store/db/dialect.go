@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -170,6 +171,9 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return pools{}, err
 	}
+	if err := ownFile(path, config.Log); err != nil {
+		return pools{}, err
+	}
 	where := newHome(path)
 	// A log of 16 MiB takes what is written again and again to the file a quarter
 	// as often as one of 4. A publication reads one state for minutes, and the log
@@ -199,6 +203,19 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	return pools{read: read, write: write, long: read, upkeep: write, closer: closers{read, write}, home: where}, nil
+}
+
+// ownFile makes the file where none is, for its owner only: the log and its
+// index, which SQLite makes, are then as private.
+func ownFile(path string, log *slog.Logger) error {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		return file.Close()
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 && log != nil {
+		log.Warn("others can read the database; take the right from them, from its -wal and -shm files too", "file", path, "mode", info.Mode().Perm().String())
+	}
+	return nil // what cannot be made or looked at, opening tells
 }
 
 // logKept is how large a log is left to be written anew, in bytes.
@@ -285,6 +302,9 @@ func (sqliteDialect) backup(ctx context.Context, config Config, path string) err
 		return err
 	}
 	defer db.Close()
+	if err := ownFile(path, nil); err != nil { // SQLite takes an empty file, and would make one that others can read
+		return err
+	}
 	if _, err := db.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package shop
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"portico/store"
@@ -36,12 +35,11 @@ func (s *Store) Rekey(ctx context.Context, actor store.Actor, sealer *seal.Seale
 		if _, err := t.Exec(ctx, `UPDATE store_meta SET value = $1 WHERE name = 'sealing_key'`, key.ID.String()); err != nil {
 			return err
 		}
-		var err error
-		if done.SigningKeys, err = reseal(t, ctx, sealer, "signing_key", "id", signingKeyField); err != nil {
-			return err
-		}
-		if done.Passwords, err = reseal(t, ctx, sealer, "gateway", "slug", func(slug string) string { return GatewaySlug(slug).passwordField() }); err != nil {
-			return err
+		for i, n := range []*int{&done.SigningKeys, &done.Passwords} {
+			table, err := sealedTables[i], error(nil)
+			if *n, err = reseal(t, ctx, sealer, table.name, table.id, table.field); err != nil {
+				return err
+			}
 		}
 		return s.db.Changed(ctx, t, db.TopicKeys)
 	})
@@ -62,6 +60,11 @@ func currentKey(ctx context.Context, t *db.Tx, sealer *seal.Sealer) (*seal.Key, 
 	if err != nil {
 		return nil, err
 	}
+	return namedKey(sealer, name)
+}
+
+// namedKey is the sealer's key that the database names.
+func namedKey(sealer *seal.Sealer, name string) (*seal.Key, error) {
 	id, ok := seal.ParseKeyID(name)
 	if !ok {
 		return nil, fmt.Errorf("the database names a sealing key that cannot be: %q", name)
@@ -76,13 +79,7 @@ func currentKey(ctx context.Context, t *db.Tx, sealer *seal.Sealer) (*seal.Key, 
 // reseal seals a table's secrets with the preferred key, and tells how many
 // were not.
 func reseal(t *db.Tx, ctx context.Context, sealer *seal.Sealer, table, id string, field func(id string) string) (n int, err error) {
-	type row struct {
-		id     string
-		sealed []byte
-	}
-	rows, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (r row, err error) {
-		return r, rows.Scan(&r.id, &r.sealed)
-	}, `SELECT `+id+`, sealed FROM `+table+` WHERE sealed IS NOT NULL ORDER BY `+id)
+	rows, err := sealedRows(ctx, t.Session, table, id)
 	if err != nil {
 		return 0, err
 	}

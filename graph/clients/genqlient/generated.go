@@ -2321,7 +2321,7 @@ type ShopChildQueryProduct struct {
 	Id string `json:"id"`
 	// From option ids to child ids, nested by variation; an empty object for other products than parents.
 	VariationMatrix json.RawMessage `json:"variationMatrix"`
-	// The option ids of each child of this parent that has one of each variation, in the order of `children`.
+	// The options' own ids of each child of this parent that has one of each variation, in the order of `children`.
 	ChildOptionIds [][]string `json:"childOptionIds"`
 	// The live child of this parent that stands for the chosen options, one of each variation; null when there is none. Example: `childByOptions(optionIds: ["38ae3343-8746-5b02-8bdf-fe860c82bd86"]) { sku }`.
 	ChildByOptions *ShopChildQueryProductChildByOptionsProduct `json:"childByOptions"`
