@@ -100,7 +100,7 @@ type serve struct {
 	TLSKey      string   `type:"path" placeholder:"FILE" help:"The private key of --tls-cert, PEM. Default: none."`
 	Demo        bool     `help:"Serve a small coffee shop to try things out: on this machine only, and in a temporary store unless a database is named. Default: no."`
 	CORSOrigins []string `name:"cors-origin" sep:"," placeholder:"ORIGIN" help:"An origin whose pages may use the service, such as https://shop.example or https://*.shop.example, or * for all; repeat it, or separate by commas. Default: none."`
-	AdminAddr   string   `placeholder:"HOST:PORT" help:"Where to answer /metrics, /healthz, /readyz and the profiles of /debug/pprof/, which need no token; best 127.0.0.1:9090 or an inner network's. Default: nowhere."`
+	AdminAddr   string   `placeholder:"HOST:PORT" help:"Where to answer /metrics, which needs no token, /healthz, /readyz and /debug/pprof/; best 127.0.0.1:9090 or an inner network's. Default: nowhere."`
 	TokenIssuer string   `placeholder:"NAME" default:"portico" help:"The issuer that tokens name, the same on all servers of one database. Default: ${default}."`
 
 	OIDCIssuer   string `name:"oidc-issuer" placeholder:"URL" help:"An OpenID Connect issuer whose tokens are good too, such as https://id.example. Their scopes are those of their claims scope and scp that are known here. Default: none."`
@@ -329,6 +329,9 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
 	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: web.NewMetrics(clientOf), answers: answers.NewRoom(cli.AnswerCacheBytes(c.AnswerCacheBytes)), log: log}
+	engine, _, _ := strings.Cut(s.Describe(), " ")
+	a.metrics.Build(cli.BuildVersion(), engine)
+	a.metrics.Database(log, a.measure)
 	a.metrics.Parts(s.CacheStats)
 	a.metrics.Stock(func() (held, bytes, age, loads float64) {
 		stats := s.LiveStockStats()
@@ -343,6 +346,25 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		return stats.FragmentsFound, stats.FragmentsMade
 	})
 	return a, nil
+}
+
+// measure is what metrics tell of the database. The pools are told whether or
+// not it answers.
+func (a *app) measure(ctx context.Context) (is web.Database, err error) {
+	for _, p := range a.store.PoolStats() {
+		is.Pools = append(is.Pools, web.Pool{Name: p.Pool, InUse: p.InUse, Idle: p.Idle, Most: p.Most, Waits: p.Waits, WaitSeconds: p.WaitSeconds})
+	}
+	found, err := a.store.Gauges(ctx)
+	if err != nil {
+		return is, err
+	}
+	for _, j := range found.Jobs {
+		is.Jobs = append(is.Jobs, web.Waiting{Kind: j.Kind, State: j.State, Count: j.Count, Oldest: j.Oldest})
+	}
+	for _, c := range found.Catalogs {
+		is.Catalogs = append(is.Catalogs, web.Aged{Catalog: c.ID, Age: c.Age})
+	}
+	return is, nil
 }
 
 // app is what a running server consists of.
@@ -466,10 +488,13 @@ func (a *app) adminHandler() http.Handler {
 	mux, api := http.NewServeMux(), rest.New(nil, a.log)
 	readable(mux, map[string]http.Handler{
 		web.MetricsPath: a.metrics.Handler(), web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
-		web.ProfilesPath: http.HandlerFunc(pprof.Index), web.ProfilesPath + "profile": http.HandlerFunc(pprof.Profile), web.ProfilesPath + "trace": http.HandlerFunc(pprof.Trace),
 	}, api.WriteError)
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		api.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There are " + web.MetricsPath + ", " + web.HealthPath + ", " + web.ReadyPath + " and " + web.ProfilesPath + " here, and nothing else."})
+		api.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There are " + web.MetricsPath + ", " + web.HealthPath + ", " + web.ReadyPath + " and /debug/pprof/ here, and nothing else."})
 	})
 	return web.Chain(mux, web.Crowd(api.WriteError), web.Entrance(api.WriteError))
 }

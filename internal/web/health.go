@@ -15,10 +15,6 @@ const (
 	ReadyPath  = "/readyz"
 )
 
-// ProfilesPath is where the profiles of a running server begin, as go tool
-// pprof asks for them.
-const ProfilesPath = "/debug/pprof/"
-
 // pingDeadline bounds how long the database may take to show that it is there.
 const pingDeadline = 2 * time.Second
 

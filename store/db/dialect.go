@@ -101,6 +101,7 @@ type pools struct {
 	upkeep *sql.DB // migrations and what else writes for long
 	closer io.Closer
 	home   *home // nil on PostgreSQL
+	stats  []func() PoolStats
 }
 
 // fault is what an engine's error means.
@@ -202,7 +203,8 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	}
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	return pools{read: read, write: write, long: read, upkeep: write, closer: closers{read, write}, home: where}, nil
+	return pools{read: read, write: write, long: read, upkeep: write, closer: closers{read, write}, home: where,
+		stats: []func() PoolStats{statsOf("read", read), statsOf("write", write)}}, nil
 }
 
 // ownFile makes the file where none is, for its owner only: the log and its
@@ -365,16 +367,17 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 	var p pools
 	var all closers
 	for _, pool := range []struct {
+		name     string
 		db       **sql.DB
 		most     int32
 		wait     time.Duration
 		settings map[string]time.Duration
 	}{
-		{&p.read, base.MaxConns, patience.Connection, map[string]time.Duration{"statement_timeout": patience.Read}},
-		{&p.write, base.MaxConns, patience.Connection, map[string]time.Duration{
+		{"read", &p.read, base.MaxConns, patience.Connection, map[string]time.Duration{"statement_timeout": patience.Read}},
+		{"write", &p.write, base.MaxConns, patience.Connection, map[string]time.Duration{
 			"statement_timeout": patience.Write, "lock_timeout": patience.Lock, "idle_in_transaction_session_timeout": patience.Idle,
 		}},
-		{&p.long, min(base.MaxConns, longReaders), 0, nil},
+		{"long", &p.long, min(base.MaxConns, longReaders), 0, nil},
 	} {
 		own := base.Copy()
 		own.MaxConns = pool.most
@@ -395,6 +398,7 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 		*pool.db = sql.OpenDB(connector)
 		(*pool.db).SetMaxIdleConns(0) // the pool beneath keeps them
 		all = append(all, *pool.db, closerFunc(opened.Close))
+		p.stats = append(p.stats, statsBeneath(pool.name, opened))
 	}
 	if err := p.read.PingContext(ctx); err != nil {
 		return pools{}, errors.Join(fmt.Errorf("connect to PostgreSQL at %s: %w", base.ConnConfig.Host, err), all.Close())

@@ -1,0 +1,44 @@
+package e2e
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+func TestMetricsTellOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		office := openDemo(t, e.URL(t))
+		_, err := office.PublishLater(t.Context(), "test", "catalog-coffee", true) // no worker is there yet
+		require.NoError(t, err)
+		open, err := office.Gauges(t.Context())
+		require.NoError(t, err)
+		require.Len(t, open.Jobs, 1)
+		require.Equal(t, []any{"catalog_publish", "queued", 1}, []any{open.Jobs[0].Kind, open.Jobs[0].State, open.Jobs[0].Count})
+		require.Len(t, open.Catalogs, 1)
+
+		s := office.serve(t, "--admin-addr", "127.0.0.1:0")
+		s.url = s.admin
+		_, text := s.send(t, "GET", "/metrics", "")
+		for _, line := range []string{
+			`portico_database_up 1`, `portico_database_connections_max{pool="read"} `, `portico_database_connections_in_use{pool="write"} `,
+			`portico_database_connection_waits_total{pool="read"} `, `portico_catalog_served_age_seconds{catalog="` + open.Catalogs[0].ID + `"} `,
+			`portico_build_info{engine="`,
+		} {
+			require.Contains(t, text, "\n"+line)
+		}
+		storetest.Soon(t, true, func() bool {
+			_, now := s.send(t, "GET", "/metrics", "")
+			return !strings.Contains(now, "\nportico_jobs{")
+		})
+		response, body := s.send(t, "GET", "/debug/pprof/goroutine?debug=1", "")
+		require.Equal(t, http.StatusOK, response.StatusCode)
+		require.Contains(t, body, "goroutine profile: total ")
+		require.Zero(t, s.stop())
+	})
+}

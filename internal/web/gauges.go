@@ -1,0 +1,119 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// gaugesTime bounds how long the database is asked for gauges.
+const gaugesTime = 2 * time.Second
+
+// maxCatalogs is how many catalogs are told apart in metrics.
+const maxCatalogs = 200
+
+// Database is what metrics tell of the database and its pools.
+type Database struct {
+	Pools    []Pool
+	Jobs     []Waiting
+	Catalogs []Aged
+}
+
+// Pool is how busy a pool of connections is.
+type Pool struct {
+	Name              string
+	InUse, Idle, Most int
+	Waits             int64
+	WaitSeconds       float64
+}
+
+// Waiting is the jobs of one kind and state that have not ended.
+type Waiting struct {
+	Kind, State string
+	Count       int
+	Oldest      time.Duration
+}
+
+// Aged is how old what is served of a catalog is.
+type Aged struct {
+	Catalog string
+	Age     time.Duration
+}
+
+// Database has the metrics tell of the database each time they are asked for.
+// What cannot be read is left out, and logged: portico_database_up is 0 then,
+// and the pools are told all the same.
+func (m *Metrics) Database(log *slog.Logger, read func(context.Context) (Database, error)) {
+	m.registry.MustRegister(&gauges{log: log, read: read})
+}
+
+// Build has the metrics name the version.
+func (m *Metrics) Build(version, engine string) {
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "portico_build_info", Help: "1, with the version and the engine of the database.",
+		ConstLabels: prometheus.Labels{"version": version, "engine": engine},
+	})
+	info.Set(1)
+	m.registry.MustRegister(info)
+}
+
+type gauges struct {
+	log  *slog.Logger
+	read func(context.Context) (Database, error)
+}
+
+// What gauges tells.
+var (
+	poolInUse  = describe("portico_database_connections_in_use", "Connections to the database at work, by pool: read, write or long, which is publications and exports.", "pool")
+	poolIdle   = describe("portico_database_connections_idle", "Connections to the database that wait for work, by pool.", "pool")
+	poolMost   = describe("portico_database_connections_max", "How many connections a pool can have.", "pool")
+	poolWaits  = describe("portico_database_connection_waits_total", "How often somebody had to wait for a connection, by pool.", "pool")
+	poolWaited = describe("portico_database_connection_wait_seconds_total", "How long they waited, by pool.", "pool")
+	jobsOpen   = describe("portico_jobs", "Jobs that have not ended, of all servers of the database, by kind and state.", "kind", "state")
+	jobsOldest = describe("portico_job_oldest_seconds", "Time since the oldest of them was asked for, by kind and state.", "kind", "state")
+	servedAge  = describe("portico_catalog_served_age_seconds", "Time since what is served of a catalog was published, by catalog; the first 200.", "catalog")
+	databaseUp = describe("portico_database_up", "1 where the database answered when metrics were asked for, else 0.")
+)
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (g *gauges) Describe(to chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{poolInUse, poolIdle, poolMost, poolWaits, poolWaited, jobsOpen, jobsOldest, servedAge, databaseUp} {
+		to <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (g *gauges) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), gaugesTime)
+	defer cancel()
+	is, err := g.read(ctx)
+	up := 1.0
+	if err != nil {
+		up = 0
+		g.log.Warn("the database did not answer what metrics ask", "error", err)
+	}
+	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+	}
+	gauge(databaseUp, up)
+	for _, p := range is.Pools {
+		gauge(poolInUse, float64(p.InUse), p.Name)
+		gauge(poolIdle, float64(p.Idle), p.Name)
+		gauge(poolMost, float64(p.Most), p.Name)
+		to <- prometheus.MustNewConstMetric(poolWaits, prometheus.CounterValue, float64(p.Waits), p.Name)
+		to <- prometheus.MustNewConstMetric(poolWaited, prometheus.CounterValue, p.WaitSeconds, p.Name)
+	}
+	for _, j := range is.Jobs {
+		gauge(jobsOpen, float64(j.Count), j.Kind, j.State)
+		gauge(jobsOldest, j.Oldest.Seconds(), j.Kind, j.State)
+	}
+	for _, c := range is.Catalogs[:min(len(is.Catalogs), maxCatalogs)] {
+		gauge(servedAge, c.Age.Seconds(), c.Catalog)
+	}
+}
