@@ -24,22 +24,27 @@ var arrows = map[string][]string{
 	"portico/internal/incoming": {},
 	"portico/internal/madeup":   {}, // it knows the format of import files
 	"portico/store":             {}, // the words
-	"portico/store/db":          {"portico/store"},
+	"portico/store/db":          {"portico/store", "portico/store/seal"},
 	"portico/store/index":       {"portico/store"}, // pure
 	"portico/store/authoring":   {"portico/store", "portico/store/db"},
-	"portico/store/shop":        {"portico/store", "portico/store/authoring", "portico/store/db", "portico/store/index", "portico/store/seal"},
-	"portico/store/seal":        {}, // pure
-	"portico/store/storetest":   {"portico/store", "portico/store/index", "portico/store/shop", "portico/store/seal", "portico/internal/madeup"},
-	"portico/internal/auth":     {"portico/store", "portico/store/shop", "portico/store/seal", "portico/internal/incoming"},
-	"portico/internal/web":      {"portico/store", "portico/store/shop", "portico/internal/coding", "portico/internal/incoming", "portico/internal/auth"},
-	"portico/internal/cli":      {"portico/store", "portico/store/shop", "portico/store/seal", "portico/internal/auth", "portico/internal/madeup"},
-	"portico/internal/demo":     {"portico/store", "portico/store/shop", "portico/internal/auth"},
-	"portico/graph/plan":        {},
-	"portico/graph/model":       {"portico/store", "portico/store/shop", "portico/graph/plan"},
-	"portico/graph/generated":   {"portico/store", "portico/store/shop", "portico/graph/model", "portico/graph/plan"},
-	"portico/graph":             {"portico/store", "portico/store/shop", "portico/internal/answers", "portico/internal/auth", "portico/internal/incoming", "portico/graph/generated", "portico/graph/model", "portico/graph/plan"},
-	"portico/rest":              {"portico/store", "portico/store/shop", "portico/internal/answers", "portico/internal/auth", "portico/internal/web", "portico/graph", "portico/graph/model", "portico/graph/generated"},
-	"portico/rest/resttest":     {"portico/rest", "portico/internal/web", "portico/store/storetest"},
+	"portico/store/job":         {"portico/store", "portico/store/db"},
+	"portico/store/stock":       {"portico/store", "portico/store/authoring", "portico/store/db"},
+	"portico/store/gateway":     {"portico/store", "portico/store/authoring", "portico/store/db", "portico/store/seal"},
+	"portico/store/access":      {"portico/store", "portico/store/authoring", "portico/store/db", "portico/store/seal"},
+	"portico/store/shop": {"portico/store", "portico/store/access", "portico/store/authoring", "portico/store/db", "portico/store/gateway",
+		"portico/store/index", "portico/store/job", "portico/store/seal", "portico/store/stock"},
+	"portico/store/seal":      {}, // pure
+	"portico/store/storetest": {"portico/store", "portico/store/index", "portico/store/shop", "portico/store/gateway", "portico/store/job", "portico/store/stock", "portico/store/seal", "portico/internal/madeup"},
+	"portico/internal/auth":   {"portico/store", "portico/store/shop", "portico/store/access", "portico/store/seal", "portico/internal/incoming"},
+	"portico/internal/web":    {"portico/store", "portico/store/shop", "portico/internal/coding", "portico/internal/incoming", "portico/internal/auth"},
+	"portico/internal/cli":    {"portico/store", "portico/store/shop", "portico/store/access", "portico/store/job", "portico/store/seal", "portico/internal/auth", "portico/internal/madeup"},
+	"portico/internal/demo":   {"portico/store", "portico/store/shop", "portico/internal/auth"},
+	"portico/graph/plan":      {},
+	"portico/graph/model":     {"portico/store", "portico/store/shop", "portico/store/gateway", "portico/store/job", "portico/store/stock", "portico/graph/plan"},
+	"portico/graph/generated": {"portico/store", "portico/store/shop", "portico/store/gateway", "portico/store/job", "portico/store/stock", "portico/graph/model", "portico/graph/plan"},
+	"portico/graph":           {"portico/store", "portico/store/shop", "portico/store/access", "portico/store/gateway", "portico/store/job", "portico/store/stock", "portico/internal/answers", "portico/internal/auth", "portico/internal/incoming", "portico/graph/generated", "portico/graph/model", "portico/graph/plan"},
+	"portico/rest":            {"portico/store", "portico/store/shop", "portico/store/gateway", "portico/store/stock", "portico/internal/answers", "portico/internal/auth", "portico/internal/web", "portico/graph", "portico/graph/model", "portico/graph/generated"},
+	"portico/rest/resttest":   {"portico/rest", "portico/internal/web", "portico/store/storetest"},
 }
 
 type goPackage struct {

@@ -10,6 +10,7 @@ import (
 	"portico/graph"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/access"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -138,7 +139,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 				a = s.send(t, by(newPost(t, query, nil), with()))
 				require.Equal(t, forbidden, slices.Compact(a.codes()), "without a scope: %s", a.Body)
 
-				others := slices.DeleteFunc(shop.Scopes(), func(scope string) bool { return scope == needed })
+				others := slices.DeleteFunc(access.Scopes(), func(scope string) bool { return scope == needed })
 				a = s.send(t, by(newPost(t, query, nil), with(others...)))
 				require.Equal(t, forbidden, slices.Compact(a.codes()), "with every other scope: %s", a.Body)
 				require.Contains(t, a.Errors[0].Message, needed)
@@ -187,7 +188,7 @@ func TestRefusalsTouchNothing(t *testing.T) {
 }
 
 // access is a document that crosses from one scope into another.
-type access struct {
+type accessCase struct {
 	name, query string
 	scopes      []string
 	data        string
@@ -199,7 +200,7 @@ func TestAnEdgeIntoAnotherScopeIsNullAndTheRestIsAnswered(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
-		for _, x := range []access{
+		for _, x := range []accessCase{
 			{"a product's stock", `{ product(id: "anvil") { sku stock { total } } }`, []string{"catalog:read"},
 				`{"product":{"sku":"ANVIL","stock":null}}`, forbidden, []any{"product", "stock"}},
 			{"with the scope", `{ product(id: "anvil") { sku stock { total } } }`, []string{"catalog:read", "inventory:read"},

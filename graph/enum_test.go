@@ -18,6 +18,7 @@ import (
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // mirror answers with whatever it was asked with, so that enum values can be
@@ -90,7 +91,7 @@ type mirrorMutation struct {
 func (m mirrorMutation) StockTransact(_ context.Context, input generated.StockTransactInput) (*generated.StockTransactPayload, error) {
 	m.answer = &generated.StockTransactPayload{}
 	for _, change := range input.Changes {
-		line := &shop.StockTransaction{Action: change.Action, CreatedAt: time.Unix(0, 0)}
+		line := &stock.StockTransaction{Action: change.Action, CreatedAt: time.Unix(0, 0)}
 		m.answer.Transactions = append(m.answer.Transactions, &model.StockTransaction{StockTransaction: line})
 	}
 	for _, code := range store.Codes() {
@@ -126,9 +127,9 @@ func valuesOf(enum string) (names []string) {
 
 func TestStockActionsRoundTrip(t *testing.T) {
 	t.Parallel()
-	meant := map[string]shop.StockAction{"INCREMENT": shop.StockIncrement, "DECREMENT": shop.StockDecrement,
-		"ALLOCATE": shop.StockAllocate, "DEALLOCATE": shop.StockDeallocate, "SET": shop.StockSet}
-	require.Len(t, meant, len(shop.StockActions()))
+	meant := map[string]stock.StockAction{"INCREMENT": stock.StockIncrement, "DECREMENT": stock.StockDecrement,
+		"ALLOCATE": stock.StockAllocate, "DEALLOCATE": stock.StockDeallocate, "SET": stock.StockSet}
+	require.Len(t, meant, len(stock.StockActions()))
 	for _, name := range valuesOf("StockAction") {
 		for form, document := range map[string]string{
 			"argument": `mutation { stockTransact(input: {changes: [{productId: "a", action: ` + name + `, quantity: 1}]}) { transactions { action } } }`,

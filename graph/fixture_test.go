@@ -18,6 +18,7 @@ import (
 	"portico/graph"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/access"
 	"portico/store/seal"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -105,7 +106,7 @@ func with(scopes ...string) *auth.Principal {
 }
 
 // admin is a client that may do everything.
-func admin() *auth.Principal { return with(shop.Scopes()...) }
+func admin() *auth.Principal { return with(access.Scopes()...) }
 
 // by has a principal ask; nil is nobody.
 func by(r *http.Request, p *auth.Principal) *http.Request {

@@ -6,10 +6,10 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/internal/auth"
-	"portico/store/shop"
+	"portico/store/gateway"
 )
 
-func (r queryResolver) Gateway(ctx context.Context, slug shop.GatewaySlug) (*model.Gateway, error) {
+func (r queryResolver) Gateway(ctx context.Context, slug gateway.GatewaySlug) (*model.Gateway, error) {
 	if err := auth.Require(ctx, "Query.gateway"); err != nil {
 		return nil, err
 	}
@@ -37,13 +37,13 @@ func (r mutationResolver) GatewayUpdate(ctx context.Context, input generated.Gat
 	if err != nil {
 		return nil, err
 	}
-	gateway, err := r.store.UpdateGateway(ctx, auth.From(ctx).Actor(), string(input.Slug), shop.GatewayChange{Name: input.Name, Enabled: input.Enabled,
+	changed, err := r.store.UpdateGateway(ctx, auth.From(ctx).Actor(), string(input.Slug), gateway.GatewayChange{Name: input.Name, Enabled: input.Enabled,
 		Test: input.Test, MerchantID: input.MerchantID, Username: input.Username, Password: input.Password})
 	faults, err := userErrors(err)
-	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(gateway), UserErrors: faults}, err
+	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(changed), UserErrors: faults}, err
 }
 
-func gatewayOf(gateway *shop.Gateway) *model.Gateway {
+func gatewayOf(gateway *gateway.Gateway) *model.Gateway {
 	if gateway == nil {
 		return nil
 	}

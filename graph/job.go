@@ -8,6 +8,7 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/job"
 	"portico/store/shop"
 )
 
@@ -20,7 +21,7 @@ func (r queryResolver) Jobs(ctx context.Context, first int) ([]*model.Job, error
 	if err := auth.Require(ctx, "Query.jobs"); err != nil {
 		return nil, err
 	}
-	jobs, err := r.store.Jobs(ctx, first, slices.DeleteFunc(shop.JobKinds(), func(kind shop.JobKind) bool {
+	jobs, err := r.store.Jobs(ctx, first, slices.DeleteFunc(job.JobKinds(), func(kind job.JobKind) bool {
 		return auth.Require(ctx, coordinateOf(kind)) != nil
 	})...)
 	list := make([]*model.Job, len(jobs))
@@ -47,13 +48,13 @@ func (r mutationResolver) JobCancel(ctx context.Context, input generated.JobCanc
 
 // coordinateOf is where the table of scopes has who may see and cancel jobs of
 // a kind.
-func coordinateOf(kind shop.JobKind) string { return "job " + string(kind) }
+func coordinateOf(kind job.JobKind) string { return "job " + string(kind) }
 
 // jobFor finds a job for those who may see its kind, and requires the scope of
 // the coordinate for one that is not there.
-func (r *Resolver) jobFor(ctx context.Context, coordinate, id string) (*shop.Job, error) {
+func (r *Resolver) jobFor(ctx context.Context, coordinate, id string) (*job.Job, error) {
 	required := auth.Require(ctx, coordinate)
-	if required != nil && !slices.ContainsFunc(shop.JobKinds(), func(kind shop.JobKind) bool { return auth.Require(ctx, coordinateOf(kind)) == nil }) {
+	if required != nil && !slices.ContainsFunc(job.JobKinds(), func(kind job.JobKind) bool { return auth.Require(ctx, coordinateOf(kind)) == nil }) {
 		return nil, required
 	}
 	job, err := r.store.Job(ctx, store.LocalID(id))
@@ -69,7 +70,7 @@ func (r *Resolver) jobFor(ctx context.Context, coordinate, id string) (*shop.Job
 	return job, nil
 }
 
-func jobOf(job *shop.Job) *model.Job {
+func jobOf(job *job.Job) *model.Job {
 	if job == nil {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 	"portico/internal/answers"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/stock"
 	"portico/store/storetest"
 )
 
@@ -31,7 +31,7 @@ func TestAKeptAnswerIsEachCallersOwn(t *testing.T) {
 		const query = `query ($n: Int) { products(first: $n) { nodes { uuid stock { available transactions(first: 1) { quantity } } } } catalogNodes { totalCount } }`
 		readers := []*auth.Principal{admin(), with("catalog:read"), with("catalog:read", "inventory:read"), with("inventory:read"), nil, admin()}
 		for _, available := range []int{3, 8} {
-			_, err := s.store.TransactStock(t.Context(), "test", []shop.StockChange{{ProductID: "anvil", Action: shop.StockSet, Quantity: available}})
+			_, err := s.store.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "anvil", Action: stock.StockSet, Quantity: available}})
 			require.NoError(t, err)
 			for i, reader := range readers {
 				errors := x.same(t, query, variables{"n": 50}, func(r *http.Request) *http.Request { return by(r, reader) })

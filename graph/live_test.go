@@ -23,6 +23,7 @@ import (
 	"portico/graph"
 	"portico/internal/auth"
 	"portico/store/shop"
+	"portico/store/stock"
 	"portico/store/storetest"
 )
 
@@ -313,7 +314,7 @@ func TestEventsByGET(t *testing.T) {
 	require.Equal(t, "text/event-stream", response.Header.Get("Content-Type"))
 	require.Equal(t, "event: next", line(t, events))
 	require.Regexp(t, `^data: {"data":{"stockChanged":{"available":\d+}}}$`, line(t, events))
-	_, err := l.store.TransactStock(t.Context(), "test", []shop.StockChange{{ProductID: "anvil", Action: shop.StockSet, Quantity: 77}})
+	_, err := l.store.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "anvil", Action: stock.StockSet, Quantity: 77}})
 	require.NoError(t, err)
 	require.Equal(t, "event: next", line(t, events))
 	require.Equal(t, `data: {"data":{"stockChanged":{"available":77}}}`, line(t, events))

@@ -12,6 +12,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 func (r queryResolver) Product(ctx context.Context, id, sku, slug *string) (*model.Product, error) {
@@ -342,7 +343,7 @@ func (r *Resolver) stocksOf(ctx context.Context, productIDs []string) ([]*model.
 	if !slices.Contains(records, nil) {
 		return model.Siblings[model.Stock](records), nil
 	}
-	there := model.Siblings[model.Stock](slices.DeleteFunc(slices.Clone(records), func(s *shop.Stock) bool { return s == nil }))
+	there := model.Siblings[model.Stock](slices.DeleteFunc(slices.Clone(records), func(s *stock.Stock) bool { return s == nil }))
 	stocks := make([]*model.Stock, len(records))
 	for i, record := range records {
 		if record != nil {

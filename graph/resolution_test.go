@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/auth"
-	"portico/store/shop"
+	"portico/store/access"
 	"portico/store/storetest"
 )
 
@@ -84,13 +84,13 @@ func TestTheShopperOfAToken(t *testing.T) {
 		tokens := minting(t, s.store)
 		handler := tokens.Middleware(s.handler)
 		for _, c := range []struct {
-			grant   shop.ShopperGrant
+			grant   access.ShopperGrant
 			catalog string
 		}{
-			{shop.ShopperGrant{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob"}, "outlet"},
-			{shop.ShopperGrant{AccountTags: []string{"gold"}, CustomerID: "bob"}, "main"},
-			{shop.ShopperGrant{AccountID: "acme", CustomerID: "bob"}, "main"},
-			{shop.ShopperGrant{AccountID: "acme", AccountTags: []string{"gold"}}, "main"},
+			{access.ShopperGrant{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob"}, "outlet"},
+			{access.ShopperGrant{AccountTags: []string{"gold"}, CustomerID: "bob"}, "main"},
+			{access.ShopperGrant{AccountID: "acme", CustomerID: "bob"}, "main"},
+			{access.ShopperGrant{AccountID: "acme", AccountTags: []string{"gold"}}, "main"},
 		} {
 			c.grant.IssuedAt, c.grant.Expires = noon, noon.Add(time.Hour)
 			token, err := tokens.ShopperToken(t.Context(), "till", &c.grant)

@@ -14,6 +14,7 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/access"
 	"portico/store/shop"
 )
 
@@ -168,7 +169,7 @@ func TestEveryRootFieldHasAScope(t *testing.T) {
 	fields := rootCoordinates(schema())
 	for _, coordinate := range fields {
 		scope, _ := auth.Scope(coordinate)
-		require.Contains(t, shop.Scopes(), scope, coordinate)
+		require.Contains(t, access.Scopes(), scope, coordinate)
 		if strings.HasPrefix(coordinate, "Mutation.") { // some queries are for those who author, too
 			require.True(t, strings.HasSuffix(scope, ":write"), "%s needs %s", coordinate, scope)
 		}

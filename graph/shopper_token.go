@@ -5,7 +5,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/internal/auth"
-	"portico/store/shop"
+	"portico/store/access"
 )
 
 func (r mutationResolver) ShopperTokenCreate(ctx context.Context, input generated.ShopperTokenCreateInput) (*generated.ShopperTokenCreatePayload, error) {
@@ -15,7 +15,7 @@ func (r mutationResolver) ShopperTokenCreate(ctx context.Context, input generate
 	}
 	client := auth.From(ctx)
 	payload := &generated.ShopperTokenCreatePayload{Scopes: []string{}}
-	grant, err := r.store.GrantShopperToken(ctx, client.Actor(), shop.NewShopperToken{
+	grant, err := r.store.GrantShopperToken(ctx, client.Actor(), access.NewShopperToken{
 		AccountID: deref(input.AccountID), AccountTags: input.AccountTags, CustomerID: deref(input.CustomerID), ExpiresIn: input.ExpiresIn})
 	if payload.UserErrors, err = userErrors(err); err != nil || grant == nil {
 		return payload, err

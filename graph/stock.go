@@ -9,7 +9,7 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/stock"
 )
 
 func (r queryResolver) Stock(ctx context.Context, productID string) (*model.Stock, error) {
@@ -34,7 +34,7 @@ func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, ord
 
 // StockPage is Stocks for REST, which shows everything of a page but the
 // cursors of its rows.
-func (r *Resolver) StockPage(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*shop.StockPage, error) {
+func (r *Resolver) StockPage(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*stock.StockPage, error) {
 	if err := auth.Require(ctx, "Query.stocks"); err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 		return nil, outOfBounds("first", first, store.MinPageLength, store.MaxPageLength)
 	}
 	edge := fmt.Sprint("transactions", first) // siblings ask alike
-	lines, err := model.Load(ctx, obj.Sibling, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Stock) ([][]*shop.StockTransaction, error) {
+	lines, err := model.Load(ctx, obj.Sibling, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Stock) ([][]*stock.StockTransaction, error) {
 		ids := keysOf(all, (*model.Stock).OfProduct)
 		lines, err := r.store.StockTransactionsByProduct(ctx, unique(ids), first)
 		return model.Spread(ids, lines), err
@@ -103,11 +103,11 @@ func (r mutationResolver) StockCreate(ctx context.Context, input generated.Stock
 	if err != nil {
 		return nil, err
 	}
-	stock, err := r.store.CreateStock(ctx, auth.From(ctx).Actor(), store.LocalID(input.ProductID), input.Quantity)
+	stored, err := r.store.CreateStock(ctx, auth.From(ctx).Actor(), store.LocalID(input.ProductID), input.Quantity)
 	faults, err := userErrors(err)
 	payload := &generated.StockCreatePayload{UserErrors: faults}
-	if stock != nil {
-		payload.Stock = model.Siblings[model.Stock]([]*shop.Stock{stock})[0]
+	if stored != nil {
+		payload.Stock = model.Siblings[model.Stock]([]*stock.Stock{stored})[0]
 	}
 	return payload, err
 }
@@ -117,9 +117,9 @@ func (r mutationResolver) StockTransact(ctx context.Context, input generated.Sto
 	if err != nil {
 		return nil, err
 	}
-	changes := make([]shop.StockChange, len(input.Changes))
+	changes := make([]stock.StockChange, len(input.Changes))
 	for i, c := range input.Changes {
-		changes[i] = shop.StockChange{ProductID: store.LocalID(c.ProductID), Action: c.Action, Quantity: c.Quantity,
+		changes[i] = stock.StockChange{ProductID: store.LocalID(c.ProductID), Action: c.Action, Quantity: c.Quantity,
 			Reason: deref(c.Reason), Reference: deref(c.Reference), ExpectedAvailable: c.ExpectedAvailable}
 	}
 	made, err := r.store.TransactStock(ctx, auth.From(ctx).Actor(), changes)
@@ -134,7 +134,7 @@ func deref(text *string) string {
 	return *text
 }
 
-func (r queryResolver) StockLocations(ctx context.Context) ([]*shop.StockLocation, error) {
+func (r queryResolver) StockLocations(ctx context.Context) ([]*stock.StockLocation, error) {
 	if err := auth.Require(ctx, "Query.stockLocations"); err != nil {
 		return nil, err
 	}

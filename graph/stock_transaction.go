@@ -6,7 +6,7 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/stock"
 )
 
 func (r queryResolver) StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockTransactionConnection, error) {
@@ -45,12 +45,12 @@ func (r transactionResolver) Stock(ctx context.Context, obj *model.StockTransact
 
 // written are the lines that a mutation wrote, with the balances that all its
 // changes left: each product's is that of its last line.
-func written(made []*shop.StockTransaction) []*model.StockTransaction {
-	last := map[string]*shop.Stock{}
+func written(made []*stock.StockTransaction) []*model.StockTransaction {
+	last := map[string]*stock.Stock{}
 	for _, line := range made {
 		last[line.ProductID] = line.Stock
 	}
-	ids := idsOf(made, func(l *shop.StockTransaction) []string { return one(l.ProductID) })
+	ids := idsOf(made, func(l *stock.StockTransaction) []string { return one(l.ProductID) })
 	stocks := map[string]*model.Stock{}
 	for _, stock := range model.Siblings[model.Stock](pick(ids, last)) {
 		stocks[stock.ProductID] = stock

@@ -8,6 +8,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // A subscription's channel is read by whoever sends its events, one at a time.
@@ -33,9 +34,9 @@ func (r subscriptionResolver) StockChanged(ctx context.Context, productIds []str
 		for {
 			var offer chan *model.Stock // nil, which nobody takes from, while there is nothing
 			var row *model.Stock
-			stock, took := watcher.Newest()
-			if stock != nil {
-				offer, row = events, model.Siblings[model.Stock]([]*shop.Stock{stock})[0]
+			stored, took := watcher.Newest()
+			if stored != nil {
+				offer, row = events, model.Siblings[model.Stock]([]*stock.Stock{stored})[0]
 			}
 			select {
 			case offer <- row:

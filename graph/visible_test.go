@@ -8,7 +8,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/access"
 	"portico/store/storetest"
 )
 
@@ -63,7 +63,7 @@ func TestNodeShowsWhatTheFieldOfTheTypeShows(t *testing.T) {
 			needed, declared := auth.Scope(of.coordinate)
 			require.True(t, declared, of.coordinate)
 			var others []string
-			for _, scope := range shop.Scopes() {
+			for _, scope := range access.Scopes() {
 				if scope != needed && (kind != store.TypeJob || scope != "promotions:write") {
 					others = append(others, scope)
 				}

@@ -10,7 +10,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/access"
 	"portico/store/storetest"
 )
 
@@ -50,7 +50,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 					refused(t, failed(s, "The token expired at noon; get another."), method, path, http.StatusUnauthorized, "The token expired at noon; get another.")
 				})
 				t.Run("every scope but the one is not enough", func(t *testing.T) {
-					others := slices.DeleteFunc(shop.Scopes(), func(scope string) bool { return scope == needed })
+					others := slices.DeleteFunc(access.Scopes(), func(scope string) bool { return scope == needed })
 					refused(t, s.as(&auth.Principal{ClientID: "c", Scopes: others}), method, path, http.StatusForbidden, "needs the scope "+needed)
 					refused(t, s.as(&auth.Principal{ClientID: "c"}), method, path, http.StatusForbidden, "no scope at all")
 				})

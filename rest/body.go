@@ -13,6 +13,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/gateway"
 	"portico/store/shop"
 )
 
@@ -101,7 +102,7 @@ func checkSent(body []byte, begin string, into any) error {
 // hasSecret tells whether a resource has a member that is never shown.
 func hasSecret(of reflect.Type) bool {
 	return of.Kind() == reflect.Struct && slices.ContainsFunc(reflect.VisibleFields(of), func(f reflect.StructField) bool {
-		return f.Type == reflect.TypeFor[*shop.Secret]()
+		return f.Type == reflect.TypeFor[*gateway.Secret]()
 	})
 }
 
@@ -136,7 +137,7 @@ func jsonName(goType reflect.Type) string {
 	case reflect.Slice:
 		return "an array"
 	case reflect.Struct:
-		if goType == reflect.TypeFor[shop.Secret]() {
+		if goType == reflect.TypeFor[gateway.Secret]() {
 			return "a string"
 		}
 		return "an object"

@@ -17,6 +17,7 @@ import (
 	"portico/internal/web"
 	"portico/rest"
 	"portico/rest/resttest"
+	"portico/store/access"
 	"portico/store/seal"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -89,7 +90,7 @@ func load(t testing.TB, s *shop.Store, lines string) {
 
 // admin is a client that may do everything.
 func admin() *auth.Principal {
-	return &auth.Principal{ClientID: "admin", Grant: "client_credentials", Scopes: shop.Scopes()}
+	return &auth.Principal{ClientID: "admin", Grant: "client_credentials", Scopes: access.Scopes()}
 }
 
 // as makes the surfaces believe in a principal; nil is no token.

@@ -6,7 +6,7 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/gateway"
 )
 
 // gatewayBody is the gateway resource (spec: Gateway configuration). The
@@ -26,7 +26,7 @@ type gatewayBody struct {
 func newGatewayBody(g *model.Gateway) gatewayBody {
 	body := gatewayBody{Enabled: g.Enabled, Login: g.Login, Name: g.Name, Type: "gateway", Slug: string(g.Slug), Test: g.Test, MerchantID: g.MerchantID}
 	if g.PasswordSet {
-		body.Password = shop.SecretMask
+		body.Password = gateway.SecretMask
 	}
 	return body
 }
@@ -46,16 +46,16 @@ func (a *API) gateways(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
-	slug := shop.GatewaySlug(r.PathValue("slug"))
+	slug := gateway.GatewaySlug(r.PathValue("slug"))
 	tell(w, r, "slug", slug)
-	gateway, err := a.resolver.Query().Gateway(r.Context(), slug)
+	kept, err := a.resolver.Query().Gateway(r.Context(), slug)
 	if err != nil {
 		return err
 	}
-	if gateway == nil {
-		return shop.UnknownGateway()
+	if kept == nil {
+		return gateway.UnknownGateway()
 	}
-	return writeData(w, http.StatusOK, newGatewayBody(gateway))
+	return writeData(w, http.StatusOK, newGatewayBody(kept))
 }
 
 // updateGateway changes the members that are there (spec: Update card
@@ -64,14 +64,14 @@ func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
 // by, are passed over.
 func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 	var change struct {
-		Type       *string      `json:"type"`
-		Slug       *string      `json:"slug"`
-		Name       *string      `json:"name"`
-		Enabled    *bool        `json:"enabled"`
-		Test       *bool        `json:"test"`
-		MerchantID *string      `json:"merchant_id"`
-		Username   *string      `json:"username"`
-		Password   *shop.Secret `json:"password"`
+		Type       *string         `json:"type"`
+		Slug       *string         `json:"slug"`
+		Name       *string         `json:"name"`
+		Enabled    *bool           `json:"enabled"`
+		Test       *bool           `json:"test"`
+		MerchantID *string         `json:"merchant_id"`
+		Username   *string         `json:"username"`
+		Password   *gateway.Secret `json:"password"`
 	}
 	if err := readData(w, r, &change); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 	if change.Slug != nil && *change.Slug != "" && *change.Slug != slug {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"slug"}, Detail: "must be that of the path, " + slug + ", or be left out; it cannot be changed"}
 	}
-	input := generated.GatewayUpdateInput{Slug: shop.GatewaySlug(slug), Name: change.Name, Enabled: change.Enabled,
+	input := generated.GatewayUpdateInput{Slug: gateway.GatewaySlug(slug), Name: change.Name, Enabled: change.Enabled,
 		Test: change.Test, MerchantID: change.MerchantID, Username: change.Username, Password: change.Password}
 	tell(w, r, "input", input)
 	payload, err := a.resolver.Mutation().GatewayUpdate(r.Context(), input)

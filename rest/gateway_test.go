@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/shop"
+	"portico/store/gateway"
 	"portico/store/storetest"
 )
 
@@ -46,17 +46,17 @@ func TestAGatewayThatWasReadCanBeSentBack(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []any{before.Fingerprint, "u", true}, []any{after.Fingerprint, after.Login, after.Enabled})
 
-		w := s.send(t, "PUT", card, `{"data":{"password":"`+shop.SecretMask+`"}}`, "Prefer", "graphql", "Idempotency-Key", "kept")
-		require.Contains(t, w.Header().Get("Graphql-Request"), `"password":"`+shop.SecretMask+`"`, "not a placeholder, which would become the password")
+		w := s.send(t, "PUT", card, `{"data":{"password":"`+gateway.SecretMask+`"}}`, "Prefer", "graphql", "Idempotency-Key", "kept")
+		require.Contains(t, w.Header().Get("Graphql-Request"), `"password":"`+gateway.SecretMask+`"`, "not a placeholder, which would become the password")
 		w = s.send(t, "PUT", card, `{"data":{}}`, "Idempotency-Key", "kept")
 		require.Equal(t, []any{http.StatusOK, "true"}, []any{w.Code, w.Header().Get("Idempotent-Replay")}, "the mask is the same as nothing: %s", w.Body)
 		a := good("GET", card, "")
-		require.Equal(t, shop.SecretMask, a["password"])
+		require.Equal(t, gateway.SecretMask, a["password"])
 
 		for _, method := range []string{"GET", "PUT"} {
 			w = s.send(t, method, "/v2/gateways/card_connect", `{"data":{"enabled":true}}`)
 			require.Equal(t, http.StatusNotFound, w.Code)
-			for _, slug := range shop.GatewaySlugs() {
+			for _, slug := range gateway.GatewaySlugs() {
 				require.True(t, strings.Contains(w.Body.String(), string(slug)), "%s", w.Body)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/vektah/gqlparser/v2/formatter"
 	"github.com/vektah/gqlparser/v2/parser"
 
-	"portico/store/shop"
+	"portico/store/gateway"
 )
 
 //go:embed operations.graphql
@@ -142,12 +142,12 @@ func spell(v reflect.Value) any {
 		return nil
 	}
 	switch value := v.Interface().(type) {
-	case shop.Secret:
+	case gateway.Secret:
 		switch {
 		case value.Empty():
 			return ""
 		case value.Given() == nil: // no secret, but word that there is one
-			return shop.SecretMask
+			return gateway.SecretMask
 		}
 		return secretPlaceholder
 	case time.Time:

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/stock"
 	"portico/store/storetest"
 )
 
@@ -81,13 +81,13 @@ func readToTheEnd(t *testing.T, w walk, want []string) {
 
 // seedDeepStock gives the products stock, with their times.
 func seedDeepStock(t *testing.T, e storetest.Engine, products []row) {
-	stock := make([]shop.Stock, len(products))
+	stored := make([]stock.Stock, len(products))
 	for i, p := range products {
 		created, err := store.ParseTime(p.created)
 		require.NoError(t, err)
 		updated, err := store.ParseTime(p.updated)
 		require.NoError(t, err)
-		stock[i] = shop.Stock{ProductID: p.id, Available: i, CreatedAt: created, UpdatedAt: updated}
+		stored[i] = stock.Stock{ProductID: p.id, Available: i, CreatedAt: created, UpdatedAt: updated}
 	}
-	storetest.SeedStock(t, e.SQL(t), stock...)
+	storetest.SeedStock(t, e.SQL(t), stored...)
 }

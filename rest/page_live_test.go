@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store/shop"
+	"portico/store/stock"
 	"portico/store/storetest"
 )
 
@@ -56,7 +57,7 @@ func keepWriting(t *testing.T, s *shop.Store, hot []string) (writes *atomic.Int6
 	var group sync.WaitGroup
 	group.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			_, err := s.TransactStock(context.Background(), "test", []shop.StockChange{{ProductID: hot[i%len(hot)], Action: shop.StockIncrement, Quantity: 1}})
+			_, err := s.TransactStock(context.Background(), "test", []stock.StockChange{{ProductID: hot[i%len(hot)], Action: stock.StockIncrement, Quantity: 1}})
 			if err != nil {
 				t.Errorf("the writer failed: %v", err)
 				writes.Add(1 << 32) // nobody waits for a writer that has failed

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/shop"
+	"portico/store/gateway"
 )
 
 const gatewayMembers = `{ ...gateway }`
@@ -15,7 +15,7 @@ const gatewayMembers = `{ ...gateway }`
 func wireGateway(g map[string]any) any {
 	mask := ""
 	if g["passwordSet"] == true {
-		mask = shop.SecretMask
+		mask = gateway.SecretMask
 	}
 	return map[string]any{"type": "gateway", "slug": strings.ToLower(g["slug"].(string)), "name": g["name"], "enabled": g["enabled"], "test": g["test"],
 		"merchant_id": g["merchantId"], "login": g["login"], "password": mask, "signature": ""}
@@ -50,7 +50,7 @@ func drawGatewayUpdate(d *dice) *twin {
 	slug := pick(d, "card_processor", "card_processor", "manual")
 	q := &twin{method: "PUT", target: "/v2/gateways/" + slug}
 	values := map[string][]any{"name": {"Cards", "", nil}, "enabled": {true, false, nil}, "test": {true, false}, "merchant_id": {"m", "", nil},
-		"username": {"u", "", nil}, "password": {"p", "", nil, shop.SecretMask}}
+		"username": {"u", "", nil}, "password": {"p", "", nil, gateway.SecretMask}}
 	mistyped := d.chance(10)
 	if mistyped {
 		values = map[string][]any{"enabled": {"yes", 1}, "password": {5, true, []any{}}, "name": {map[string]any{}}}

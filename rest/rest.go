@@ -14,7 +14,7 @@ import (
 	"portico/internal/answers"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // API answers REST from the resolvers.
@@ -197,7 +197,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, found route) error 
 func refuseResourceNames(found route, r *http.Request) error {
 	for _, segment := range strings.Split(found.path, "/") {
 		name, isParameter := strings.CutPrefix(segment, ":")
-		if value := r.PathValue(name); isParameter && shop.ResourceName(value) {
+		if value := r.PathValue(name); isParameter && stock.ResourceName(value) {
 			return &store.Error{Code: store.NotFound, Detail: "There is nothing to POST to at " + strconv.Quote(r.URL.Path) + ": " + strconv.Quote(value) + " is the name of a resource, not an id."}
 		}
 	}

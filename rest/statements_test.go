@@ -12,6 +12,7 @@ import (
 
 	"portico/store"
 	"portico/store/shop"
+	"portico/store/stock"
 	"portico/store/storetest"
 )
 
@@ -74,7 +75,7 @@ func TestAPageOfAHundredCostsAsManyStatementsAsAPageOfOne(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, many(), at(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
 		for range 110 {
-			_, err := s.store.TransactStock(t.Context(), "test", []shop.StockChange{{ProductID: "part-000", Action: shop.StockIncrement, Quantity: 1}})
+			_, err := s.store.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "part-000", Action: stock.StockIncrement, Quantity: 1}})
 			require.NoError(t, err)
 		}
 		const include = "&include=" + everything

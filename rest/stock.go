@@ -12,7 +12,7 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // stocks lists the stock of all products (spec: Get stock for all products).
@@ -44,7 +44,7 @@ var stockBodies = sync.Pool{New: func() any { return new([]byte) }}
 
 // stockStanding is what meta and links say of a page of stock, with cursors
 // only where links have them.
-func stockStanding(p *params, stocks *shop.StockPage) *page {
+func stockStanding(p *params, stocks *stock.StockPage) *page {
 	g := &page{limit: stocks.Limit, offset: stocks.Offset, rows: stocks.Len(), total: stocks.Total, params: p,
 		info: model.NewPageInfo(stocks.HasNext, stocks.HasPrevious, stocks.Len(), stocks.Cursor)}
 	return g.placed()
@@ -54,7 +54,7 @@ func stockStanding(p *params, stocks *shop.StockPage) *page {
 // which holds everything.
 const (
 	multiLocationHeader = "EP-Inventories-Multi-Location"
-	onlyLocation        = shop.DefaultLocation
+	onlyLocation        = stock.DefaultLocation
 )
 
 // byLocation tells whether stock is asked for in the shape with locations.
@@ -64,7 +64,7 @@ func byLocation(r *http.Request) bool {
 
 // stockShape is how a stock record is written: plain (spec: Stock record), or
 // in attributes, with its locations.
-func stockShape(r *http.Request) func([]byte, *shop.Stock) []byte {
+func stockShape(r *http.Request) func([]byte, *stock.Stock) []byte {
 	if byLocation(r) {
 		return appendStockByLocation
 	}
@@ -176,7 +176,7 @@ func writeStock(w http.ResponseWriter, r *http.Request, status int, stock *model
 	return nil
 }
 
-func appendStocks(dst []byte, stocks *shop.StockPage, g *page, byLocation bool) []byte {
+func appendStocks(dst []byte, stocks *stock.StockPage, g *page, byLocation bool) []byte {
 	dst = append(dst, `{"data":[`...)
 	for i := range stocks.Len() {
 		dst = comma(dst, i)
@@ -205,7 +205,7 @@ func known(t time.Time) *time.Time {
 	return &t
 }
 
-func appendStock(dst []byte, s *shop.Stock) []byte {
+func appendStock(dst []byte, s *stock.Stock) []byte {
 	return appendStockUnits(dst, s.ProductID, s.Available, s.Allocated)
 }
 
@@ -214,7 +214,7 @@ func appendStockUnits(dst []byte, id string, available, allocated int) []byte {
 	return append(appendUnits(append(dst, `,"type":"stock",`...), available, allocated), '}')
 }
 
-func appendStockByLocation(dst []byte, s *shop.Stock) []byte {
+func appendStockByLocation(dst []byte, s *stock.Stock) []byte {
 	dst = store.AppendString(append(dst, `{"id":`...), s.ProductID)
 	dst = appendUnits(append(dst, `,"type":"stock","attributes":{`...), s.Available, s.Allocated)
 	dst = appendUnits(append(dst, `,"locations":{"`+onlyLocation+`":{`...), s.Available, s.Allocated)

@@ -14,6 +14,7 @@ import (
 	"portico/graph"
 	"portico/rest"
 	"portico/store/shop"
+	"portico/store/stock"
 	"portico/store/storetest"
 )
 
@@ -31,10 +32,10 @@ func (s *sink) Write(body []byte) (int, error) { return len(body), nil }
 // numbers in memory.
 func BenchmarkStockRows(b *testing.B) {
 	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
-		var rows []shop.Stock
+		var rows []stock.Stock
 		for i := range 10_000 {
 			at := time.UnixMilli(int64(1_700_000_000_000 + i)).UTC()
-			rows = append(rows, shop.Stock{ProductID: fmt.Sprintf("0190a0b0-1111-7222-8333-%012d", i), Available: i, Allocated: i / 3, CreatedAt: at, UpdatedAt: at})
+			rows = append(rows, stock.Stock{ProductID: fmt.Sprintf("0190a0b0-1111-7222-8333-%012d", i), Available: i, Allocated: i / 3, CreatedAt: at, UpdatedAt: at})
 		}
 		storetest.SeedStock(b, e.SQL(b), rows...)
 		log := slog.New(slog.DiscardHandler)
@@ -60,9 +61,9 @@ func BenchmarkStockRows(b *testing.B) {
 // durably, without a network.
 func BenchmarkAllocate(b *testing.B) {
 	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
-		var rows []shop.Stock
+		var rows []stock.Stock
 		for i := range 1000 {
-			rows = append(rows, shop.Stock{ProductID: fmt.Sprint("p", i), Available: 1 << 30, CreatedAt: noon, UpdatedAt: noon})
+			rows = append(rows, stock.Stock{ProductID: fmt.Sprint("p", i), Available: 1 << 30, CreatedAt: noon, UpdatedAt: noon})
 		}
 		storetest.SeedStock(b, e.SQL(b), rows...)
 		s := e.Live().Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })

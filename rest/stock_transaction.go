@@ -7,7 +7,7 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // stockTransactions lists the ledger of a product's stock, newest first.
@@ -84,7 +84,7 @@ func (a *API) transactStock(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := generated.StockTransactInput{Changes: []*generated.StockChangeInput{
-		{ProductID: id, Action: shop.StockAction(b.Action), Quantity: *b.Quantity, Reason: b.Reason, Reference: b.Reference}}}
+		{ProductID: id, Action: stock.StockAction(b.Action), Quantity: *b.Quantity, Reason: b.Reason, Reference: b.Reference}}}
 	tell(w, r, "input", input)
 	payload, err := a.resolver.Mutation().StockTransact(r.Context(), input)
 	if err == nil {

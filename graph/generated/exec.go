@@ -11,7 +11,10 @@ import (
 	"math"
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/gateway"
+	"portico/store/job"
 	"portico/store/shop"
+	"portico/store/stock"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -835,7 +838,7 @@ type ComplexityRoot struct {
 		Currency            func(childComplexity int, code string) int
 		File                func(childComplexity int, id string) int
 		Files               func(childComplexity int, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) int
-		Gateway             func(childComplexity int, slug shop.GatewaySlug) int
+		Gateway             func(childComplexity int, slug gateway.GatewaySlug) int
 		Gateways            func(childComplexity int) int
 		Hierarchies         func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Hierarchy           func(childComplexity int, id string) int
@@ -1082,11 +1085,11 @@ type QueryResolver interface {
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
 	Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
 	StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error)
-	StockLocations(ctx context.Context) ([]*shop.StockLocation, error)
+	StockLocations(ctx context.Context) ([]*stock.StockLocation, error)
 	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
 	StockTransaction(ctx context.Context, productID string, id string) (*model.StockTransaction, error)
 	Settings(ctx context.Context) (*store.Settings, error)
-	Gateway(ctx context.Context, slug shop.GatewaySlug) (*model.Gateway, error)
+	Gateway(ctx context.Context, slug gateway.GatewaySlug) (*model.Gateway, error)
 	Gateways(ctx context.Context) ([]*model.Gateway, error)
 	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
 	Catalog(ctx context.Context, id string) (*shop.Catalog, error)
@@ -4580,7 +4583,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Gateway(childComplexity, args["slug"].(shop.GatewaySlug)), true
+		return e.ComplexityRoot.Query.Gateway(childComplexity, args["slug"].(gateway.GatewaySlug)), true
 	case "Query.gateways":
 		if e.ComplexityRoot.Query.Gateways == nil {
 			break
@@ -11814,8 +11817,8 @@ func (ec *executionContext) field_Query_gateway_args(ctx context.Context, rawArg
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "slug",
-		func(ctx context.Context, v any) (shop.GatewaySlug, error) {
-			return ec.unmarshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug(ctx, v)
+		func(ctx context.Context, v any) (gateway.GatewaySlug, error) {
+			return ec.unmarshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -17475,8 +17478,8 @@ func (ec *executionContext) _Gateway_slug(ctx context.Context, field graphql.Col
 			return obj.Slug, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.GatewaySlug) graphql.Marshaler {
-			return ec.marshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v gateway.GatewaySlug) graphql.Marshaler {
+			return ec.marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug(ctx, selections, v)
 		},
 		true,
 		true,
@@ -18534,8 +18537,8 @@ func (ec *executionContext) _Job_kind(ctx context.Context, field graphql.Collect
 			return obj.Kind, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.JobKind) graphql.Marshaler {
-			return ec.marshalNJobKind2porticoᚋstoreᚋshopᚐJobKind(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v job.JobKind) graphql.Marshaler {
+			return ec.marshalNJobKind2porticoᚋstoreᚋjobᚐJobKind(ctx, selections, v)
 		},
 		true,
 		true,
@@ -18557,8 +18560,8 @@ func (ec *executionContext) _Job_state(ctx context.Context, field graphql.Collec
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.JobState) graphql.Marshaler {
-			return ec.marshalNJobState2porticoᚋstoreᚋshopᚐJobState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v job.JobState) graphql.Marshaler {
+			return ec.marshalNJobState2porticoᚋstoreᚋjobᚐJobState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -26894,8 +26897,8 @@ func (ec *executionContext) _Query_stockLocations(ctx context.Context, field gra
 			return ec.Resolvers.Query().StockLocations(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*shop.StockLocation) graphql.Marshaler {
-			return ec.marshalOStockLocation2ᚕᚖporticoᚋstoreᚋshopᚐStockLocationᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*stock.StockLocation) graphql.Marshaler {
+			return ec.marshalOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27044,7 +27047,7 @@ func (ec *executionContext) _Query_gateway(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Gateway(ctx, fc.Args["slug"].(shop.GatewaySlug))
+			return ec.Resolvers.Query().Gateway(ctx, fc.Args["slug"].(gateway.GatewaySlug))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Gateway) graphql.Marshaler {
@@ -28853,7 +28856,7 @@ func (ec *executionContext) fieldContext_StockEdge_node(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _StockLocation_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.StockLocation) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockLocation_uuid(ctx context.Context, field graphql.CollectedField, obj *stock.StockLocation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28876,7 +28879,7 @@ func (ec *executionContext) fieldContext_StockLocation_uuid(_ context.Context, f
 	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _StockLocation_name(ctx context.Context, field graphql.CollectedField, obj *shop.StockLocation) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockLocation_name(ctx context.Context, field graphql.CollectedField, obj *stock.StockLocation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28899,7 +28902,7 @@ func (ec *executionContext) fieldContext_StockLocation_name(_ context.Context, f
 	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _StockLocation_description(ctx context.Context, field graphql.CollectedField, obj *shop.StockLocation) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockLocation_description(ctx context.Context, field graphql.CollectedField, obj *stock.StockLocation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28922,7 +28925,7 @@ func (ec *executionContext) fieldContext_StockLocation_description(_ context.Con
 	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _StockLocation_externalRef(ctx context.Context, field graphql.CollectedField, obj *shop.StockLocation) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockLocation_externalRef(ctx context.Context, field graphql.CollectedField, obj *stock.StockLocation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28945,7 +28948,7 @@ func (ec *executionContext) fieldContext_StockLocation_externalRef(_ context.Con
 	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _StockLocation_address(ctx context.Context, field graphql.CollectedField, obj *shop.StockLocation) (ret graphql.Marshaler) {
+func (ec *executionContext) _StockLocation_address(ctx context.Context, field graphql.CollectedField, obj *stock.StockLocation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29136,8 +29139,8 @@ func (ec *executionContext) _StockTransaction_action(ctx context.Context, field 
 			return obj.Action, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.StockAction) graphql.Marshaler {
-			return ec.marshalNStockAction2porticoᚋstoreᚋshopᚐStockAction(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v stock.StockAction) graphql.Marshaler {
+			return ec.marshalNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx, selections, v)
 		},
 		true,
 		true,
@@ -31870,7 +31873,7 @@ func (ec *executionContext) unmarshalInputGatewayUpdateInput(ctx context.Context
 		switch k {
 		case "slug":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
-			data, err := ec.unmarshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug(ctx, v)
+			data, err := ec.unmarshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -31912,7 +31915,7 @@ func (ec *executionContext) unmarshalInputGatewayUpdateInput(ctx context.Context
 			it.Username = data
 		case "password":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
-			data, err := ec.unmarshalOSecret2ᚖporticoᚋstoreᚋshopᚐSecret(ctx, v)
+			data, err := ec.unmarshalOSecret2ᚖporticoᚋstoreᚋgatewayᚐSecret(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33861,7 +33864,7 @@ func (ec *executionContext) unmarshalInputStockChangeInput(ctx context.Context, 
 			it.ProductID = data
 		case "action":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("action"))
-			data, err := ec.unmarshalNStockAction2porticoᚋstoreᚋshopᚐStockAction(ctx, v)
+			data, err := ec.unmarshalNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -42415,7 +42418,7 @@ func (ec *executionContext) _StockEdge(ctx context.Context, sel ast.SelectionSet
 
 var stockLocationImplementors = []string{"StockLocation"}
 
-func (ec *executionContext) _StockLocation(ctx context.Context, sel ast.SelectionSet, obj *shop.StockLocation) graphql.Marshaler {
+func (ec *executionContext) _StockLocation(ctx context.Context, sel ast.SelectionSet, obj *stock.StockLocation) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, stockLocationImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -44177,15 +44180,15 @@ func (ec *executionContext) marshalNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway
 	return ec._Gateway(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug(ctx context.Context, v any) (shop.GatewaySlug, error) {
+func (ec *executionContext) unmarshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug(ctx context.Context, v any) (gateway.GatewaySlug, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug[tmp]
+	res := unmarshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug(ctx context.Context, sel ast.SelectionSet, v shop.GatewaySlug) graphql.Marshaler {
+func (ec *executionContext) marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug(ctx context.Context, sel ast.SelectionSet, v gateway.GatewaySlug) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug[v])
+	res := graphql.MarshalString(marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44195,13 +44198,13 @@ func (ec *executionContext) marshalNGatewaySlug2porticoᚋstoreᚋshopᚐGateway
 }
 
 var (
-	unmarshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug = map[string]shop.GatewaySlug{
-		"CARD_PROCESSOR": shop.GatewayCardProcessor,
-		"MANUAL":         shop.GatewayManual,
+	unmarshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug = map[string]gateway.GatewaySlug{
+		"CARD_PROCESSOR": gateway.GatewayCardProcessor,
+		"MANUAL":         gateway.GatewayManual,
 	}
-	marshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug = map[shop.GatewaySlug]string{
-		shop.GatewayCardProcessor: "CARD_PROCESSOR",
-		shop.GatewayManual:        "MANUAL",
+	marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug = map[gateway.GatewaySlug]string{
+		gateway.GatewayCardProcessor: "CARD_PROCESSOR",
+		gateway.GatewayManual:        "MANUAL",
 	}
 )
 
@@ -44398,15 +44401,15 @@ func (ec *executionContext) unmarshalNJobCancelInput2porticoᚋgraphᚋgenerated
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNJobKind2porticoᚋstoreᚋshopᚐJobKind(ctx context.Context, v any) (shop.JobKind, error) {
+func (ec *executionContext) unmarshalNJobKind2porticoᚋstoreᚋjobᚐJobKind(ctx context.Context, v any) (job.JobKind, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNJobKind2porticoᚋstoreᚋshopᚐJobKind[tmp]
+	res := unmarshalNJobKind2porticoᚋstoreᚋjobᚐJobKind[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNJobKind2porticoᚋstoreᚋshopᚐJobKind(ctx context.Context, sel ast.SelectionSet, v shop.JobKind) graphql.Marshaler {
+func (ec *executionContext) marshalNJobKind2porticoᚋstoreᚋjobᚐJobKind(ctx context.Context, sel ast.SelectionSet, v job.JobKind) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNJobKind2porticoᚋstoreᚋshopᚐJobKind[v])
+	res := graphql.MarshalString(marshalNJobKind2porticoᚋstoreᚋjobᚐJobKind[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44416,25 +44419,25 @@ func (ec *executionContext) marshalNJobKind2porticoᚋstoreᚋshopᚐJobKind(ctx
 }
 
 var (
-	unmarshalNJobKind2porticoᚋstoreᚋshopᚐJobKind = map[string]shop.JobKind{
-		"CATALOG_PUBLISH":          shop.JobPublish,
-		"PROMOTION_CODES_GENERATE": shop.JobGenerateCodes,
+	unmarshalNJobKind2porticoᚋstoreᚋjobᚐJobKind = map[string]job.JobKind{
+		"CATALOG_PUBLISH":          job.JobPublish,
+		"PROMOTION_CODES_GENERATE": job.JobGenerateCodes,
 	}
-	marshalNJobKind2porticoᚋstoreᚋshopᚐJobKind = map[shop.JobKind]string{
-		shop.JobPublish:       "CATALOG_PUBLISH",
-		shop.JobGenerateCodes: "PROMOTION_CODES_GENERATE",
+	marshalNJobKind2porticoᚋstoreᚋjobᚐJobKind = map[job.JobKind]string{
+		job.JobPublish:       "CATALOG_PUBLISH",
+		job.JobGenerateCodes: "PROMOTION_CODES_GENERATE",
 	}
 )
 
-func (ec *executionContext) unmarshalNJobState2porticoᚋstoreᚋshopᚐJobState(ctx context.Context, v any) (shop.JobState, error) {
+func (ec *executionContext) unmarshalNJobState2porticoᚋstoreᚋjobᚐJobState(ctx context.Context, v any) (job.JobState, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNJobState2porticoᚋstoreᚋshopᚐJobState[tmp]
+	res := unmarshalNJobState2porticoᚋstoreᚋjobᚐJobState[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNJobState2porticoᚋstoreᚋshopᚐJobState(ctx context.Context, sel ast.SelectionSet, v shop.JobState) graphql.Marshaler {
+func (ec *executionContext) marshalNJobState2porticoᚋstoreᚋjobᚐJobState(ctx context.Context, sel ast.SelectionSet, v job.JobState) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNJobState2porticoᚋstoreᚋshopᚐJobState[v])
+	res := graphql.MarshalString(marshalNJobState2porticoᚋstoreᚋjobᚐJobState[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44444,19 +44447,19 @@ func (ec *executionContext) marshalNJobState2porticoᚋstoreᚋshopᚐJobState(c
 }
 
 var (
-	unmarshalNJobState2porticoᚋstoreᚋshopᚐJobState = map[string]shop.JobState{
-		"QUEUED":    shop.JobQueued,
-		"RUNNING":   shop.JobRunning,
-		"SUCCEEDED": shop.JobSucceeded,
-		"FAILED":    shop.JobFailed,
-		"CANCELED":  shop.JobCanceled,
+	unmarshalNJobState2porticoᚋstoreᚋjobᚐJobState = map[string]job.JobState{
+		"QUEUED":    job.JobQueued,
+		"RUNNING":   job.JobRunning,
+		"SUCCEEDED": job.JobSucceeded,
+		"FAILED":    job.JobFailed,
+		"CANCELED":  job.JobCanceled,
 	}
-	marshalNJobState2porticoᚋstoreᚋshopᚐJobState = map[shop.JobState]string{
-		shop.JobQueued:    "QUEUED",
-		shop.JobRunning:   "RUNNING",
-		shop.JobSucceeded: "SUCCEEDED",
-		shop.JobFailed:    "FAILED",
-		shop.JobCanceled:  "CANCELED",
+	marshalNJobState2porticoᚋstoreᚋjobᚐJobState = map[job.JobState]string{
+		job.JobQueued:    "QUEUED",
+		job.JobRunning:   "RUNNING",
+		job.JobSucceeded: "SUCCEEDED",
+		job.JobFailed:    "FAILED",
+		job.JobCanceled:  "CANCELED",
 	}
 )
 
@@ -45376,15 +45379,15 @@ func (ec *executionContext) marshalNStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx
 	return ec._Stock(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNStockAction2porticoᚋstoreᚋshopᚐStockAction(ctx context.Context, v any) (shop.StockAction, error) {
+func (ec *executionContext) unmarshalNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx context.Context, v any) (stock.StockAction, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNStockAction2porticoᚋstoreᚋshopᚐStockAction[tmp]
+	res := unmarshalNStockAction2porticoᚋstoreᚋstockᚐStockAction[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNStockAction2porticoᚋstoreᚋshopᚐStockAction(ctx context.Context, sel ast.SelectionSet, v shop.StockAction) graphql.Marshaler {
+func (ec *executionContext) marshalNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx context.Context, sel ast.SelectionSet, v stock.StockAction) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNStockAction2porticoᚋstoreᚋshopᚐStockAction[v])
+	res := graphql.MarshalString(marshalNStockAction2porticoᚋstoreᚋstockᚐStockAction[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45394,19 +45397,19 @@ func (ec *executionContext) marshalNStockAction2porticoᚋstoreᚋshopᚐStockAc
 }
 
 var (
-	unmarshalNStockAction2porticoᚋstoreᚋshopᚐStockAction = map[string]shop.StockAction{
-		"INCREMENT":  shop.StockIncrement,
-		"DECREMENT":  shop.StockDecrement,
-		"ALLOCATE":   shop.StockAllocate,
-		"DEALLOCATE": shop.StockDeallocate,
-		"SET":        shop.StockSet,
+	unmarshalNStockAction2porticoᚋstoreᚋstockᚐStockAction = map[string]stock.StockAction{
+		"INCREMENT":  stock.StockIncrement,
+		"DECREMENT":  stock.StockDecrement,
+		"ALLOCATE":   stock.StockAllocate,
+		"DEALLOCATE": stock.StockDeallocate,
+		"SET":        stock.StockSet,
 	}
-	marshalNStockAction2porticoᚋstoreᚋshopᚐStockAction = map[shop.StockAction]string{
-		shop.StockIncrement:  "INCREMENT",
-		shop.StockDecrement:  "DECREMENT",
-		shop.StockAllocate:   "ALLOCATE",
-		shop.StockDeallocate: "DEALLOCATE",
-		shop.StockSet:        "SET",
+	marshalNStockAction2porticoᚋstoreᚋstockᚐStockAction = map[stock.StockAction]string{
+		stock.StockIncrement:  "INCREMENT",
+		stock.StockDecrement:  "DECREMENT",
+		stock.StockAllocate:   "ALLOCATE",
+		stock.StockDeallocate: "DEALLOCATE",
+		stock.StockSet:        "SET",
 	}
 )
 
@@ -45454,7 +45457,7 @@ func (ec *executionContext) marshalNStockEdge2ᚕporticoᚋgraphᚋmodelᚐEdge�
 	return ret
 }
 
-func (ec *executionContext) marshalNStockLocation2ᚖporticoᚋstoreᚋshopᚐStockLocation(ctx context.Context, sel ast.SelectionSet, v *shop.StockLocation) graphql.Marshaler {
+func (ec *executionContext) marshalNStockLocation2ᚖporticoᚋstoreᚋstockᚐStockLocation(ctx context.Context, sel ast.SelectionSet, v *stock.StockLocation) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -46912,7 +46915,7 @@ func (ec *executionContext) marshalOPromotionUpdatePayload2ᚖporticoᚋgraphᚋ
 	return ec._PromotionUpdatePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOSecret2ᚖporticoᚋstoreᚋshopᚐSecret(ctx context.Context, v any) (*shop.Secret, error) {
+func (ec *executionContext) unmarshalOSecret2ᚖporticoᚋstoreᚋgatewayᚐSecret(ctx context.Context, v any) (*gateway.Secret, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -46920,7 +46923,7 @@ func (ec *executionContext) unmarshalOSecret2ᚖporticoᚋstoreᚋshopᚐSecret(
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOSecret2ᚖporticoᚋstoreᚋshopᚐSecret(ctx context.Context, sel ast.SelectionSet, v *shop.Secret) graphql.Marshaler {
+func (ec *executionContext) marshalOSecret2ᚖporticoᚋstoreᚋgatewayᚐSecret(ctx context.Context, sel ast.SelectionSet, v *gateway.Secret) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46999,14 +47002,14 @@ func (ec *executionContext) marshalOStockCreatePayload2ᚖporticoᚋgraphᚋgene
 	return ec._StockCreatePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOStockLocation2ᚕᚖporticoᚋstoreᚋshopᚐStockLocationᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.StockLocation) graphql.Marshaler {
+func (ec *executionContext) marshalOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx context.Context, sel ast.SelectionSet, v []*stock.StockLocation) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNStockLocation2ᚖporticoᚋstoreᚋshopᚐStockLocation(ctx, sel, v[i])
+		return ec.marshalNStockLocation2ᚖporticoᚋstoreᚋstockᚐStockLocation(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

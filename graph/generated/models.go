@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/gateway"
 	"portico/store/shop"
+	"portico/store/stock"
 	"time"
 )
 
@@ -201,7 +203,7 @@ type FileFilter struct {
 // What to change of a gateway's configuration; null leaves a member as it is.
 type GatewayUpdateInput struct {
 	// Which.
-	Slug shop.GatewaySlug `json:"slug"`
+	Slug gateway.GatewaySlug `json:"slug"`
 	// For people; an empty one leaves it as it is.
 	Name *string `json:"name,omitempty"`
 	// Whether it takes payments.
@@ -213,7 +215,7 @@ type GatewayUpdateInput struct {
 	// The username at the gateway, 1 to 1024 bytes.
 	Username *string `json:"username,omitempty"`
 	// The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again. REST's mask, `********`, leaves it as it is.
-	Password *shop.Secret `json:"password,omitempty"`
+	Password *gateway.Secret `json:"password,omitempty"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -671,7 +673,7 @@ type StockChangeInput struct {
 	// The product's global id, or the service's own.
 	ProductID string `json:"productId"`
 	// What to do.
-	Action shop.StockAction `json:"action"`
+	Action stock.StockAction `json:"action"`
 	// Units, at least 1; to set, at least 0.
 	Quantity int `json:"quantity"`
 	// Why, at most 255 bytes.

@@ -8,7 +8,10 @@ import (
 	"portico/graph/model"
 	"portico/graph/plan"
 	"portico/store"
+	"portico/store/gateway"
+	"portico/store/job"
 	"portico/store/shop"
+	"portico/store/stock"
 	"time"
 )
 
@@ -1538,7 +1541,7 @@ func (x *planRun) writeGateway(ctx context.Context, fields *plan.Fields, obj *mo
 func (x *planRun) fieldGateway(ctx context.Context, f *plan.Field, obj *model.Gateway) bool {
 	switch f.Number {
 	case 1: // slug
-		return x.writeNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug(ctx, f, obj.Slug)
+		return x.writeNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug(ctx, f, obj.Slug)
 	case 2: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 3: // enabled
@@ -1762,9 +1765,9 @@ func (x *planRun) fieldJob(ctx context.Context, f *plan.Field, obj *model.Job) b
 	case 2: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 3: // kind
-		return x.writeNJobKind2porticoᚋstoreᚋshopᚐJobKind(ctx, f, obj.Kind)
+		return x.writeNJobKind2porticoᚋstoreᚋjobᚐJobKind(ctx, f, obj.Kind)
 	case 4: // state
-		return x.writeNJobState2porticoᚋstoreᚋshopᚐJobState(ctx, f, obj.State)
+		return x.writeNJobState2porticoᚋstoreᚋjobᚐJobState(ctx, f, obj.State)
 	case 5: // done
 		return x.writeNInt2int(ctx, f, obj.Done)
 	case 6: // total
@@ -3292,7 +3295,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋshopᚐStockLocationᚄ(ctx, f, v)
+		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
 	case 16: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
@@ -3324,7 +3327,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Gateway(ctx, arguments["slug"].(shop.GatewaySlug))
+		v, err := x.resolvers.Query().Gateway(ctx, arguments["slug"].(gateway.GatewaySlug))
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3738,7 +3741,7 @@ var planStockLocation = &plan.Object{
 	},
 }
 
-func (x *planRun) writeStockLocation(ctx context.Context, fields *plan.Fields, obj *shop.StockLocation) bool {
+func (x *planRun) writeStockLocation(ctx context.Context, fields *plan.Fields, obj *stock.StockLocation) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3751,7 +3754,7 @@ func (x *planRun) writeStockLocation(ctx context.Context, fields *plan.Fields, o
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldStockLocation(ctx context.Context, f *plan.Field, obj *shop.StockLocation) bool {
+func (x *planRun) fieldStockLocation(ctx context.Context, f *plan.Field, obj *stock.StockLocation) bool {
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
@@ -3837,7 +3840,7 @@ func (x *planRun) fieldStockTransaction(ctx context.Context, f *plan.Field, obj 
 	case 2: // productId
 		return x.writeNID2string(ctx, f, obj.ProductID)
 	case 3: // action
-		return x.writeNStockAction2porticoᚋstoreᚋshopᚐStockAction(ctx, f, obj.Action)
+		return x.writeNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx, f, obj.Action)
 	case 4: // quantity
 		return x.writeNInt2int(ctx, f, obj.Quantity)
 	case 5: // availableDelta
@@ -4542,8 +4545,8 @@ func (x *planRun) writeNGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx context
 	return x.writeGateway(ctx, f.Of(planGateway), v)
 }
 
-func (x *planRun) writeNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug(ctx context.Context, f *plan.Field, v shop.GatewaySlug) bool {
-	return x.String(marshalNGatewaySlug2porticoᚋstoreᚋshopᚐGatewaySlug[v])
+func (x *planRun) writeNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug(ctx context.Context, f *plan.Field, v gateway.GatewaySlug) bool {
+	return x.String(marshalNGatewaySlug2porticoᚋstoreᚋgatewayᚐGatewaySlug[v])
 }
 
 func (x *planRun) writeNHierarchy2ᚕᚖporticoᚋgraphᚋmodelᚐHierarchyᚄ(ctx context.Context, f *plan.Field, v []*model.Hierarchy) bool {
@@ -4631,12 +4634,12 @@ func (x *planRun) writeNJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx context.Context
 	return x.writeJob(ctx, f.Of(planJob), v)
 }
 
-func (x *planRun) writeNJobKind2porticoᚋstoreᚋshopᚐJobKind(ctx context.Context, f *plan.Field, v shop.JobKind) bool {
-	return x.String(marshalNJobKind2porticoᚋstoreᚋshopᚐJobKind[v])
+func (x *planRun) writeNJobKind2porticoᚋstoreᚋjobᚐJobKind(ctx context.Context, f *plan.Field, v job.JobKind) bool {
+	return x.String(marshalNJobKind2porticoᚋstoreᚋjobᚐJobKind[v])
 }
 
-func (x *planRun) writeNJobState2porticoᚋstoreᚋshopᚐJobState(ctx context.Context, f *plan.Field, v shop.JobState) bool {
-	return x.String(marshalNJobState2porticoᚋstoreᚋshopᚐJobState[v])
+func (x *planRun) writeNJobState2porticoᚋstoreᚋjobᚐJobState(ctx context.Context, f *plan.Field, v job.JobState) bool {
+	return x.String(marshalNJobState2porticoᚋstoreᚋjobᚐJobState[v])
 }
 
 func (x *planRun) writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx context.Context, f *plan.Field, v model.PageInfo) bool {
@@ -5018,8 +5021,8 @@ func (x *planRun) writeNStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx context.Con
 	return x.writeStock(ctx, f.Of(planStock), v)
 }
 
-func (x *planRun) writeNStockAction2porticoᚋstoreᚋshopᚐStockAction(ctx context.Context, f *plan.Field, v shop.StockAction) bool {
-	return x.String(marshalNStockAction2porticoᚋstoreᚋshopᚐStockAction[v])
+func (x *planRun) writeNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx context.Context, f *plan.Field, v stock.StockAction) bool {
+	return x.String(marshalNStockAction2porticoᚋstoreᚋstockᚐStockAction[v])
 }
 
 func (x *planRun) writeNStockEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.Stock]) bool {
@@ -5039,7 +5042,7 @@ func (x *planRun) writeNStockEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx conte
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNStockLocation2ᚖporticoᚋstoreᚋshopᚐStockLocation(ctx context.Context, f *plan.Field, v *shop.StockLocation) bool {
+func (x *planRun) writeNStockLocation2ᚖporticoᚋstoreᚋstockᚐStockLocation(ctx context.Context, f *plan.Field, v *stock.StockLocation) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -5543,14 +5546,14 @@ func (x *planRun) writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnec
 	return x.writeStockConnection(ctx, f.Of(planStockConnection), v)
 }
 
-func (x *planRun) writeOStockLocation2ᚕᚖporticoᚋstoreᚋshopᚐStockLocationᚄ(ctx context.Context, f *plan.Field, v []*shop.StockLocation) bool {
+func (x *planRun) writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx context.Context, f *plan.Field, v []*stock.StockLocation) bool {
 	if v == nil {
 		return false
 	}
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNStockLocation2ᚖporticoᚋstoreᚋshopᚐStockLocation(ctx, f, v[i]) {
+		if !x.writeNStockLocation2ᚖporticoᚋstoreᚋstockᚐStockLocation(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}

@@ -7,11 +7,11 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/gateway"
 )
 
 // Gateway is a gateway's configuration as the schema has it.
-type Gateway struct{ *shop.Gateway }
+type Gateway struct{ *gateway.Gateway }
 
 // PasswordFingerprint is nil without a password.
 func (g *Gateway) PasswordFingerprint() *string { return given(g.Fingerprint) }
@@ -30,15 +30,15 @@ func given(text string) *string {
 }
 
 // MarshalSecret shows no secret; no field of the schema answers one.
-func MarshalSecret(secret shop.Secret) graphql.Marshaler {
+func MarshalSecret(secret gateway.Secret) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, `"`+secret.String()+`"`) })
 }
 
 // UnmarshalSecret takes a text. The error does not repeat what was given.
-func UnmarshalSecret(value any) (shop.Secret, error) {
+func UnmarshalSecret(value any) (gateway.Secret, error) {
 	text, ok := value.(string)
 	if !ok {
-		return shop.Secret{}, &store.Error{Code: store.Invalid, Detail: "A secret must be a string."}
+		return gateway.Secret{}, &store.Error{Code: store.Invalid, Detail: "A secret must be a string."}
 	}
-	return shop.NewSecret(text), nil
+	return gateway.NewSecret(text), nil
 }

@@ -3,11 +3,11 @@ package model
 import (
 	"time"
 
-	"portico/store/shop"
+	"portico/store/job"
 )
 
 // Job is a job as the schema has it.
-type Job struct{ *shop.Job }
+type Job struct{ *job.Job }
 
 // ActorName tells who asked for it.
 func (j *Job) ActorName() string { return string(j.Actor) }

@@ -3,12 +3,12 @@ package model
 import (
 	"time"
 
-	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // Stock is a stock record among the siblings it came with.
 type Stock struct {
-	*shop.Stock
+	*stock.Stock
 	Sibling[*Stock]
 }
 
@@ -16,20 +16,20 @@ type Stock struct {
 func (s *Stock) OfProduct() string { return s.ProductID }
 
 // Seat implements Row.
-func (s *Stock) Seat(of *shop.Stock, place Sibling[*Stock]) { s.Stock, s.Sibling = of, place }
+func (s *Stock) Seat(of *stock.Stock, place Sibling[*Stock]) { s.Stock, s.Sibling = of, place }
 
 // StockTimestamps are the times of a whole list; nil while it is empty.
 type StockTimestamps struct{ CreatedAt, UpdatedAt *time.Time }
 
 // StockTransaction is a line of the ledger.
 type StockTransaction struct {
-	*shop.StockTransaction
+	*stock.StockTransaction
 	Sibling[*StockTransaction]
 	Stock *Stock // the balance after the mutation that wrote it; nil when read from the ledger
 }
 
 // Seat implements Row.
-func (t *StockTransaction) Seat(of *shop.StockTransaction, place Sibling[*StockTransaction]) {
+func (t *StockTransaction) Seat(of *stock.StockTransaction, place Sibling[*StockTransaction]) {
 	t.StockTransaction, t.Sibling = of, place
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/access"
 	"portico/store/seal"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -33,7 +34,7 @@ type fixture struct {
 	clock   *storetest.Clock
 	store   *shop.Store
 	service *auth.Service
-	client  *shop.Client
+	client  *access.Client
 	secret  string
 }
 
@@ -58,7 +59,7 @@ func (f *fixture) server(t *testing.T) (*shop.Store, *auth.Service) {
 	return s, service
 }
 
-func (f *fixture) newClient(t *testing.T, scopes []string) (*shop.Client, string) {
+func (f *fixture) newClient(t *testing.T, scopes []string) (*access.Client, string) {
 	t.Helper()
 	client, secret, err := f.store.CreateClient(t.Context(), "command:test", "test", scopes)
 	require.NoError(t, err)
@@ -74,7 +75,7 @@ func (f *fixture) token(t *testing.T) *auth.Token {
 }
 
 // key is the key that signs.
-func (f *fixture) key(t *testing.T) *shop.SigningKey {
+func (f *fixture) key(t *testing.T) *access.SigningKey {
 	t.Helper()
 	keys, err := f.store.SigningKeys(t.Context(), newSealer(t, 1))
 	require.NoError(t, err)

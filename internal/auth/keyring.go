@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"portico/store/access"
 	"portico/store/seal"
 	"portico/store/shop"
 )
@@ -130,7 +131,7 @@ func (r *keyring) reload(ctx context.Context) error {
 }
 
 // newKeys takes the keys newest first; at least one.
-func newKeys(version int64, list []*shop.SigningKey) (*keys, error) {
+func newKeys(version int64, list []*access.SigningKey) (*keys, error) {
 	k := &keys{version: version, public: make(map[string]ed25519.PublicKey, len(list))}
 	var set jose.JSONWebKeySet
 	for _, key := range list {

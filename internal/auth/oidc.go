@@ -21,7 +21,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/access"
 )
 
 // GrantOutside is the grant of a token that an outside issuer issued.
@@ -282,7 +282,7 @@ func (c outsideClaims) principal(o *outside) (*Principal, error) {
 		return nil, o.refuse("names no client by azp, client_id or sub, in 1 to %d bytes", maxOutsideID)
 	}
 	said := append(strings.Fields(c.Scope), c.SCP...)
-	scopes := slices.DeleteFunc(shop.Scopes(), func(scope string) bool { return !slices.Contains(said, scope) })
+	scopes := slices.DeleteFunc(access.Scopes(), func(scope string) bool { return !slices.Contains(said, scope) })
 	return &Principal{
 		ClientID: outsidePrefix + id, Grant: GrantOutside, Scopes: scopes, Expires: c.Expiry.Time().UTC(),
 		AccountID: c.AccountID, AccountTags: c.AccountTags, CustomerID: c.CustomerID,

@@ -14,7 +14,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/access"
 	"portico/store/storetest"
 )
 
@@ -23,12 +23,12 @@ func TestTokensOfARevokedClientAreRefused(t *testing.T) {
 	f := newFixture(t)
 	elsewhere, other := f.server(t)
 	stays, _ := f.newClient(t, nil)
-	implicit := func(client *shop.Client) string {
+	implicit := func(client *access.Client) string {
 		token, err := f.service.Implicit(t.Context(), client.ID)
 		require.NoError(t, err)
 		return token.AccessToken
 	}
-	grant, err := f.store.GrantShopperToken(t.Context(), "client:test", shop.NewShopperToken{CustomerID: "bob"})
+	grant, err := f.store.GrantShopperToken(t.Context(), "client:test", access.NewShopperToken{CustomerID: "bob"})
 	require.NoError(t, err)
 	minted, err := f.service.ShopperToken(t.Context(), f.client.ID, grant)
 	require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/auth"
-	"portico/store/shop"
+	"portico/store/access"
 )
 
 func TestScopesOfTheTable(t *testing.T) {
@@ -18,7 +18,7 @@ func TestScopesOfTheTable(t *testing.T) {
 		scope, declared := auth.Scope(coordinate)
 		require.True(t, declared, coordinate)
 		if scope != "" {
-			require.Contains(t, shop.Scopes(), scope, coordinate)
+			require.Contains(t, access.Scopes(), scope, coordinate)
 		}
 		if strings.HasPrefix(coordinate, "Mutation.") {
 			require.True(t, strings.HasSuffix(scope, ":write"), "%s needs %q", coordinate, scope)

@@ -13,8 +13,8 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/access"
 	"portico/store/seal"
-	"portico/store/shop"
 )
 
 func TestClientCredentials(t *testing.T) {
@@ -28,7 +28,7 @@ func TestClientCredentials(t *testing.T) {
 	principal, err := f.service.Verify(t.Context(), token.AccessToken)
 	require.NoError(t, err)
 	require.Equal(t, &auth.Principal{
-		ClientID: f.client.ID, Grant: "client_credentials", Scopes: shop.Scopes(), Expires: token.Expires,
+		ClientID: f.client.ID, Grant: "client_credentials", Scopes: access.Scopes(), Expires: token.Expires,
 	}, principal)
 
 	_, err = f.service.ClientCredentials(t.Context(), f.client.ID, "wrong")
@@ -42,7 +42,7 @@ func TestImplicit(t *testing.T) {
 	neither, _ := f.newClient(t, []string{"settings:read"})
 	tests := []struct {
 		name   string
-		client *shop.Client
+		client *access.Client
 		scopes []string
 	}{
 		{"a client that may do all", f.client, []string{"catalog:read", "inventory:read"}},
@@ -66,7 +66,7 @@ func TestImplicit(t *testing.T) {
 func TestShopperToken(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	grant := &shop.ShopperGrant{ID: "g1", AccountID: "a1", AccountTags: []string{"gold", "vip"}, CustomerID: "u1",
+	grant := &access.ShopperGrant{ID: "g1", AccountID: "a1", AccountTags: []string{"gold", "vip"}, CustomerID: "u1",
 		IssuedAt: start.Truncate(time.Second), Expires: start.Truncate(time.Second).Add(time.Minute)}
 	token, err := f.service.ShopperToken(t.Context(), f.client.ID, grant)
 	require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestIssueFormat(t *testing.T) {
 	delete(first, "jti")
 	require.Equal(t, map[string]any{
 		"iss": issuer, "aud": "portico", "sub": f.client.ID, "grant": "client_credentials",
-		"iat": float64(start.Unix()), "exp": float64(start.Unix() + 3600), "scope": strings.Join(shop.Scopes(), " "),
+		"iat": float64(start.Unix()), "exp": float64(start.Unix() + 3600), "scope": strings.Join(access.Scopes(), " "),
 	}, first)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
+	"portico/store/access"
 	"portico/store/shop"
 )
 
@@ -81,7 +82,7 @@ func Parser(grammar any, streams Streams) (*kong.Kong, error) {
 		kong.Name("portico"),
 		kong.Description("A commerce service over GraphQL and REST, in one binary. Every flag can be given by the environment too, as its help says."),
 		kong.DefaultEnvars("PORTICO"),
-		kong.Vars{"scopes": strings.Join(shop.Scopes(), ","), "codePattern": shop.DefaultCodePattern},
+		kong.Vars{"scopes": strings.Join(access.Scopes(), ","), "codePattern": shop.DefaultCodePattern},
 		kong.Writers(streams.Out, streams.Err),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}),
 		kong.Exit(func(code int) { panic(exited(code)) }), // after --help, which ends the parsing

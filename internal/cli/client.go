@@ -12,7 +12,7 @@ import (
 	"unicode"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/access"
 )
 
 // Client groups the commands about API clients.
@@ -49,7 +49,7 @@ func (c *ClientCreate) Run(ctx context.Context, streams Streams) error {
 }
 
 // showSecret answers with a client's new secret, which is told nowhere else.
-func showSecret(streams Streams, asJSON bool, client *shop.Client, secret string) error {
+func showSecret(streams Streams, asJSON bool, client *access.Client, secret string) error {
 	if asJSON {
 		return json.NewEncoder(streams.Out).Encode(struct {
 			ClientID       string  `json:"client_id"`
@@ -117,7 +117,7 @@ func (c *ClientList) Run(ctx context.Context, streams Streams) error {
 	rows := [][]string{{"ID", "NAME", "CREATED", "ROTATED", "OLD SECRET UNTIL", "REVOKED", "SCOPES"}}
 	for _, line := range lines {
 		scopes := strings.Join(line.Scopes, " ")
-		if len(line.Scopes) == len(shop.Scopes()) {
+		if len(line.Scopes) == len(access.Scopes()) {
 			scopes = "all"
 		}
 		rows = append(rows, []string{line.ID, line.Name, orDash(line.CreatedAt), orDash(line.RotatedAt), orDash(line.OldSecretUntil), orDash(line.RevokedAt), scopes})
@@ -167,8 +167,8 @@ func (*ClientRotate) Help() string {
 
 // Run rotates the secret.
 func (c *ClientRotate) Run(ctx context.Context, streams Streams) error {
-	if c.Grace < 0 || c.Grace > shop.MaxSecretGrace {
-		return usage("--grace must be between 0s and %s, not %s", shop.MaxSecretGrace, c.Grace)
+	if c.Grace < 0 || c.Grace > access.MaxSecretGrace {
+		return usage("--grace must be between 0s and %s, not %s", access.MaxSecretGrace, c.Grace)
 	}
 	s, err := c.OpenExisting(ctx, c.Log(streams))
 	if err != nil {

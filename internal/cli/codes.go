@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/job"
 	"portico/store/shop"
 )
 
@@ -47,23 +48,23 @@ func (c *CodesGenerate) Run(ctx context.Context, streams Streams) error {
 	if c.Uses != 0 {
 		wanted.Uses = &c.Uses
 	}
-	job, odds, err := s.GenerateCodes(ctx, codesActor, wanted)
+	task, odds, err := s.GenerateCodes(ctx, codesActor, wanted)
 	if err != nil {
 		return fmt.Errorf("generate codes: %w", err)
 	}
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	worker := make(chan struct{})
 	go func() { defer close(worker); s.Work(working) }()
-	job, err = followJob(ctx, s, job, newMeter(streams.Err, "generating", int64(c.Count), 1))
+	task, err = followJob(ctx, s, task, newMeter(streams.Err, "generating", int64(c.Count), 1))
 	stop()
 	<-worker
 	switch {
 	case err != nil:
 		return fmt.Errorf("generate codes: %w", err)
-	case job.State != shop.JobSucceeded:
-		return fmt.Errorf("generate codes: %s after %s, which stay%s", job.State, count(job.Done, "code"), colon(job.Error))
+	case task.State != job.JobSucceeded:
+		return fmt.Errorf("generate codes: %s after %s, which stay%s", task.State, count(task.Done, "code"), colon(task.Error))
 	}
-	fmt.Fprintf(streams.Out, "generated %s; finding one of them takes %.3g guesses on average\n", count(job.Done, "code"), odds)
+	fmt.Fprintf(streams.Out, "generated %s; finding one of them takes %.3g guesses on average\n", count(task.Done, "code"), odds)
 	return nil
 }
 
@@ -76,7 +77,7 @@ func colon(text string) string {
 
 // followJob waits for a job's end. When ctx ends before, the job is canceled,
 // which it soon is.
-func followJob(ctx context.Context, s *shop.Store, job *shop.Job, bar *meter) (*shop.Job, error) {
+func followJob(ctx context.Context, s *shop.Store, job *job.Job, bar *meter) (*job.Job, error) {
 	defer bar.end()
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"portico/store/access"
 	"portico/store/seal"
-	"portico/store/shop"
 )
 
 // Keys groups the commands about the keys that sign tokens.
@@ -79,8 +79,8 @@ func (*KeysRotate) Help() string {
 
 // Run rotates.
 func (c *KeysRotate) Run(ctx context.Context, streams Streams) error {
-	if c.Delay < 0 || c.Delay > shop.MaxKeyDelay {
-		return usage("--delay must be between 0s and %s, not %s", shop.MaxKeyDelay, c.Delay)
+	if c.Delay < 0 || c.Delay > access.MaxKeyDelay {
+		return usage("--delay must be between 0s and %s, not %s", access.MaxKeyDelay, c.Delay)
 	}
 	if c.EndTokens {
 		c.Delay = 0

@@ -10,6 +10,7 @@ import (
 	"portico/internal/auth"
 	"portico/internal/demo"
 	"portico/store"
+	"portico/store/access"
 	"portico/store/seal"
 	"portico/store/shop"
 )
@@ -122,7 +123,7 @@ func TestOpenLetsAVisitorIn(t *testing.T) {
 	principal, err := tokens.Verify(ctx, visitor.Token)
 	require.NoError(t, err)
 	require.Equal(t, visitor.ClientID, principal.ClientID)
-	require.Equal(t, shop.Scopes(), principal.Scopes)
+	require.Equal(t, access.Scopes(), principal.Scopes)
 	_, err = s.AuthenticateClient(ctx, visitor.ClientID, visitor.Secret)
 	require.NoError(t, err)
 

@@ -19,7 +19,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"portico/internal/auth"
-	"portico/store/shop"
+	"portico/store/access"
 	"portico/store/storetest"
 )
 
@@ -179,7 +179,7 @@ func TestAccessOfEveryOperation(t *testing.T) {
 				for kind, token := range bad {
 					t.Run(kind+" token", func(t *testing.T) { refused(token, 401, "UNAUTHENTICATED", "") })
 				}
-				others := slices.DeleteFunc(shop.Scopes(), func(scope string) bool { return scope == needed })
+				others := slices.DeleteFunc(access.Scopes(), func(scope string) bool { return scope == needed })
 				if method, _, _ := strings.Cut(coordinate, " "); method == "header" {
 					needed = "catalog:read " + needed // of the route that is asked
 				}
@@ -196,11 +196,11 @@ func TestAccessOfEveryOperation(t *testing.T) {
 }
 
 // badTokens are tokens that look good and are not.
-func badTokens(t *testing.T, key *shop.SigningKey, client string) map[string]string {
+func badTokens(t *testing.T, key *access.SigningKey, client string) map[string]string {
 	t.Helper()
 	said := func(changes map[string]any) []byte {
 		claims := map[string]any{"iss": "portico", "aud": "portico", "sub": client, "iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix(),
-			"jti": "1", "scope": strings.Join(shop.Scopes(), " "), "grant": "client_credentials"}
+			"jti": "1", "scope": strings.Join(access.Scopes(), " "), "grant": "client_credentials"}
 		for name, value := range changes {
 			claims[name] = value
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store/job"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -83,7 +84,7 @@ func TestGeneratingCodesSurvivesAKill(t *testing.T) {
 			jobs, err := s.Jobs(t.Context(), 1)
 			require.NoError(t, err)
 			if !jobs[0].FinishedAt.IsZero() {
-				require.Equal(t, shop.JobSucceeded, jobs[0].State, jobs[0].Error)
+				require.Equal(t, job.JobSucceeded, jobs[0].State, jobs[0].Error)
 				break
 			}
 			time.Sleep(10 * time.Millisecond)

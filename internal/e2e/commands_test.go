@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store/access"
 	"portico/store/shop"
 )
 
@@ -276,7 +277,7 @@ func TestClientCreate(t *testing.T) {
 	require.NoError(t, decoder.Decode(&created))
 
 	text := good(t, append([]string{"client", "create", "--name", "All"}, flags...)...)
-	require.Contains(t, text, strings.Join(shop.Scopes(), " "))
+	require.Contains(t, text, strings.Join(access.Scopes(), " "))
 
 	require.NotContains(t, good(t, append([]string{"export", "-"}, flags...)...), "api_client")
 	exported := good(t, append([]string{"export", "-", "--with-clients"}, flags...)...)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/shop"
+	"portico/store/stock"
 	"portico/store/storetest"
 )
 
@@ -62,7 +62,7 @@ func TestWritesUnderKeysSurviveAKill(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := e.Open(t)
 		now := time.Now().Truncate(time.Millisecond).UTC()
-		storetest.SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: now, UpdatedAt: now})
+		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: now, UpdatedAt: now})
 		client, secret, err := s.CreateClient(t.Context(), "test", "till", nil)
 		require.NoError(t, err)
 		var doubtful []string

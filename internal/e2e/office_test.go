@@ -11,6 +11,7 @@ import (
 	"portico/internal/auth"
 	"portico/internal/demo"
 	"portico/store/shop"
+	"portico/store/stock"
 	"portico/store/storetest"
 )
 
@@ -67,7 +68,7 @@ func (o *office) tokenFor(t testing.TB, client string, scopes []string, lifetime
 // sell takes one of a product.
 func (o *office) sell(t testing.TB, product string) {
 	t.Helper()
-	_, err := o.TransactStock(t.Context(), "test", []shop.StockChange{{ProductID: product, Action: shop.StockDecrement, Quantity: 1}})
+	_, err := o.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: product, Action: stock.StockDecrement, Quantity: 1}})
 	require.NoError(t, err)
 }
 

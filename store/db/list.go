@@ -52,7 +52,7 @@ func (l Listing[T]) column(by store.SortBy) string {
 
 // List reads a page and, when asked, the total.
 func List[T any](ctx context.Context, s *DB, l Listing[T], query store.ListQuery) (*store.Slice[T], error) {
-	settings, err := s.ReadAhead(ctx)
+	settings, err := s.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}

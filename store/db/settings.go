@@ -8,8 +8,8 @@ import (
 	"portico/store"
 )
 
-// ReadAhead returns the settings, which are read again when they change.
-func (s *DB) ReadAhead(ctx context.Context) (*store.Settings, error) {
+// Settings returns the settings, which are read again when they change.
+func (s *DB) Settings(ctx context.Context) (*store.Settings, error) {
 	return s.settings.Get(ctx, s, TopicSettings, func(ctx context.Context) (*store.Settings, error) {
 		return ReadSettings(ctx, s.Reader)
 	})

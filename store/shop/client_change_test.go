@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/access"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -54,7 +55,7 @@ func TestRotateClientSecret(t *testing.T) {
 		require.False(t, known(t, s, client.ID, first), "its grace is over")
 		require.True(t, known(t, s, client.ID, second))
 
-		_, third, err := s.RotateClientSecret(t.Context(), "command:rotate", client.ID, shop.MaxSecretGrace)
+		_, third, err := s.RotateClientSecret(t.Context(), "command:rotate", client.ID, access.MaxSecretGrace)
 		require.NoError(t, err)
 		_, fourth, err := s.RotateClientSecret(t.Context(), "command:rotate", client.ID, time.Hour)
 		require.NoError(t, err)
@@ -132,7 +133,7 @@ func TestClients(t *testing.T) {
 		list, err := s.Clients(t.Context())
 		require.NoError(t, err)
 		require.Empty(t, list)
-		var want []*shop.Client
+		var want []*access.Client
 		for _, name := range []string{"b", "a", "c"} {
 			client, _, err := s.CreateClient(t.Context(), "command:test", name, nil)
 			require.NoError(t, err)
@@ -159,7 +160,7 @@ func TestWritesToClientsRefuse(t *testing.T) {
 			_, err = s.RevokeClient(t.Context(), "command:test", id)
 			require.True(t, store.HasCode(err, store.NotFound), "%q: %v", id, err)
 		}
-		for _, grace := range []time.Duration{-1, shop.MaxSecretGrace + 1} {
+		for _, grace := range []time.Duration{-1, access.MaxSecretGrace + 1} {
 			_, _, err := s.RotateClientSecret(t.Context(), "command:test", client.ID, grace)
 			require.True(t, store.HasCode(err, store.Unprocessable))
 			require.ErrorContains(t, err, "grace must be between 0s and 720h0m0s")

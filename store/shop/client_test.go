@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/access"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -41,7 +42,7 @@ func TestCreateClientScopesAreAllUnlessNamed(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		client, _, err := e.Open(t).CreateClient(t.Context(), "command:test", strings.Repeat("n", 255), nil)
 		require.NoError(t, err)
-		require.Equal(t, shop.Scopes(), client.Scopes)
+		require.Equal(t, access.Scopes(), client.Scopes)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store/job"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -58,13 +59,13 @@ func BenchmarkCodes(b *testing.B) {
 			done := make(chan struct{})
 			go func() { defer close(done); s.Work(working) }()
 			for b.Loop() {
-				job, _, err := s.GenerateCodes(b.Context(), actor, shop.CodeGeneration{PromotionID: "p", Count: size})
+				task, _, err := s.GenerateCodes(b.Context(), actor, shop.CodeGeneration{PromotionID: "p", Count: size})
 				require.NoError(b, err)
-				for job.FinishedAt.IsZero() {
-					job, err = s.Job(b.Context(), job.ID)
+				for task.FinishedAt.IsZero() {
+					task, err = s.Job(b.Context(), task.ID)
 					require.NoError(b, err)
 				}
-				require.Equal(b, shop.JobSucceeded, job.State)
+				require.Equal(b, job.JobSucceeded, task.State)
 				n += size
 			}
 			rate(b, n)

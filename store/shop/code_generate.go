@@ -10,6 +10,7 @@ import (
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/job"
 )
 
 // MaxGeneratedCodes bounds the codes of one job.
@@ -66,13 +67,13 @@ type generateState struct {
 // is not made yet (jobRoom). INVALID and UNPROCESSABLE name each member that is
 // wrong, among them a pattern that is too small for so many codes. NOT_FOUND for an unknown
 // promotion; UNPROCESSABLE for an automatic one, and for one that has ended.
-func (s *Store) GenerateCodes(ctx context.Context, actor store.Actor, g CodeGeneration) (job *Job, odds float64, err error) {
+func (s *Store) GenerateCodes(ctx context.Context, actor store.Actor, g CodeGeneration) (task *job.Job, odds float64, err error) {
 	_, odds, err = g.check()
 	if err != nil {
 		return nil, 0, err
 	}
 	input := &generateInput{CodeGeneration: g, Nonce: store.NewID()}
-	job, err = s.enqueue(ctx, actor, JobGenerateCodes, input, g.Count, func(ctx context.Context, t *db.Tx) error {
+	task, err = job.Enqueue(ctx, s.JobService, actor, job.JobGenerateCodes, input, g.Count, func(ctx context.Context, t *db.Tx) error {
 		p, err := lockPromotion(t, ctx, "promotionId", g.PromotionID)
 		if err != nil {
 			return err
@@ -80,20 +81,20 @@ func (s *Store) GenerateCodes(ctx context.Context, actor store.Actor, g CodeGene
 		input.Epoch = p.epoch
 		return p.takesCodes()
 	})
-	return job, odds, err
+	return task, odds, err
 }
 
 // generateJob makes the codes, batch by batch. How far it is is written with
 // each batch, so that a worker who goes on after another one was gone makes
 // exactly what is missing. The codes of a job that is canceled stay.
-func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, total int)) (any, error) {
+func (s *Store) generateJob(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
 	var input generateInput
 	var state generateState
-	if err := json.Unmarshal(job.Input, &input); err != nil {
+	if err := json.Unmarshal(task.Input, &input); err != nil {
 		return nil, err
 	}
-	if len(job.Result) > 0 {
-		if err := json.Unmarshal(job.Result, &state); err != nil {
+	if len(task.Result) > 0 {
+		if err := json.Unmarshal(task.Result, &state); err != nil {
 			return nil, err
 		}
 	}
@@ -109,17 +110,17 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 		if state.Misses > generateMisses {
 			return nil, store.Unprocessablef([]string{"pattern"}, "has hardly a code left that no promotion has: %d were made; take another pattern", state.Made)
 		}
-		next, err := s.generateCodes(ctx, job, &input, pattern, state, p, likely)
+		next, err := s.generateCodes(ctx, task, &input, pattern, state, p, likely)
 		if errors.Is(err, errTaken) { // then it finds out which, and goes on so until one is free
 			likely = false
-			next, err = s.generateCodes(ctx, job, &input, pattern, state, p, likely)
+			next, err = s.generateCodes(ctx, task, &input, pattern, state, p, likely)
 		}
 		if err != nil {
 			return nil, err
 		}
 		state, likely = next, likely || next.Misses == 0
 		if state.Made < input.Count {
-			if err := s.turnOver(ctx, begun); err != nil {
+			if err := job.TurnOver(ctx, s.JobService, begun); err != nil {
 				return nil, err
 			}
 		}
@@ -130,9 +131,9 @@ func (s *Store) generateJob(ctx context.Context, job *Job, progress func(done, t
 
 // generateCodes makes a batch, as long as the job is this worker's. Where it is likely that nobody has any of the codes, it looks no
 // closer and may be errTaken.
-func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInput, pattern codePattern, from generateState, p *db.Pace, likely bool) (to generateState, err error) {
-	err = s.db.Update(ctx, job.Actor, func(ctx context.Context, t *db.Tx) error {
-		if err := holds(t, ctx, job); err != nil {
+func (s *Store) generateCodes(ctx context.Context, task *job.Job, input *generateInput, pattern codePattern, from generateState, p *db.Pace, likely bool) (to generateState, err error) {
+	err = s.db.Update(ctx, task.Actor, func(ctx context.Context, t *db.Tx) error {
+		if err := job.Holds(t, ctx, task); err != nil {
 			return err
 		}
 		promotion, err := generating(t, ctx, input)
@@ -156,11 +157,11 @@ func (s *Store) generateCodes(ctx context.Context, job *Job, input *generateInpu
 		}); err != nil {
 			return err
 		}
-		_, err = t.Exec(ctx, `UPDATE job SET result = $2 WHERE id = $1`, job.ID, string(store.Encode(to)))
+		_, err = t.Exec(ctx, `UPDATE job SET result = $2 WHERE id = $1`, task.ID, string(store.Encode(to)))
 		return err
 	})
 	if err == nil {
-		job.Result = store.Encode(to)
+		task.Result = store.Encode(to)
 	}
 	return to, err
 }

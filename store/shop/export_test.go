@@ -10,6 +10,7 @@ import (
 
 	"portico/store"
 	"portico/store/db"
+	"portico/store/stock"
 )
 
 // Query is one statement that the tests look at the plan of.
@@ -20,7 +21,7 @@ type Query struct {
 }
 
 // StockQueries are all kinds of pages of the stock list.
-func StockQueries() []Query { return queriesOf(stockList, "p010000", time.UnixMicro(10000)) }
+func StockQueries() []Query { return queriesOf(stock.StockList, "p010000", time.UnixMicro(10000)) }
 
 // AuthoredQueries are the pages of the lists of what is authored.
 func AuthoredQueries() (list []Query) {
@@ -120,19 +121,6 @@ func (s *Store) Plan(ctx context.Context, q Query) ([]string, error) {
 }
 
 // Enqueue and SetWork let tests have jobs of their own.
-
-func (s *Store) Enqueue(ctx context.Context, actor store.Actor, kind JobKind, input any) (*Job, error) {
-	return s.enqueue(ctx, actor, kind, input, 0, func(context.Context, *db.Tx) error { return nil })
-}
-
-func (s *Store) SetWork(kind JobKind, work func(ctx context.Context, job *Job, progress func(done, total int)) (any, error)) {
-	s.works[kind] = work
-}
-
-// SetTurn is how long a job has its worker while others wait.
-func (s *Store) SetTurn(turn time.Duration) { s.turn = turn }
-
-func (s *Store) TurnOver(ctx context.Context, since time.Time) error { return s.turnOver(ctx, since) }
 
 // ReadBody reads a product's body by the way it was written, and by
 // encoding/json; ok tells whether the first could.

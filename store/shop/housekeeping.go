@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/access"
+	"portico/store/job"
 )
 
 // Sweep removes what no one reads any more, in short transactions: the codes of
@@ -24,7 +26,7 @@ const sweepEvery = 10 * time.Minute
 func (s *Store) sweeps() map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"idempotency keys": s.db.SweepIdempotencyKeys,
-		"signing keys":     func(ctx context.Context) error { return s.sweepSigningKeys(ctx, keyActor) },
+		"signing keys":     func(ctx context.Context) error { return access.SweepSigningKeys(ctx, s.AccessService, access.KeyActor) },
 		"promotion codes":  func(ctx context.Context) error { return s.purgeCodes(ctx, "") },
 	}
 }
@@ -48,6 +50,6 @@ func (s *Store) keepHouse(ctx context.Context) {
 }
 
 // jobWorks is what this version knows to do.
-func (s *Store) jobWorks() map[JobKind]jobWork {
-	return map[JobKind]jobWork{JobPublish: s.publishJob, JobGenerateCodes: s.generateJob}
+func (s *Store) jobWorks() map[job.JobKind]job.JobWork {
+	return map[job.JobKind]job.JobWork{job.JobPublish: s.publishJob, job.JobGenerateCodes: s.generateJob}
 }

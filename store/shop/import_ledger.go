@@ -7,6 +7,7 @@ import (
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/stock"
 )
 
 // ledgerCheck follows the balances that the stock transactions of a file come
@@ -30,7 +31,7 @@ func (c *ledgerCheck) check(ctx context.Context, batch []decoded) (list []Import
 	var lines []decoded
 	var ids, products []string
 	for _, d := range batch {
-		if line, ok := d.source.(*stockTransactionSource); ok && len(d.faults) == 0 {
+		if line, ok := d.source.(*stock.StockTransactionSource); ok && len(d.faults) == 0 {
 			lines, ids, products = append(lines, d), append(ids, line.ID), append(products, line.ProductID)
 		}
 	}
@@ -42,18 +43,18 @@ func (c *ledgerCheck) check(ctx context.Context, batch []decoded) (list []Import
 		return nil, err
 	}
 	for _, d := range lines {
-		line := d.source.(*stockTransactionSource)
+		line := d.source.(*stock.StockTransactionSource)
 		if known[line.ID] {
 			continue
 		}
 		key := maphash.String(c.seed, line.ProductID)
 		balance, seen := c.balances[key]
-		b := &Stock{Available: int(balance[0]), Allocated: int(balance[1])}
+		b := &stock.Stock{Available: int(balance[0]), Allocated: int(balance[1])}
 		if !seen {
-			b = line.opening(before[line.ProductID])
+			b = line.Opening(before[line.ProductID])
 		}
 		known[line.ID] = true
-		line.apply(b)
+		line.Apply(b)
 		if b.Available < 0 || b.Allocated < 0 || b.Total() > store.MaxStock {
 			list = append(list, ImportFault{d.line, d.kind, store.Unprocessablef([]string{"quantity"},
 				"must leave the product %q between 0 and %d units, not %d available and %d allocated; transactions stand in the order in which they were made, each once",
@@ -66,7 +67,7 @@ func (c *ledgerCheck) check(ctx context.Context, batch []decoded) (list []Import
 }
 
 // there reads what the store has of some lines and products.
-func (c *ledgerCheck) there(ctx context.Context, ids, products []string) (known map[string]bool, before map[string]*Stock, err error) {
+func (c *ledgerCheck) there(ctx context.Context, ids, products []string) (known map[string]bool, before map[string]*stock.Stock, err error) {
 	if c.fresh {
 		return map[string]bool{}, nil, nil
 	}
@@ -74,6 +75,6 @@ func (c *ledgerCheck) there(ctx context.Context, ids, products []string) (known 
 	if known, err = w.Existing(ctx, "stock_transaction", ids); err != nil {
 		return nil, nil, err
 	}
-	before, err = stocksByID(w, ctx, products)
+	before, err = stock.StocksByID(w, ctx, products)
 	return known, before, err
 }

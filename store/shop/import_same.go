@@ -9,6 +9,7 @@ import (
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/stock"
 )
 
 // sameLines are the lines of a file that say what the store holds already,
@@ -96,10 +97,10 @@ func (l *sameLines) noteLedger(ctx context.Context, w *authoring.Writer, list []
 }
 
 func (l *sameLines) noteStocks(ctx context.Context, w *authoring.Writer, list []decoded) error {
-	before, err := stocksByID(w, ctx, keysOf(list))
+	before, err := stock.StocksByID(w, ctx, keysOf(list))
 	for _, d := range list {
 		had := before[d.source.Key()]
-		l.mark(&l.stock, d, had != nil && *d.source.(*stockSource).stock(had, w.Now) == *had)
+		l.mark(&l.stock, d, had != nil && *d.source.(*stock.StockSource).Stock(had, w.Now) == *had)
 	}
 	return err
 }

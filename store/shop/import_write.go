@@ -9,6 +9,7 @@ import (
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/stock"
 )
 
 // importBatch writes a batch in one transaction and tells how many of its
@@ -46,7 +47,7 @@ func (s *Store) importAtOnce(ctx context.Context, actor store.Actor, batch []dec
 		if err := w.Announce(ctx); err != nil {
 			return err
 		}
-		return s.tellImported(ctx, t, w.Stocked)
+		return stock.TellImported(ctx, s.StockService, t, w.Stocked)
 	})
 	return changed, err
 }

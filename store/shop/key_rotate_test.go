@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/access"
 	"portico/store/seal"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -37,18 +38,18 @@ func TestRotateSigningKey(t *testing.T) {
 		require.Equal(t, []string{second, first}, kids(t, s, sealer))
 
 		made, signs := newYear.Add(time.Hour), newYear.Add(time.Hour+time.Minute)
-		states := func() []*shop.SigningKeyState {
+		states := func() []*access.SigningKeyState {
 			list, err := s.SigningKeyStates(t.Context())
 			require.NoError(t, err)
 			return list
 		}
-		require.Equal(t, []*shop.SigningKeyState{
+		require.Equal(t, []*access.SigningKeyState{
 			{ID: second, CreatedAt: made, SignsAt: signs, MadeBy: "command:test"},
 			{ID: first, CreatedAt: newYear, SignsAt: newYear, MadeBy: "system:signing-key", Signs: true},
 		}, states(), "until its time comes, the new key is only published")
 
 		clock.Set(signs)
-		require.Equal(t, []*shop.SigningKeyState{
+		require.Equal(t, []*access.SigningKeyState{
 			{ID: second, CreatedAt: made, SignsAt: signs, MadeBy: "command:test", Signs: true},
 			{ID: first, CreatedAt: newYear, SignsAt: newYear, MadeBy: "system:signing-key", KeptUntil: signs.Add(25 * time.Hour)},
 		}, states())
@@ -66,7 +67,7 @@ func TestRotateSigningKey(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{fifth}, kids(t, s, sealer), "a leaked key is gone at once")
 		clock.Advance(1000 * time.Hour)
-		sixth, err := s.RotateSigningKey(t.Context(), "command:test", sealer, shop.MaxKeyDelay, false)
+		sixth, err := s.RotateSigningKey(t.Context(), "command:test", sealer, access.MaxKeyDelay, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{sixth, fifth}, kids(t, s, sealer), "a key that signs is kept however old")
 	})
@@ -83,7 +84,7 @@ func TestWorkersSweepSigningKeys(t *testing.T) {
 		second, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)
 		require.NoError(t, err)
 		clock.Advance(26 * time.Hour)
-		work(t, s)
+		storetest.Work(t, s)
 		storetest.Soon(t, true, func() bool { return len(kids(t, s, sealer)) == 1 })
 		require.Equal(t, []string{second}, kids(t, s, sealer))
 	})
@@ -97,7 +98,7 @@ func TestRotateSigningKeyRefuses(t *testing.T) {
 		for _, test := range []struct {
 			delay     time.Duration
 			endTokens bool
-		}{{-1, false}, {shop.MaxKeyDelay + 1, false}, {time.Second, true}} {
+		}{{-1, false}, {access.MaxKeyDelay + 1, false}, {time.Second, true}} {
 			_, err := s.RotateSigningKey(t.Context(), "command:test", sealer, test.delay, test.endTokens)
 			require.True(t, store.HasCode(err, store.Unprocessable), "%v", err)
 			require.ErrorContains(t, err, "delay must be")

@@ -1,6 +1,11 @@
 package shop
 
-import "portico/store/authoring"
+import (
+	"portico/store/access"
+	"portico/store/authoring"
+	"portico/store/gateway"
+	"portico/store/stock"
+)
 
 // kinds are all there are, in the order of an export.
 var kinds = []authoring.Kind{
@@ -8,9 +13,9 @@ var kinds = []authoring.Kind{
 	hierarchyKind, nodeKind,
 	pricebookKind, priceKind, modifierKind,
 	catalogKind, ruleKind,
-	stockTransactionKind, stockKind,
+	stock.StockTransactionKind, stock.StockKind,
 	promotionKind, codeKind, usageKind,
-	gatewayKind, clientKind,
+	gateway.GatewayKind, access.ClientKind,
 }
 
 // kindOf is a kind by its name; the zero kind for none.

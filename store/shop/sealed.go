@@ -2,9 +2,10 @@ package shop
 
 import (
 	"context"
-	"database/sql"
 
+	"portico/store/access"
 	"portico/store/db"
+	"portico/store/gateway"
 	"portico/store/seal"
 )
 
@@ -30,20 +31,8 @@ var sealedTables = []struct {
 	name, id string
 	field    func(id string) string
 }{
-	{"signing_key", "id", signingKeyField},
-	{"gateway", "slug", func(slug string) string { return GatewaySlug(slug).passwordField() }},
-}
-
-// sealedRow is a secret, and what its row is known by.
-type sealedRow struct {
-	id     string
-	sealed []byte
-}
-
-func sealedRows(ctx context.Context, s db.Session, table, id string) ([]sealedRow, error) {
-	return db.Collect(ctx, s, func(rows *sql.Rows) (r sealedRow, err error) {
-		return r, rows.Scan(&r.id, &r.sealed)
-	}, `SELECT `+id+`, sealed FROM `+table+` WHERE sealed IS NOT NULL ORDER BY `+id)
+	{"signing_key", "id", access.SigningKeyField},
+	{"gateway", "slug", func(slug string) string { return gateway.GatewaySlug(slug).PasswordField() }},
 }
 
 // CheckKeys opens every secret, and changes nothing. The error is seal.ErrKey
@@ -55,17 +44,17 @@ func (s *Store) CheckKeys(ctx context.Context, sealer *seal.Sealer) error {
 		return err
 	}
 	if found {
-		if _, err := namedKey(sealer, name); err != nil {
+		if _, err := db.NamedKey(sealer, name); err != nil {
 			return err
 		}
 	}
 	for _, table := range sealedTables {
-		rows, err := sealedRows(ctx, s.db.Reader, table.name, table.id)
+		rows, err := db.SealedRows(ctx, s.db.Reader, table.name, table.id)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
-			if _, err := sealer.Open(table.field(r.id), r.sealed); err != nil {
+			if _, err := sealer.Open(table.field(r.ID), r.Sealed); err != nil {
 				return err
 			}
 		}

@@ -10,22 +10,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/shop"
+	"portico/store/gateway"
 )
 
 // A secret gets out by Reveal, and by nothing else.
 func TestASecretIsNotPrinted(t *testing.T) {
 	t.Parallel()
 	const plain = "hunter2-äöü"
-	secret := shop.NewSecret(plain)
+	secret := gateway.NewSecret(plain)
 	holder := struct {
 		Name   string
-		Secret shop.Secret
-		Also   *shop.Secret
+		Secret gateway.Secret
+		Also   *gateway.Secret
 	}{"card", secret, &secret}
 	var out bytes.Buffer
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%T", "%10s", "% x"} {
-		for _, value := range []any{secret, &secret, holder, &holder, []shop.Secret{secret}, map[string]shop.Secret{"a": secret}} {
+		for _, value := range []any{secret, &secret, holder, &holder, []gateway.Secret{secret}, map[string]gateway.Secret{"a": secret}} {
 			fmt.Fprintf(&out, verb+"\n", value)
 		}
 	}
@@ -42,7 +42,7 @@ func TestASecretIsNotPrinted(t *testing.T) {
 		require.NotContains(t, out.String(), form)
 	}
 	require.Equal(t, plain, secret.Reveal())
-	var read struct{ Password shop.Secret }
+	var read struct{ Password gateway.Secret }
 	require.NoError(t, json.Unmarshal([]byte(`{"password":"hunter2-äöü"}`), &read))
 	require.Equal(t, plain, read.Password.Reveal())
 	require.False(t, read.Password.Empty())

@@ -18,7 +18,7 @@ type SettingsChange struct {
 }
 
 // Settings returns the store's settings.
-func (s *Store) Settings(ctx context.Context) (*store.Settings, error) { return s.db.ReadAhead(ctx) }
+func (s *Store) Settings(ctx context.Context) (*store.Settings, error) { return s.db.Settings(ctx) }
 
 // UpdateSettings changes the members given and returns all of them.
 // UNPROCESSABLE names each member out of its bounds; nothing is written then.

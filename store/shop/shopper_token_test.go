@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/access"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -18,22 +19,22 @@ func TestGrantShopperToken(t *testing.T) {
 		clock := storetest.NewClock(newYear.Add(999 * time.Millisecond))
 		s := e.Open(t, func(c *shop.Config) { c.Clock = clock.Now })
 		seconds := 86_400
-		grant, err := s.GrantShopperToken(t.Context(), "client:a", shop.NewShopperToken{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob", ExpiresIn: &seconds})
+		grant, err := s.GrantShopperToken(t.Context(), "client:a", access.NewShopperToken{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob", ExpiresIn: &seconds})
 		require.NoError(t, err)
 		require.NotEmpty(t, grant.ID)
-		require.Equal(t, &shop.ShopperGrant{ID: grant.ID, AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob",
+		require.Equal(t, &access.ShopperGrant{ID: grant.ID, AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob",
 			IssuedAt: newYear, Expires: newYear.Add(24 * time.Hour)}, grant)
 
-		usual, err := s.GrantShopperToken(t.Context(), "client:a", shop.NewShopperToken{})
+		usual, err := s.GrantShopperToken(t.Context(), "client:a", access.NewShopperToken{})
 		require.NoError(t, err)
 		require.Equal(t, newYear.Add(time.Hour), usual.Expires)
 		require.NotEqual(t, grant.ID, usual.ID)
 
 		once := store.WithIdempotencyKey(t.Context(), &store.IdempotencyKey{Key: "k", Operation: "mint", Input: 1})
-		first, err := s.GrantShopperToken(once, "client:a", shop.NewShopperToken{CustomerID: "bob"})
+		first, err := s.GrantShopperToken(once, "client:a", access.NewShopperToken{CustomerID: "bob"})
 		require.NoError(t, err)
 		clock.Advance(time.Minute)
-		again, err := s.GrantShopperToken(once, "client:a", shop.NewShopperToken{CustomerID: "bob"})
+		again, err := s.GrantShopperToken(once, "client:a", access.NewShopperToken{CustomerID: "bob"})
 		require.NoError(t, err)
 		require.Equal(t, first, again, "the same to the second")
 	})
@@ -51,17 +52,17 @@ func TestGrantShopperTokenRefuses(t *testing.T) {
 		s := e.Open(t)
 		for _, test := range []struct {
 			name   string
-			wanted shop.NewShopperToken
+			wanted access.NewShopperToken
 			want   []string // path and detail
 		}{
-			{"no time", shop.NewShopperToken{ExpiresIn: second(0)}, []string{"expiresIn must be between 60 and 86400 seconds, not 0."}},
-			{"too short", shop.NewShopperToken{ExpiresIn: second(59)}, []string{"expiresIn must be between 60 and 86400 seconds, not 59."}},
-			{"over a day", shop.NewShopperToken{ExpiresIn: second(86_401)}, []string{"expiresIn must be between 60 and 86400 seconds, not 86401."}},
-			{"more than a duration holds", shop.NewShopperToken{ExpiresIn: second(1 << 62)}, []string{"expiresIn must be between"}},
-			{"ids too long", shop.NewShopperToken{AccountID: long, CustomerID: long}, []string{"accountId must be at most 255 bytes long, not 256.", "customerId must be"}},
-			{"a tag too long, and one that is no text", shop.NewShopperToken{AccountTags: []string{"a", long, "\xff"}}, []string{"accountTags.1 must be at most", "accountTags.2 must be valid UTF-8"}},
-			{"too many tags", shop.NewShopperToken{AccountTags: make([]string, 101)}, []string{"accountTags must be at most 100, not 101."}},
-			{"too much in all", shop.NewShopperToken{AccountTags: tags}, []string{"accountTags must, with accountId and customerId, be at most 4096 bytes"}},
+			{"no time", access.NewShopperToken{ExpiresIn: second(0)}, []string{"expiresIn must be between 60 and 86400 seconds, not 0."}},
+			{"too short", access.NewShopperToken{ExpiresIn: second(59)}, []string{"expiresIn must be between 60 and 86400 seconds, not 59."}},
+			{"over a day", access.NewShopperToken{ExpiresIn: second(86_401)}, []string{"expiresIn must be between 60 and 86400 seconds, not 86401."}},
+			{"more than a duration holds", access.NewShopperToken{ExpiresIn: second(1 << 62)}, []string{"expiresIn must be between"}},
+			{"ids too long", access.NewShopperToken{AccountID: long, CustomerID: long}, []string{"accountId must be at most 255 bytes long, not 256.", "customerId must be"}},
+			{"a tag too long, and one that is no text", access.NewShopperToken{AccountTags: []string{"a", long, "\xff"}}, []string{"accountTags.1 must be at most", "accountTags.2 must be valid UTF-8"}},
+			{"too many tags", access.NewShopperToken{AccountTags: make([]string, 101)}, []string{"accountTags must be at most 100, not 101."}},
+			{"too much in all", access.NewShopperToken{AccountTags: tags}, []string{"accountTags must, with accountId and customerId, be at most 4096 bytes"}},
 		} {
 			_, err := s.GrantShopperToken(t.Context(), "client:a", test.wanted)
 			faults := store.AsErrors(err)

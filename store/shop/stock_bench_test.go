@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"portico/store/shop"
+	"portico/store/stock"
 	"portico/store/storetest"
 )
 
@@ -45,7 +46,7 @@ func BenchmarkSales(b *testing.B) {
 		s := e.Live().Open(b, func(config *shop.Config) { config.Synchronous = "FULL" })
 		ctx := context.Background()
 		allocate := func(product string) error {
-			_, err := s.TransactStock(ctx, "client:bench", []shop.StockChange{{ProductID: product, Action: shop.StockAllocate, Quantity: 1}})
+			_, err := s.TransactStock(ctx, "client:bench", []stock.StockChange{{ProductID: product, Action: stock.StockAllocate, Quantity: 1}})
 			return err
 		}
 		b.Run("one product", func(b *testing.B) { sell(b, ids[:1], allocate) })

@@ -10,17 +10,18 @@ import (
 
 	"portico/store"
 	"portico/store/shop"
+	"portico/store/stock"
 	"portico/store/storetest"
 )
 
 // shelf is a store with n stock records in memory.
 func shelf(t testing.TB, e storetest.Engine, n int) (s *shop.Store, ids []string) {
 	t.Helper()
-	var rows []shop.Stock
+	var rows []stock.Stock
 	at := time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 	for i := range n {
 		ids = append(ids, fmt.Sprintf("0190a0b0-1111-7222-8333-%012d", i))
-		rows = append(rows, shop.Stock{ProductID: ids[i], Available: 1 << 30, CreatedAt: at, UpdatedAt: at})
+		rows = append(rows, stock.Stock{ProductID: ids[i], Available: 1 << 30, CreatedAt: at, UpdatedAt: at})
 	}
 	storetest.SeedStock(t, e.SQL(t), rows...)
 	return e.Live().Open(t), ids

@@ -13,8 +13,12 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/access"
 	"portico/store/db"
+	"portico/store/gateway"
+	"portico/store/job"
 	"portico/store/seal"
+	"portico/store/stock"
 )
 
 // Config says which database to open, and how.
@@ -40,16 +44,12 @@ type Store struct {
 	config Config
 	db     *db.DB
 
-	jobs         chan struct{} // wakes the worker of this process
-	works        map[JobKind]jobWork
-	turn         time.Duration // how long a job has its worker while others wait
+	*access.AccessService
+	*gateway.GatewayService
+	*job.JobService
+	*stock.StockService
+
 	routing      db.Watched[*routing]
-	revoked      db.Watched[map[string]bool] // API clients, by id
-	live         *liveStock                  // nil for none
-	lane         db.Topic                    // of this process's writes to stock
-	sales        *stockQueue
-	stockWatch   *stockWatch
-	jobWatch     *db.Watch[*Job]
 	catalogWatch catalogWatch
 	redeems      *redeemQueue
 	creates      *createQueue
@@ -62,21 +62,24 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{turn: jobTurn, config: config, db: d, jobs: make(chan struct{}, 1)}
-	s.works, s.lane = s.jobWorks(), newStockLane()
-	s.live = newLiveStock(config, s.lane)
-	s.stockWatch, s.jobWatch = newStockWatch(), newJobWatch()
-	s.sales, s.redeems, s.creates = newStockQueue(s), newRedeemQueue(), newCreateQueue(s)
+	s := &Store{config: config, db: d, AccessService: access.NewAccessService(d), GatewayService: gateway.NewGatewayService(d, config.Sealer)}
+	s.JobService = job.NewJobService(d, s.jobWorks(), s.keepHouse)
+	stockBytes := config.StockBytes
+	if config.NoCache {
+		stockBytes = 0
+	}
+	s.StockService = stock.NewStockService(d, stockBytes)
+	s.redeems, s.creates = newRedeemQueue(), newCreateQueue(s)
 	if err := s.db.Follow(ctx, db.Hooks{
 		Polled: func(ctx context.Context, versions map[db.Topic]int64, asked time.Time) error {
-			return errors.Join(s.followStock(ctx, versions, asked), s.followJobs(ctx))
+			return errors.Join(stock.Follow(ctx, s.StockService, versions, asked), job.Follow(ctx, s.JobService))
 		},
 		Changed: func(name db.Topic) {
 			if name == db.TopicCatalog {
 				s.catalogWatch.wake()
 			}
 		},
-		Left: s.live.drop,
+		Left: func() { stock.Drop(s.StockService) },
 	}); err != nil {
 		s.db.Close()
 		return nil, err
@@ -88,7 +91,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 // disconnects. It may be called more than once.
 func (s *Store) Close() error {
 	err := s.db.Close()
-	s.live.drop() // what is closed answers nothing
+	stock.Drop(s.StockService) // what is closed answers nothing
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/job"
 	"portico/store/shop"
 )
 
@@ -30,12 +31,12 @@ func CodeGeneration(t *testing.T, e Engine) {
 	t.Run("codes are exported in order", codesExported(e))
 }
 
-func generate(t *testing.T, s *shop.Store, g shop.CodeGeneration) *shop.Job {
+func generate(t *testing.T, s *shop.Store, g shop.CodeGeneration) *job.Job {
 	t.Helper()
-	job, _, err := s.GenerateCodes(t.Context(), actor, g)
+	task, _, err := s.GenerateCodes(t.Context(), actor, g)
 	require.NoError(t, err)
-	require.Equal(t, shop.JobQueued, job.State)
-	return job
+	require.Equal(t, job.JobQueued, task.State)
+	return task
 }
 
 // working runs a worker until stop, or the test's end.
@@ -48,7 +49,7 @@ func working(t *testing.T, s *shop.Store) (stop func()) {
 	return stop
 }
 
-func ended(t *testing.T, s *shop.Store, id string) *shop.Job {
+func ended(t *testing.T, s *shop.Store, id string) *job.Job {
 	t.Helper()
 	Soon(t, true, func() bool {
 		job, err := s.Job(t.Context(), id)
@@ -74,7 +75,7 @@ func exportedCodes(t *testing.T, s *shop.Store, promotion string) (codes []strin
 func generateBounded(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotion("p", ``))
-		ask := func(by store.Actor, count int) (*shop.Job, error) {
+		ask := func(by store.Actor, count int) (*job.Job, error) {
 			job, _, err := s.GenerateCodes(t.Context(), by, shop.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
 			return job, err
 		}
@@ -111,7 +112,7 @@ func generateBounded(e Engine) func(*testing.T) {
 
 		_, err = s.CancelJob(t.Context(), "client:a", first.ID)
 		require.NoError(t, err)
-		for range shop.MaxClientJobs {
+		for range job.MaxClientJobs {
 			_, err = ask("client:b", 1)
 			require.NoError(t, err, "there is room again")
 		}
@@ -126,9 +127,9 @@ func generateByPattern(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotion("p", ``), promotion("q", ``))
 		working(t, s)
-		job := ended(t, s, generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: ptr(3), ConsumeUnit: shop.PerItem}).ID)
-		require.Equal(t, shop.JobSucceeded, job.State, job.Error)
-		require.Equal(t, []int{5001, 5001}, []int{job.Done, job.Total})
+		task := ended(t, s, generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: ptr(3), ConsumeUnit: shop.PerItem}).ID)
+		require.Equal(t, job.JobSucceeded, task.State, task.Error)
+		require.Equal(t, []int{5001, 5001}, []int{task.Done, task.Total})
 		codes := exportedCodes(t, s, "p")
 		require.Len(t, codes, 5001)
 		for _, code := range codes {
@@ -198,13 +199,13 @@ func generateAround(e Engine) func(*testing.T) {
 		working(t, s)
 		g := shop.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
 		for made := range left {
-			job := ended(t, s, generate(t, s, g).ID)
-			require.Equal(t, shop.JobSucceeded, job.State, "%d: %s", made, job.Error)
+			task := ended(t, s, generate(t, s, g).ID)
+			require.Equal(t, job.JobSucceeded, task.State, "%d: %s", made, task.Error)
 		}
 		require.Len(t, exportedCodes(t, s, "p"), left)
-		job := ended(t, s, generate(t, s, g).ID)
-		require.Equal(t, shop.JobFailed, job.State)
-		require.Contains(t, job.Error, "hardly a code left")
+		task := ended(t, s, generate(t, s, g).ID)
+		require.Equal(t, job.JobFailed, task.State)
+		require.Contains(t, task.Error, "hardly a code left")
 	}
 }
 
@@ -213,7 +214,7 @@ func generateResumed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		count := Pick(12_000, 30_000)
 		s, _ := promoted(t, e, promotion("p", ``))
-		job := generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: count})
+		task := generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: count})
 		made := func() (n int) {
 			require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM promotion_code`).Scan(&n))
 			return n
@@ -222,16 +223,16 @@ func generateResumed(e Engine) func(*testing.T) {
 			stop := working(t, s)
 			Soon(t, true, func() bool { return made() >= enough })
 			stop()
-			between, err := s.Job(t.Context(), job.ID)
+			between, err := s.Job(t.Context(), task.ID)
 			require.NoError(t, err)
-			if between.State == shop.JobQueued {
+			if between.State == job.JobQueued {
 				require.Equal(t, made(), between.Done, "the progress is what is there")
 			}
 		}
 		working(t, s)
-		job = ended(t, s, job.ID)
-		require.Equal(t, shop.JobSucceeded, job.State, job.Error)
-		require.Equal(t, []int{count, count}, []int{job.Done, job.Total})
+		task = ended(t, s, task.ID)
+		require.Equal(t, job.JobSucceeded, task.State, task.Error)
+		require.Equal(t, []int{count, count}, []int{task.Done, task.Total})
 		require.Equal(t, count, made())
 		require.Len(t, exportedCodes(t, s, "p"), count)
 	}
@@ -243,18 +244,18 @@ func generateContended(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		count := Pick(12_000, 60_000)
 		s, _ := promoted(t, e, promotion("p", ``))
-		job := generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: count})
+		task := generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: count})
 		for _, s := range []*shop.Store{s, e.Open(t), e.Open(t)} {
 			working(t, s)
 		}
 		Soon(t, true, func() bool {
 			_, err := e.SQL(t).ExecContext(t.Context(), `UPDATE job SET beat_at = 1 WHERE finished_at = 0`)
 			require.NoError(t, err)
-			job, err = s.Job(t.Context(), job.ID)
+			task, err = s.Job(t.Context(), task.ID)
 			require.NoError(t, err)
-			return !job.FinishedAt.IsZero()
+			return !task.FinishedAt.IsZero()
 		})
-		require.Equal(t, shop.JobSucceeded, job.State, job.Error)
+		require.Equal(t, job.JobSucceeded, task.State, task.Error)
 		require.Len(t, exportedCodes(t, s, "p"), count)
 	}
 }
@@ -262,15 +263,15 @@ func generateContended(e Engine) func(*testing.T) {
 func generateCanceled(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotion("p", ``))
-		job := generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: 1_000_000})
+		task := generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: 1_000_000})
 		working(t, s)
 		Soon(t, true, func() bool { return len(exportedCodes(t, s, "p")) > 0 })
-		_, err := s.CancelJob(t.Context(), actor, job.ID)
+		_, err := s.CancelJob(t.Context(), actor, task.ID)
 		require.NoError(t, err)
-		job = ended(t, s, job.ID)
-		require.Equal(t, shop.JobCanceled, job.State)
-		require.Len(t, exportedCodes(t, s, "p"), job.Done)
-		require.Less(t, job.Done, 1_000_000)
+		task = ended(t, s, task.ID)
+		require.Equal(t, job.JobCanceled, task.State)
+		require.Len(t, exportedCodes(t, s, "p"), task.Done)
+		require.Less(t, task.Done, 1_000_000)
 	}
 }
 
@@ -283,9 +284,9 @@ func generateEnded(e Engine) func(*testing.T) {
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
 		working(t, s)
 		for id, words := range map[string]string{expired.ID: "ended", deleted.ID: `no promotion "q"`} {
-			job := ended(t, s, id)
-			require.Equal(t, shop.JobFailed, job.State)
-			require.Contains(t, job.Error, words)
+			task := ended(t, s, id)
+			require.Equal(t, job.JobFailed, task.State)
+			require.Contains(t, task.Error, words)
 		}
 	}
 }

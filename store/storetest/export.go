@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // Export is the promise of Store.Export: what it writes is the store, and
@@ -84,7 +85,7 @@ func exportRoundTrip(e Engine) func(*testing.T) {
 		require.NoError(t, err)
 		_, err = s.UpdateSettings(t.Context(), actor, shop.SettingsChange{PageLength: ptr(9), Locale: ptr("de-CH")})
 		require.NoError(t, err)
-		_, err = s.TransactStock(t.Context(), actor, []shop.StockChange{{ProductID: "anvil", Action: shop.StockAllocate, Quantity: 3, Reason: "<order> & \"co\""}})
+		_, err = s.TransactStock(t.Context(), actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockAllocate, Quantity: 3, Reason: "<order> & \"co\""}})
 		require.NoError(t, err)
 		requireSameElsewhere(t, e, s)
 	}
@@ -109,10 +110,10 @@ func exportLedger(d *desk) func(*testing.T) {
 	}
 }
 
-func drawShopChange(t *rapid.T) shop.StockChange {
-	return shop.StockChange{
+func drawShopChange(t *rapid.T) stock.StockChange {
+	return stock.StockChange{
 		ProductID: rapid.SampledFrom([]string{"anvil", "brush", "chalk"}).Draw(t, "product"),
-		Action:    rapid.SampledFrom(shop.StockActions()).Draw(t, "action"),
+		Action:    rapid.SampledFrom(stock.StockActions()).Draw(t, "action"),
 		Quantity:  rapid.IntRange(1, 5).Draw(t, "quantity"),
 	}
 }
@@ -125,8 +126,8 @@ func exportLedgerRaced(e Engine) func(*testing.T) {
 		for n := range 16 {
 			group.Go(func() {
 				for i := range 12 {
-					change := shop.StockChange{ProductID: "anvil", Action: shop.StockActions()[(n+i)%5], Quantity: 1 + (n*i)%7}
-					_, _ = stores[n%2].TransactStock(context.Background(), actor, []shop.StockChange{change})
+					change := stock.StockChange{ProductID: "anvil", Action: stock.StockActions()[(n+i)%5], Quantity: 1 + (n*i)%7}
+					_, _ = stores[n%2].TransactStock(context.Background(), actor, []stock.StockChange{change})
 				}
 			})
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/gateway"
 	"portico/store/seal"
 	"portico/store/shop"
 )
@@ -17,14 +18,14 @@ import (
 // password is one that is found nowhere but where it was put.
 const password = "xyzzy-hunter2-plugh"
 
-func secret(text string) *shop.Secret {
-	s := shop.NewSecret(text)
+func secret(text string) *gateway.Secret {
+	s := gateway.NewSecret(text)
 	return &s
 }
 
 // whole is the first configuration of the card processor.
-func whole() shop.GatewayChange {
-	return shop.GatewayChange{MerchantID: ptr("m-1"), Username: ptr("shop"), Password: secret(password), Enabled: ptr(true)}
+func whole() gateway.GatewayChange {
+	return gateway.GatewayChange{MerchantID: ptr("m-1"), Username: ptr("shop"), Password: secret(password), Enabled: ptr(true)}
 }
 
 // Gateways is the promise about the gateways' configuration (DESIGN 7).
@@ -42,8 +43,8 @@ func gatewaysListed(e Engine) func(*testing.T) {
 		s := e.Open(t)
 		list, err := s.Gateways(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, []*shop.Gateway{
-			{Slug: shop.GatewayCardProcessor, Name: "Card Processor"}, {Slug: shop.GatewayManual, Name: "Manual"},
+		require.Equal(t, []*gateway.Gateway{
+			{Slug: gateway.GatewayCardProcessor, Name: "Card Processor"}, {Slug: gateway.GatewayManual, Name: "Manual"},
 		}, list)
 		require.False(t, list[0].Configured())
 		for _, slug := range []string{"", "stripe", "CARD_PROCESSOR"} {
@@ -61,23 +62,23 @@ func gatewayMerged(e Engine) func(*testing.T) {
 		s := e.Open(t, at(clock))
 		g, err := s.UpdateGateway(t.Context(), actor, "card_processor", whole())
 		require.NoError(t, err)
-		require.Equal(t, &shop.Gateway{Slug: shop.GatewayCardProcessor, Name: "Card Processor", Enabled: true, MerchantID: "m-1", Login: "shop",
+		require.Equal(t, &gateway.Gateway{Slug: gateway.GatewayCardProcessor, Name: "Card Processor", Enabled: true, MerchantID: "m-1", Login: "shop",
 			PasswordSet: true, Fingerprint: g.Fingerprint, ChangedAt: noon, ChangedBy: actor}, g)
 		require.Len(t, g.Fingerprint, 16)
 		for _, c := range []struct {
 			name   string
-			change shop.GatewayChange
-			want   func(*shop.Gateway)
+			change gateway.GatewayChange
+			want   func(*gateway.Gateway)
 		}{
-			{"nothing", shop.GatewayChange{}, func(*shop.Gateway) {}},
-			{"a name", shop.GatewayChange{Name: ptr("Cards")}, func(g *shop.Gateway) { g.Name = "Cards" }},
-			{"an empty name", shop.GatewayChange{Name: ptr("")}, func(*shop.Gateway) {}},
-			{"disabled, for tests", shop.GatewayChange{Enabled: ptr(false), Test: ptr(true)}, func(g *shop.Gateway) { g.Enabled, g.Test = false, true }},
-			{"a username", shop.GatewayChange{Username: ptr("other")}, func(g *shop.Gateway) { g.Login = "other" }},
-			{"the mask for the password", shop.GatewayChange{Password: secret(shop.SecretMask)}, func(*shop.Gateway) {}},
-			{"what was read, sent back whole", shop.GatewayChange{Name: ptr("Cards"), Enabled: ptr(true), Test: ptr(true), MerchantID: ptr("m-1"), Password: secret(shop.SecretMask)},
-				func(g *shop.Gateway) { g.Enabled = true }},
-			{"a merchant", shop.GatewayChange{MerchantID: ptr("m-2")}, func(g *shop.Gateway) { g.MerchantID = "m-2" }},
+			{"nothing", gateway.GatewayChange{}, func(*gateway.Gateway) {}},
+			{"a name", gateway.GatewayChange{Name: ptr("Cards")}, func(g *gateway.Gateway) { g.Name = "Cards" }},
+			{"an empty name", gateway.GatewayChange{Name: ptr("")}, func(*gateway.Gateway) {}},
+			{"disabled, for tests", gateway.GatewayChange{Enabled: ptr(false), Test: ptr(true)}, func(g *gateway.Gateway) { g.Enabled, g.Test = false, true }},
+			{"a username", gateway.GatewayChange{Username: ptr("other")}, func(g *gateway.Gateway) { g.Login = "other" }},
+			{"the mask for the password", gateway.GatewayChange{Password: secret(gateway.SecretMask)}, func(*gateway.Gateway) {}},
+			{"what was read, sent back whole", gateway.GatewayChange{Name: ptr("Cards"), Enabled: ptr(true), Test: ptr(true), MerchantID: ptr("m-1"), Password: secret(gateway.SecretMask)},
+				func(g *gateway.Gateway) { g.Enabled = true }},
+			{"a merchant", gateway.GatewayChange{MerchantID: ptr("m-2")}, func(g *gateway.Gateway) { g.MerchantID = "m-2" }},
 		} {
 			want := *g
 			c.want(&want)
@@ -89,19 +90,19 @@ func gatewayMerged(e Engine) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, g, read, c.name)
 		}
-		again, err := s.UpdateGateway(t.Context(), actor, "card_processor", shop.GatewayChange{Password: secret(password)})
+		again, err := s.UpdateGateway(t.Context(), actor, "card_processor", gateway.GatewayChange{Password: secret(password)})
 		require.NoError(t, err)
 		require.Equal(t, g.Fingerprint, again.Fingerprint, "of the same password")
-		other, err := s.UpdateGateway(t.Context(), actor, "card_processor", shop.GatewayChange{Password: secret("another")})
+		other, err := s.UpdateGateway(t.Context(), actor, "card_processor", gateway.GatewayChange{Password: secret("another")})
 		require.NoError(t, err)
 		require.NotEqual(t, g.Fingerprint, other.Fingerprint)
-		manual, err := s.UpdateGateway(t.Context(), actor, "manual", shop.GatewayChange{Enabled: ptr(true)})
+		manual, err := s.UpdateGateway(t.Context(), actor, "manual", gateway.GatewayChange{Enabled: ptr(true)})
 		require.NoError(t, err, "which needs no credentials")
 		require.True(t, manual.Enabled)
-		manual, err = s.UpdateGateway(t.Context(), actor, "manual", shop.GatewayChange{Name: ptr("Manual"), Enabled: ptr(false), Test: ptr(false), MerchantID: ptr(""), Username: ptr(""), Password: secret("")})
+		manual, err = s.UpdateGateway(t.Context(), actor, "manual", gateway.GatewayChange{Name: ptr("Manual"), Enabled: ptr(false), Test: ptr(false), MerchantID: ptr(""), Username: ptr(""), Password: secret("")})
 		require.NoError(t, err, "what was read of it, sent back whole")
 		require.False(t, manual.Enabled)
-		require.Empty(t, s.SecretMark(secret(shop.SecretMask)), "no secret is marked")
+		require.Empty(t, s.SecretMark(secret(gateway.SecretMask)), "no secret is marked")
 		require.NotEmpty(t, s.SecretMark(secret("")))
 	}
 }
@@ -109,7 +110,7 @@ func gatewayMerged(e Engine) func(*testing.T) {
 func gatewayRefused(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		change := func(with func(*shop.GatewayChange)) shop.GatewayChange {
+		change := func(with func(*gateway.GatewayChange)) gateway.GatewayChange {
 			c := whole()
 			with(&c)
 			return c
@@ -117,19 +118,19 @@ func gatewayRefused(e Engine) func(*testing.T) {
 		long := strings.Repeat("p", 1025)
 		for _, c := range []struct {
 			name, slug string
-			change     shop.GatewayChange
+			change     gateway.GatewayChange
 			code       store.Code
 			members    []string
 		}{
-			{"nothing at first", "card_processor", shop.GatewayChange{}, store.Unprocessable, []string{"merchantId", "username", "password"}},
-			{"enabled without credentials", "card_processor", shop.GatewayChange{Enabled: ptr(true)}, store.Unprocessable, []string{"merchantId", "username", "password"}},
-			{"no password at first", "card_processor", change(func(c *shop.GatewayChange) { c.Password = nil }), store.Unprocessable, []string{"password"}},
-			{"the mask at first", "card_processor", change(func(c *shop.GatewayChange) { c.Password = secret(shop.SecretMask) }), store.Unprocessable, []string{"password"}},
-			{"an empty password", "card_processor", change(func(c *shop.GatewayChange) { c.Password = secret("") }), store.Unprocessable, []string{"password"}},
-			{"empty names", "card_processor", change(func(c *shop.GatewayChange) { c.MerchantID, c.Username = ptr(""), ptr("") }), store.Unprocessable, []string{"merchantId", "username"}},
-			{"a long password", "card_processor", change(func(c *shop.GatewayChange) { c.Password = secret(long) }), store.Unprocessable, []string{"password"}},
-			{"NUL in the password", "card_processor", change(func(c *shop.GatewayChange) { c.Password = secret("a\x00" + password) }), store.Invalid, []string{"password"}},
-			{"a long name", "card_processor", change(func(c *shop.GatewayChange) { c.Name = &long }), store.Unprocessable, []string{"name"}},
+			{"nothing at first", "card_processor", gateway.GatewayChange{}, store.Unprocessable, []string{"merchantId", "username", "password"}},
+			{"enabled without credentials", "card_processor", gateway.GatewayChange{Enabled: ptr(true)}, store.Unprocessable, []string{"merchantId", "username", "password"}},
+			{"no password at first", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = nil }), store.Unprocessable, []string{"password"}},
+			{"the mask at first", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret(gateway.SecretMask) }), store.Unprocessable, []string{"password"}},
+			{"an empty password", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret("") }), store.Unprocessable, []string{"password"}},
+			{"empty names", "card_processor", change(func(c *gateway.GatewayChange) { c.MerchantID, c.Username = ptr(""), ptr("") }), store.Unprocessable, []string{"merchantId", "username"}},
+			{"a long password", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret(long) }), store.Unprocessable, []string{"password"}},
+			{"NUL in the password", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret("a\x00" + password) }), store.Invalid, []string{"password"}},
+			{"a long name", "card_processor", change(func(c *gateway.GatewayChange) { c.Name = &long }), store.Unprocessable, []string{"name"}},
 			{"credentials of the manual gateway", "manual", whole(), store.Unprocessable, []string{"merchantId", "username", "password"}},
 		} {
 			_, err := s.UpdateGateway(t.Context(), actor, c.slug, c.change)
@@ -164,7 +165,7 @@ func gatewaySealed(e Engine) func(*testing.T) {
 		require.Greater(t, len(sealed), len(password))
 
 		// Another key opens nothing, and changes nothing.
-		_, err = e.Open(t, func(c *shop.Config) { c.Sealer = Sealer(t, 'o') }).UpdateGateway(t.Context(), actor, "card_processor", shop.GatewayChange{Enabled: ptr(false)})
+		_, err = e.Open(t, func(c *shop.Config) { c.Sealer = Sealer(t, 'o') }).UpdateGateway(t.Context(), actor, "card_processor", gateway.GatewayChange{Enabled: ptr(false)})
 		require.ErrorIs(t, err, seal.ErrKey)
 		read, err := s.Gateway(t.Context(), "card_processor")
 		require.NoError(t, err)

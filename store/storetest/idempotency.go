@@ -14,6 +14,7 @@ import (
 
 	"portico/store"
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // Idempotency is the promise of store.WithIdempotencyKey. Increments of stock
@@ -42,7 +43,7 @@ func few(keys int, bytes int64) func(*shop.Config) {
 func underKey(t *testing.T, s *shop.Store, by store.Actor, key string) (replayed bool, err error) {
 	t.Helper()
 	var replays atomic.Int64
-	change := []shop.StockChange{{ProductID: "a", Action: shop.StockIncrement, Quantity: 1}}
+	change := []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}}
 	_, err = s.TransactStock(keyed(t.Context(), key, "o", change, &replays), by, change)
 	return replays.Load() > 0, err
 }
@@ -50,7 +51,7 @@ func underKey(t *testing.T, s *shop.Store, by store.Actor, key string) (replayed
 func keysMakeRoom(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		for name, bound := range map[string]func(*shop.Config){"n": few(10, 0), "b": few(0, 10*300)} { // an answer is some 200 to 300 bytes
 			s := e.Open(t, at(clock), bound)
 			for i := range 40 {
@@ -76,7 +77,7 @@ func keysSafe(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		s := e.Open(t, at(clock), few(10, 0))
-		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		made := 0
 		var refusal error
 		for i := 0; refusal == nil && i < 100; i++ {
@@ -95,7 +96,7 @@ func keysSafe(e Engine) func(*testing.T) {
 		require.Equal(t, made, available(t, s, "a"), "none was made twice")
 		_, err := underKey(t, s, "client:b", "another")
 		require.NoError(t, err)
-		change := []shop.StockChange{{ProductID: "a", Action: shop.StockIncrement, Quantity: 1}}
+		change := []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}}
 		_, err = s.TransactStock(t.Context(), "client:a", change)
 		require.NoError(t, err, "without a key")
 		clock.Advance(2 * time.Hour)
@@ -115,7 +116,7 @@ func keyReplays(e Engine) func(*testing.T) {
 		s := stocked(t, e, 10, "a", "b")
 		late := e.Open(t, at(clock))
 		var replayed atomic.Int64
-		change := []shop.StockChange{{ProductID: "b", Action: shop.StockSet, Quantity: 3, Reason: `a "quoted" é reason`}, {ProductID: "a", Action: shop.StockDecrement, Quantity: 10}}
+		change := []stock.StockChange{{ProductID: "b", Action: stock.StockSet, Quantity: 3, Reason: `a "quoted" é reason`}, {ProductID: "a", Action: stock.StockDecrement, Quantity: 10}}
 		first, err := s.TransactStock(keyed(t.Context(), "k", "o", change, &replayed), actor, change)
 		require.NoError(t, err)
 		require.Zero(t, replayed.Load())
@@ -193,7 +194,7 @@ func keyScoped(e Engine) func(*testing.T) {
 			actor     store.Actor
 			operation string
 		}{{"client:1", "o"}, {"client:2", "o"}, {"client:1", "p"}, {"client:2", "p"}, {"client:1", "o"}} {
-			_, err := s.TransactStock(keyed(t.Context(), "k", use.operation, 1, &replayed), use.actor, []shop.StockChange{{ProductID: "a", Action: shop.StockIncrement, Quantity: 1}})
+			_, err := s.TransactStock(keyed(t.Context(), "k", use.operation, 1, &replayed), use.actor, []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}})
 			require.NoError(t, err)
 		}
 		require.EqualValues(t, 1, replayed.Load())
@@ -205,7 +206,7 @@ func keyOfFailure(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := stocked(t, e, 0, "a")
 		var replayed atomic.Int64
-		decrement := []shop.StockChange{{ProductID: "a", Action: shop.StockDecrement, Quantity: 1}}
+		decrement := []stock.StockChange{{ProductID: "a", Action: stock.StockDecrement, Quantity: 1}}
 		for range 2 {
 			_, err := s.TransactStock(keyed(t.Context(), "k", "o", 1, &replayed), actor, decrement)
 			requireFault(t, err, store.Unprocessable, "changes.0.quantity")
@@ -240,7 +241,7 @@ func keyRaced(e Engine) func(*testing.T) {
 			answers := map[string]int{}
 			together(t, e, func(s *shop.Store, _ int) {
 				made, err := s.TransactStock(keyed(t.Context(), fmt.Sprint("k", round), "o", 1, &replayed), actor,
-					[]shop.StockChange{{ProductID: "a", Action: shop.StockDecrement, Quantity: 1}})
+					[]stock.StockChange{{ProductID: "a", Action: stock.StockDecrement, Quantity: 1}})
 				if err != nil {
 					t.Errorf("a writer is told %v", err)
 					return

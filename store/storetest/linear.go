@@ -15,6 +15,7 @@ import (
 
 	"portico/store"
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // Linearizable is the promise that what clients of two servers see, taken
@@ -103,15 +104,15 @@ func linear[State comparable, In any](t *testing.T, operations []porcupine.Opera
 
 // stockOperation is a change, or a reading where the action is empty.
 type stockOperation struct {
-	action   shop.StockAction
+	action   stock.StockAction
 	quantity int
 }
 
 func stockLinearizable(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", Available: 10, CreatedAt: noon, UpdatedAt: noon})
+		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", Available: 10, CreatedAt: noon, UpdatedAt: noon})
 		operations := history(t, e, func(s *shop.Store, _, _ int) (input, output any) {
-			o := stockOperation{[]shop.StockAction{"", shop.StockIncrement, shop.StockDecrement, shop.StockDecrement, shop.StockSet}[rand.IntN(5)], 1 + rand.IntN(4)}
+			o := stockOperation{[]stock.StockAction{"", stock.StockIncrement, stock.StockDecrement, stock.StockDecrement, stock.StockSet}[rand.IntN(5)], 1 + rand.IntN(4)}
 			if o.action == "" {
 				stock, err := s.Stock(t.Context(), "a")
 				if err != nil {
@@ -119,7 +120,7 @@ func stockLinearizable(e Engine) func(*testing.T) {
 				}
 				return o, stock.Available
 			}
-			made, err := s.TransactStock(t.Context(), actor, []shop.StockChange{{ProductID: "a", Action: o.action, Quantity: o.quantity}})
+			made, err := s.TransactStock(t.Context(), actor, []stock.StockChange{{ProductID: "a", Action: o.action, Quantity: o.quantity}})
 			if err != nil {
 				return o, outcome(t, err)
 			}
@@ -128,11 +129,11 @@ func stockLinearizable(e Engine) func(*testing.T) {
 		linear(t, operations, 10, func(available int, o stockOperation) (int, any) {
 			next := available
 			switch o.action {
-			case shop.StockIncrement:
+			case stock.StockIncrement:
 				next += o.quantity
-			case shop.StockDecrement:
+			case stock.StockDecrement:
 				next -= o.quantity
-			case shop.StockSet:
+			case stock.StockSet:
 				next = o.quantity
 			}
 			if next < 0 {

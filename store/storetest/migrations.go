@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // Migrations is the promise of store.Open about the schema.
@@ -38,7 +39,7 @@ func migrateTogether(e Engine) func(*testing.T) {
 				t.Cleanup(func() { _ = s.Close() })
 			}
 			db := e.SQLAt(t, config.URL)
-			SeedStock(t, db, shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+			SeedStock(t, db, stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 			for _, s := range stores {
 				require.NoError(t, increment(t.Context(), s, "a"))
 			}

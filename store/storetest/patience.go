@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/job"
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // Patience is the promise that whoever shares the database holds nobody for
@@ -41,7 +43,7 @@ func hasty(change func(*store.Patience)) func(*shop.Config) {
 func rowsHeld(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		onlyPostgres(t, e)
-		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon}, shop.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon})
+		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon}, stock.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon})
 		s := e.Open(t, hasty(nil))
 		release := hold(t, e, "a")
 		var writers sync.WaitGroup
@@ -71,7 +73,7 @@ func rowsHeld(e Engine) func(*testing.T) {
 func writeStandsStill(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		onlyPostgres(t, e)
-		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		network, address := Between(t, e)
 		still := e.Open(t, hasty(func(p *store.Patience) { p.Idle = 100 * time.Millisecond }), func(config *shop.Config) { config.URL = address })
 		other := e.Open(t, hasty(func(p *store.Patience) { p.Lock = time.Minute }))
@@ -93,7 +95,7 @@ func oneConnection(e Engine) func(*testing.T) {
 		s := e.Open(t, func(config *shop.Config) { config.Readers = 1 })
 		imported(t, s, strings.Join(Shop(), "\n"))
 		working(t, s)
-		job, err := s.PublishLater(t.Context(), actor, "main", true)
+		task, err := s.PublishLater(t.Context(), actor, "main", true)
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		var requests sync.WaitGroup
@@ -109,10 +111,10 @@ func oneConnection(e Engine) func(*testing.T) {
 				}
 			})
 		}
-		job = ended(t, s, job.ID)
+		task = ended(t, s, task.ID)
 		cancel()
 		requests.Wait()
-		require.Equal(t, shop.JobSucceeded, job.State, job.Error)
+		require.Equal(t, job.JobSucceeded, task.State, task.Error)
 	}
 }
 
@@ -135,7 +137,7 @@ func querySlow(e Engine) func(*testing.T) {
 func networkSwallows(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		onlyPostgres(t, e)
-		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		network, address := Between(t, e)
 		s := e.Open(t, hasty(func(p *store.Patience) {
 			p.Connection, p.Read, p.Write = 200*time.Millisecond, 200*time.Millisecond, 400*time.Millisecond
@@ -201,7 +203,7 @@ func databaseReadOnly(e Engine) func(*testing.T) {
 func troubleLogged(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		onlyPostgres(t, e)
-		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		var log lines
 		s := e.Open(t, hasty(func(p *store.Patience) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		release := hold(t, e, "a")

@@ -12,6 +12,7 @@ import (
 
 	"portico/store"
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // actor is who writes in these tests.
@@ -22,7 +23,7 @@ var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 
 // SeedStock writes stock records as an import does: the rows, a line in the
 // ledger for what each begins with, and the counter. db is Engine.SQL.
-func SeedStock(t require.TestingT, db *sql.DB, rows ...shop.Stock) {
+func SeedStock(t require.TestingT, db *sql.DB, rows ...stock.Stock) {
 	inTransaction(t, db, func(run func(query string, args ...any)) {
 		for _, row := range rows {
 			run(`INSERT INTO stock (product_id, available, allocated, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)`,
@@ -61,9 +62,9 @@ func inTransaction(t require.TestingT, db *sql.DB, do func(run func(query string
 // product, every one of them with that many units available.
 func stocked(t *testing.T, e Engine, available int, products ...string) *shop.Store {
 	t.Helper()
-	var rows []shop.Stock
+	var rows []stock.Stock
 	for _, id := range products {
-		rows = append(rows, shop.Stock{ProductID: id, Available: available, CreatedAt: noon, UpdatedAt: noon})
+		rows = append(rows, stock.Stock{ProductID: id, Available: available, CreatedAt: noon, UpdatedAt: noon})
 	}
 	SeedStock(t, e.SQL(t), rows...)
 	return e.Open(t, at(NewClock(noon)))

@@ -10,6 +10,7 @@ import (
 
 	"portico/store"
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // Stock is the promise of Store.TransactStock: balances within bounds, batches
@@ -36,36 +37,36 @@ func Stock(t *testing.T, e Engine) {
 func stockActions(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon.Add(time.Hour + 123456789*time.Nanosecond))
-		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: noon, UpdatedAt: noon})
+		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: noon, UpdatedAt: noon})
 		s := e.Open(t, at(clock))
 		for _, c := range []struct {
-			action               shop.StockAction
+			action               stock.StockAction
 			quantity             int
 			available, allocated int // right after
 		}{
-			{shop.StockIncrement, 5, 15, 4},
-			{shop.StockDecrement, 15, 0, 4},
-			{shop.StockDeallocate, 3, 3, 1},
-			{shop.StockAllocate, 2, 1, 3},
-			{shop.StockSet, 40, 40, 3},
-			{shop.StockSet, 40, 40, 3},
-			{shop.StockSet, 0, 0, 3},
-			{shop.StockDeallocate, 3, 3, 0},
-			{shop.StockSet, store.MaxStock, store.MaxStock, 0},
-			{shop.StockAllocate, store.MaxStock, 0, store.MaxStock},
-			{shop.StockDeallocate, store.MaxStock, store.MaxStock, 0},
-			{shop.StockDecrement, store.MaxStock, 0, 0},
-			{shop.StockIncrement, store.MaxStock, store.MaxStock, 0},
+			{stock.StockIncrement, 5, 15, 4},
+			{stock.StockDecrement, 15, 0, 4},
+			{stock.StockDeallocate, 3, 3, 1},
+			{stock.StockAllocate, 2, 1, 3},
+			{stock.StockSet, 40, 40, 3},
+			{stock.StockSet, 40, 40, 3},
+			{stock.StockSet, 0, 0, 3},
+			{stock.StockDeallocate, 3, 3, 0},
+			{stock.StockSet, store.MaxStock, store.MaxStock, 0},
+			{stock.StockAllocate, store.MaxStock, 0, store.MaxStock},
+			{stock.StockDeallocate, store.MaxStock, store.MaxStock, 0},
+			{stock.StockDecrement, store.MaxStock, 0, 0},
+			{stock.StockIncrement, store.MaxStock, store.MaxStock, 0},
 		} {
 			before, err := s.Stock(t.Context(), "a")
 			require.NoError(t, err)
-			made, err := s.TransactStock(t.Context(), actor, []shop.StockChange{
+			made, err := s.TransactStock(t.Context(), actor, []stock.StockChange{
 				{ProductID: "a", Action: c.action, Quantity: c.quantity, Reason: "stocktaking", Reference: "order-1"}})
 			require.NoError(t, err, "%s %d", c.action, c.quantity)
 			require.Len(t, made, 1)
 			now := noon.Add(time.Hour + 123*time.Millisecond)
-			after := &shop.Stock{ProductID: "a", Available: c.available, Allocated: c.allocated, CreatedAt: noon, UpdatedAt: now}
-			require.Equal(t, &shop.StockTransaction{
+			after := &stock.Stock{ProductID: "a", Available: c.available, Allocated: c.allocated, CreatedAt: noon, UpdatedAt: now}
+			require.Equal(t, &stock.StockTransaction{
 				ID: made[0].ID, ProductID: "a", Action: c.action, Quantity: c.quantity,
 				AvailableDelta: c.available - before.Available, AllocatedDelta: c.allocated - before.Allocated,
 				Reason: "stocktaking", Reference: "order-1", Actor: actor, CreatedAt: now, Stock: after,
@@ -76,7 +77,7 @@ func stockActions(e Engine) func(*testing.T) {
 	}
 }
 
-func read(t require.TestingT, s *shop.Store, product string) *shop.Stock {
+func read(t require.TestingT, s *shop.Store, product string) *stock.Stock {
 	stock, err := s.Stock(context.Background(), product)
 	require.NoError(t, err)
 	return stock
@@ -85,50 +86,50 @@ func read(t require.TestingT, s *shop.Store, product string) *shop.Stock {
 func stockRefusals(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		SeedStock(t, e.SQL(t),
-			shop.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: noon, UpdatedAt: noon},
-			shop.Stock{ProductID: "full", Available: store.MaxStock - 5, Allocated: 5, CreatedAt: noon, UpdatedAt: noon})
+			stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: noon, UpdatedAt: noon},
+			stock.Stock{ProductID: "full", Available: store.MaxStock - 5, Allocated: 5, CreatedAt: noon, UpdatedAt: noon})
 		s := e.Open(t)
-		change := func(product string, action shop.StockAction, quantity int) shop.StockChange {
-			return shop.StockChange{ProductID: product, Action: action, Quantity: quantity}
+		change := func(product string, action stock.StockAction, quantity int) stock.StockChange {
+			return stock.StockChange{ProductID: product, Action: action, Quantity: quantity}
 		}
 		for _, c := range []struct {
 			name   string
-			change shop.StockChange
+			change stock.StockChange
 			code   store.Code
 			member string
 			words  []string
 		}{
-			{"increment 0", change("a", shop.StockIncrement, 0), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not 0"}},
-			{"decrement 0", change("a", shop.StockDecrement, 0), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not 0"}},
-			{"allocate -1", change("a", shop.StockAllocate, -1), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not -1"}},
-			{"deallocate 2147483648", change("a", shop.StockDeallocate, 1<<31), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not 2147483648"}},
-			{"set -1", change("a", shop.StockSet, -1), store.Unprocessable, "quantity", []string{"between 0 and 2147483647", "not -1"}},
-			{"set 2147483648", change("a", shop.StockSet, 1<<31), store.Unprocessable, "quantity", []string{"between 0 and 2147483647"}},
-			{"decrement more than available", change("a", shop.StockDecrement, 11), store.Unprocessable, "quantity", []string{"10 available", "not 11"}},
-			{"allocate more than available", change("a", shop.StockAllocate, 11), store.Unprocessable, "quantity", []string{"10 available", "not 11"}},
-			{"deallocate more than allocated", change("a", shop.StockDeallocate, 5), store.Unprocessable, "quantity", []string{"4 allocated", "not 5"}},
-			{"increment past the largest total", change("full", shop.StockIncrement, 1), store.Unprocessable, "quantity", []string{"past 2147483647"}},
-			{"set past the largest total", change("full", shop.StockSet, store.MaxStock), store.Unprocessable, "quantity", []string{"past 2147483647"}},
+			{"increment 0", change("a", stock.StockIncrement, 0), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not 0"}},
+			{"decrement 0", change("a", stock.StockDecrement, 0), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not 0"}},
+			{"allocate -1", change("a", stock.StockAllocate, -1), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not -1"}},
+			{"deallocate 2147483648", change("a", stock.StockDeallocate, 1<<31), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not 2147483648"}},
+			{"set -1", change("a", stock.StockSet, -1), store.Unprocessable, "quantity", []string{"between 0 and 2147483647", "not -1"}},
+			{"set 2147483648", change("a", stock.StockSet, 1<<31), store.Unprocessable, "quantity", []string{"between 0 and 2147483647"}},
+			{"decrement more than available", change("a", stock.StockDecrement, 11), store.Unprocessable, "quantity", []string{"10 available", "not 11"}},
+			{"allocate more than available", change("a", stock.StockAllocate, 11), store.Unprocessable, "quantity", []string{"10 available", "not 11"}},
+			{"deallocate more than allocated", change("a", stock.StockDeallocate, 5), store.Unprocessable, "quantity", []string{"4 allocated", "not 5"}},
+			{"increment past the largest total", change("full", stock.StockIncrement, 1), store.Unprocessable, "quantity", []string{"past 2147483647"}},
+			{"set past the largest total", change("full", stock.StockSet, store.MaxStock), store.Unprocessable, "quantity", []string{"past 2147483647"}},
 			{"unknown action", change("a", "steal", 1), store.Invalid, "action", []string{"increment, decrement, allocate, deallocate or set", `"steal"`}},
 			{"action in upper case", change("a", "SET", 1), store.Invalid, "action", []string{`"SET"`}},
 			{"no action", change("a", "", 1), store.Invalid, "action", []string{`""`}},
-			{"unknown product", change("ghost", shop.StockIncrement, 1), store.NotFound, "productId", []string{"ghost"}},
-			{"unknown product to set", change("ghost", shop.StockSet, 1), store.NotFound, "productId", []string{"ghost"}},
-			{"no product", change("", shop.StockIncrement, 1), store.Invalid, "productId", []string{"1 to 64"}},
-			{"another spelling", change("A", shop.StockIncrement, 1), store.NotFound, "productId", []string{`"A"`}},
+			{"unknown product", change("ghost", stock.StockIncrement, 1), store.NotFound, "productId", []string{"ghost"}},
+			{"unknown product to set", change("ghost", stock.StockSet, 1), store.NotFound, "productId", []string{"ghost"}},
+			{"no product", change("", stock.StockIncrement, 1), store.Invalid, "productId", []string{"1 to 64"}},
+			{"another spelling", change("A", stock.StockIncrement, 1), store.NotFound, "productId", []string{`"A"`}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				before := []*shop.Stock{read(t, s, "a"), read(t, s, "full")}
-				_, err := s.TransactStock(t.Context(), actor, []shop.StockChange{c.change})
+				before := []*stock.Stock{read(t, s, "a"), read(t, s, "full")}
+				_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{c.change})
 				requireFault(t, err, c.code, "changes.0."+c.member, c.words...)
-				require.Equal(t, before, []*shop.Stock{read(t, s, "a"), read(t, s, "full")})
+				require.Equal(t, before, []*stock.Stock{read(t, s, "a"), read(t, s, "full")})
 			})
 		}
 		for name, length := range map[string]int{"an empty batch": 0, "a batch of 1001": 1001} {
 			t.Run(name, func(t *testing.T) {
-				batch := make([]shop.StockChange, length)
+				batch := make([]stock.StockChange, length)
 				for i := range batch {
-					batch[i] = change("a", shop.StockIncrement, 1)
+					batch[i] = change("a", stock.StockIncrement, 1)
 				}
 				_, err := s.TransactStock(t.Context(), actor, batch)
 				requireFault(t, err, store.Unprocessable, "changes", "between 1 and 1000")
@@ -145,9 +146,9 @@ func stockRefusals(e Engine) func(*testing.T) {
 func stockFaults(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := stocked(t, e, 10, "a")
-		_, err := s.TransactStock(t.Context(), actor, []shop.StockChange{
-			{ProductID: "a", Action: shop.StockIncrement, Quantity: 1},
-			{ProductID: "a", Action: shop.StockIncrement, Quantity: 0},
+		_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{
+			{ProductID: "a", Action: stock.StockIncrement, Quantity: 1},
+			{ProductID: "a", Action: stock.StockIncrement, Quantity: 0},
 			{ProductID: "a", Action: "steal", Quantity: -1},
 		})
 		var told []string
@@ -162,27 +163,27 @@ func stockFaults(e Engine) func(*testing.T) {
 func stockBatch(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := stocked(t, e, 10, "a", "b", "c")
-		decrement := func(product string, quantity int) shop.StockChange {
-			return shop.StockChange{ProductID: product, Action: shop.StockDecrement, Quantity: quantity}
+		decrement := func(product string, quantity int) stock.StockChange {
+			return stock.StockChange{ProductID: product, Action: stock.StockDecrement, Quantity: quantity}
 		}
 		for _, c := range []struct {
 			name   string
-			last   shop.StockChange
+			last   stock.StockChange
 			code   store.Code
 			member string
 		}{
 			{"too little stock", decrement("c", 11), store.Unprocessable, "changes.2.quantity"},
 			{"an unknown product", decrement("ghost", 1), store.NotFound, "changes.2.productId"},
-			{"an unexpected balance", shop.StockChange{ProductID: "c", Action: shop.StockIncrement, Quantity: 1, ExpectedAvailable: ptr(9)},
+			{"an unexpected balance", stock.StockChange{ProductID: "c", Action: stock.StockIncrement, Quantity: 1, ExpectedAvailable: ptr(9)},
 				store.Conflict, "changes.2.expectedAvailable"},
 		} {
-			_, err := s.TransactStock(t.Context(), actor, []shop.StockChange{decrement("b", 1), decrement("a", 1), c.last})
+			_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{decrement("b", 1), decrement("a", 1), c.last})
 			requireFault(t, err, c.code, c.member)
 			for _, product := range []string{"a", "b", "c"} {
 				require.Equal(t, 10, available(t, s, product), "%s: %s", c.name, product)
 			}
 		}
-		made, err := s.TransactStock(t.Context(), actor, []shop.StockChange{decrement("c", 3), decrement("a", 1), decrement("b", 2)})
+		made, err := s.TransactStock(t.Context(), actor, []stock.StockChange{decrement("c", 3), decrement("a", 1), decrement("b", 2)})
 		require.NoError(t, err)
 		for i, product := range []string{"c", "a", "b"} {
 			require.Equal(t, product, made[i].ProductID, "the answer is in the order of the changes")
@@ -195,12 +196,12 @@ func stockBatch(e Engine) func(*testing.T) {
 func stockTwice(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := stocked(t, e, 10, "a", "b")
-		made, err := s.TransactStock(t.Context(), actor, []shop.StockChange{
-			{ProductID: "b", Action: shop.StockAllocate, Quantity: 10},
-			{ProductID: "a", Action: shop.StockDecrement, Quantity: 10},
-			{ProductID: "b", Action: shop.StockDeallocate, Quantity: 4},
-			{ProductID: "a", Action: shop.StockIncrement, Quantity: 1, ExpectedAvailable: ptr(0)},
-			{ProductID: "b", Action: shop.StockSet, Quantity: 20, ExpectedAvailable: ptr(4)},
+		made, err := s.TransactStock(t.Context(), actor, []stock.StockChange{
+			{ProductID: "b", Action: stock.StockAllocate, Quantity: 10},
+			{ProductID: "a", Action: stock.StockDecrement, Quantity: 10},
+			{ProductID: "b", Action: stock.StockDeallocate, Quantity: 4},
+			{ProductID: "a", Action: stock.StockIncrement, Quantity: 1, ExpectedAvailable: ptr(0)},
+			{ProductID: "b", Action: stock.StockSet, Quantity: 20, ExpectedAvailable: ptr(4)},
 		})
 		require.NoError(t, err)
 		var after [][2]int
@@ -208,9 +209,9 @@ func stockTwice(e Engine) func(*testing.T) {
 			after = append(after, [2]int{line.Stock.Available, line.Stock.Allocated})
 		}
 		require.Equal(t, [][2]int{{0, 10}, {0, 0}, {4, 6}, {1, 0}, {20, 6}}, after)
-		_, err = s.TransactStock(t.Context(), actor, []shop.StockChange{
-			{ProductID: "a", Action: shop.StockDecrement, Quantity: 1},
-			{ProductID: "a", Action: shop.StockDecrement, Quantity: 1},
+		_, err = s.TransactStock(t.Context(), actor, []stock.StockChange{
+			{ProductID: "a", Action: stock.StockDecrement, Quantity: 1},
+			{ProductID: "a", Action: stock.StockDecrement, Quantity: 1},
 		})
 		requireFault(t, err, store.Unprocessable, "changes.1.quantity", "0 available", "not 1")
 		require.Equal(t, 1, available(t, s, "a"))
@@ -220,19 +221,19 @@ func stockTwice(e Engine) func(*testing.T) {
 
 func stockExpected(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		for _, action := range shop.StockActions() {
+		for _, action := range stock.StockActions() {
 			t.Run(string(action), func(t *testing.T) {
-				SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", Available: 10, Allocated: 10, CreatedAt: noon, UpdatedAt: noon})
+				SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 10, CreatedAt: noon, UpdatedAt: noon})
 				s := e.Open(t)
-				change := shop.StockChange{ProductID: "a", Action: action, Quantity: 3}
+				change := stock.StockChange{ProductID: "a", Action: action, Quantity: 3}
 				for _, wrong := range []int{9, 11, -1, 0} {
 					change.ExpectedAvailable = &wrong
-					_, err := s.TransactStock(t.Context(), actor, []shop.StockChange{change})
+					_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{change})
 					requireFault(t, err, store.Conflict, "changes.0.expectedAvailable", "10 are available")
 					require.Equal(t, 10, available(t, s, "a"))
 				}
 				change.ExpectedAvailable = ptr(10)
-				_, err := s.TransactStock(t.Context(), actor, []shop.StockChange{change})
+				_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{change})
 				require.NoError(t, err)
 				require.NotEqual(t, 10, available(t, s, "a"))
 				requireLedger(t, e.SQL(t))
@@ -244,18 +245,18 @@ func stockExpected(e Engine) func(*testing.T) {
 func stockLedger(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		SeedStock(t, e.SQL(t), shop.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon}, shop.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon})
+		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon}, stock.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon})
 		s := e.Open(t, at(clock))
-		var made []*shop.StockTransaction
+		var made []*stock.StockTransaction
 		for i := range 6 {
 			if i%2 == 0 {
 				clock.Advance(time.Second) // two to a tie, which their ids break
 			}
-			lines, err := s.TransactStock(t.Context(), store.Actor("client:other"), []shop.StockChange{
-				{ProductID: "a", Action: shop.StockIncrement, Quantity: i + 1, Reason: "delivery", Reference: "truck"}})
+			lines, err := s.TransactStock(t.Context(), store.Actor("client:other"), []stock.StockChange{
+				{ProductID: "a", Action: stock.StockIncrement, Quantity: i + 1, Reason: "delivery", Reference: "truck"}})
 			require.NoError(t, err)
 			lines[0].Stock = nil // the ledger does not keep it
-			made = append([]*shop.StockTransaction{lines[0]}, made...)
+			made = append([]*stock.StockTransaction{lines[0]}, made...)
 		}
 		ledgers, err := s.StockTransactionsByProduct(t.Context(), []string{"b", "a", "ghost"}, 5)
 		require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 
 	"portico/store"
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 func stockCreate(e Engine) func(*testing.T) {
@@ -18,7 +19,7 @@ func stockCreate(e Engine) func(*testing.T) {
 		s := e.Open(t, at(clock))
 		made, err := s.CreateStock(t.Context(), actor, "a", 10)
 		require.NoError(t, err)
-		require.Equal(t, &shop.Stock{ProductID: "a", Available: 10, CreatedAt: noon, UpdatedAt: noon}, made)
+		require.Equal(t, &stock.Stock{ProductID: "a", Available: 10, CreatedAt: noon, UpdatedAt: noon}, made)
 		require.Equal(t, made, read(t, s, "a"))
 		none, err := s.CreateStock(t.Context(), actor, "b", 0)
 		require.NoError(t, err)
@@ -32,7 +33,7 @@ func stockCreate(e Engine) func(*testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, lines["b"], "nothing is no change")
 		require.Len(t, lines["a"], 1)
-		require.Equal(t, []any{shop.StockIncrement, 10, 10, 0, actor}, []any{lines["a"][0].Action, lines["a"][0].Quantity, lines["a"][0].AvailableDelta, lines["a"][0].AllocatedDelta, lines["a"][0].Actor})
+		require.Equal(t, []any{stock.StockIncrement, 10, 10, 0, actor}, []any{lines["a"][0].Action, lines["a"][0].Quantity, lines["a"][0].AvailableDelta, lines["a"][0].AllocatedDelta, lines["a"][0].Actor})
 		requireLedger(t, e.SQL(t))
 		for _, c := range []struct {
 			product string
@@ -80,8 +81,8 @@ func stockTransactionList(e Engine) func(*testing.T) {
 		s := stocked(t, e, 0, "a", "b")
 		var ids []string
 		for n := range 23 {
-			made, err := s.TransactStock(t.Context(), actor, []shop.StockChange{{ProductID: "a", Action: shop.StockIncrement, Quantity: 1 + n},
-				{ProductID: "b", Action: shop.StockIncrement, Quantity: 1}})
+			made, err := s.TransactStock(t.Context(), actor, []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1 + n},
+				{ProductID: "b", Action: stock.StockIncrement, Quantity: 1}})
 			require.NoError(t, err)
 			ids = append(ids, made[0].ID)
 		}

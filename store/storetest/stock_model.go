@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // balances is the model of the stock: available and allocated of each product.
@@ -19,10 +19,10 @@ type balances map[string][2]int
 
 // transact is what TransactStock promises, for one writer: the new balances,
 // or the code of the failure.
-func (b balances) transact(batch []shop.StockChange) (balances, store.Code) {
+func (b balances) transact(batch []stock.StockChange) (balances, store.Code) {
 	for _, c := range batch {
 		least := 1
-		if c.Action == shop.StockSet {
+		if c.Action == stock.StockSet {
 			least = 0
 		}
 		if c.Quantity < least || c.Quantity > store.MaxStock {
@@ -32,7 +32,7 @@ func (b balances) transact(batch []shop.StockChange) (balances, store.Code) {
 	// Which of several failures is told is the store's to choose; it goes by
 	// product, and within a product in order.
 	batch = slices.Clone(batch)
-	slices.SortStableFunc(batch, func(a, b shop.StockChange) int { return cmp.Compare(a.ProductID, b.ProductID) })
+	slices.SortStableFunc(batch, func(a, b stock.StockChange) int { return cmp.Compare(a.ProductID, b.ProductID) })
 	after := maps.Clone(b)
 	for _, c := range batch {
 		balance, known := after[c.ProductID]
@@ -43,15 +43,15 @@ func (b balances) transact(batch []shop.StockChange) (balances, store.Code) {
 			return b, store.Conflict
 		}
 		switch c.Action {
-		case shop.StockIncrement:
+		case stock.StockIncrement:
 			balance[0] += c.Quantity
-		case shop.StockDecrement:
+		case stock.StockDecrement:
 			balance[0] -= c.Quantity
-		case shop.StockAllocate:
+		case stock.StockAllocate:
 			balance[0], balance[1] = balance[0]-c.Quantity, balance[1]+c.Quantity
-		case shop.StockDeallocate:
+		case stock.StockDeallocate:
 			balance[0], balance[1] = balance[0]+c.Quantity, balance[1]-c.Quantity
-		case shop.StockSet:
+		case stock.StockSet:
 			balance[0] = c.Quantity
 		}
 		if balance[0] < 0 || balance[1] < 0 || balance[0]+balance[1] > store.MaxStock {
@@ -62,10 +62,10 @@ func (b balances) transact(batch []shop.StockChange) (balances, store.Code) {
 	return after, ""
 }
 
-func drawChange(t *rapid.T) shop.StockChange {
-	change := shop.StockChange{
+func drawChange(t *rapid.T) stock.StockChange {
+	change := stock.StockChange{
 		ProductID: rapid.SampledFrom(strings.Split("aaabbbcccz", "")).Draw(t, "product"),
-		Action:    rapid.SampledFrom(shop.StockActions()).Draw(t, "action"),
+		Action:    rapid.SampledFrom(stock.StockActions()).Draw(t, "action"),
 		Quantity:  rapid.OneOf(rapid.IntRange(1, 9), rapid.IntRange(1, 9), rapid.SampledFrom([]int{-1, 0, store.MaxStock, store.MaxStock + 1})).Draw(t, "quantity"),
 	}
 	if rapid.IntRange(0, 4).Draw(t, "compares") == 0 {
@@ -81,7 +81,7 @@ func stockModel(e Engine) func(*testing.T) {
 			ClearStock(t, db)
 			model := balances{"a": {}, "b": {5, 0}, "c": {0, 5}}
 			for _, product := range slices.Sorted(maps.Keys(model)) {
-				SeedStock(t, db, shop.Stock{ProductID: product, Available: model[product][0], Allocated: model[product][1], CreatedAt: noon, UpdatedAt: noon})
+				SeedStock(t, db, stock.Stock{ProductID: product, Available: model[product][0], Allocated: model[product][1], CreatedAt: noon, UpdatedAt: noon})
 			}
 			fresh(t, s)
 			for range rapid.IntRange(1, 12).Draw(t, "batches") {

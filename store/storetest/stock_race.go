@@ -11,6 +11,7 @@ import (
 
 	"portico/store"
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // writers is how many write at once.
@@ -35,14 +36,14 @@ func together(t *testing.T, e Engine, write func(s *shop.Store, writer int)) {
 
 func stockOversell(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		for _, action := range []shop.StockAction{shop.StockDecrement, shop.StockAllocate} {
+		for _, action := range []stock.StockAction{stock.StockDecrement, stock.StockAllocate} {
 			t.Run(string(action), func(t *testing.T) {
 				const units = 100
 				s := stocked(t, e, units, "a")
 				var sold atomic.Int64
 				together(t, e, func(s *shop.Store, _ int) {
 					for {
-						made, err := s.TransactStock(t.Context(), actor, []shop.StockChange{{ProductID: "a", Action: action, Quantity: 3}})
+						made, err := s.TransactStock(t.Context(), actor, []stock.StockChange{{ProductID: "a", Action: action, Quantity: 3}})
 						if err != nil {
 							if !store.HasCode(err, store.Unprocessable) {
 								t.Errorf("a buyer is told %v", err)
@@ -71,12 +72,12 @@ func stockContention(e Engine) func(*testing.T) {
 		s := stocked(t, e, 0, "a")
 		var given, taken atomic.Int64
 		together(t, e, func(s *shop.Store, writer int) {
-			action, counter := shop.StockDecrement, &taken
+			action, counter := stock.StockDecrement, &taken
 			if writer%4 < 2 {
-				action, counter = shop.StockIncrement, &given
+				action, counter = stock.StockIncrement, &given
 			}
 			for range 20 {
-				_, err := s.TransactStock(t.Context(), actor, []shop.StockChange{{ProductID: "a", Action: action, Quantity: 1}})
+				_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{{ProductID: "a", Action: action, Quantity: 1}})
 				if err == nil {
 					counter.Add(1)
 				} else if want := "must be at most the 0 available units of a, not 1"; !strings.Contains(err.Error(), want) {
@@ -99,11 +100,11 @@ func stockCompareAndSet(e Engine) func(*testing.T) {
 					t.Errorf("reading: %v", err)
 					return
 				}
-				change := shop.StockChange{ProductID: "a", Action: shop.StockDecrement, Quantity: 1, ExpectedAvailable: &seen.Available}
+				change := stock.StockChange{ProductID: "a", Action: stock.StockDecrement, Quantity: 1, ExpectedAvailable: &seen.Available}
 				if writer%2 == 0 { // the same by a set
-					change.Action, change.Quantity = shop.StockSet, seen.Available-1
+					change.Action, change.Quantity = stock.StockSet, seen.Available-1
 				}
-				_, err = s.TransactStock(t.Context(), actor, []shop.StockChange{change})
+				_, err = s.TransactStock(t.Context(), actor, []stock.StockChange{change})
 				if err == nil {
 					return
 				}
@@ -122,13 +123,13 @@ func stockSets(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := stocked(t, e, 5, "a")
 		together(t, e, func(s *shop.Store, writer int) {
-			change := shop.StockChange{ProductID: "a", Action: shop.StockSet, Quantity: writer}
+			change := stock.StockChange{ProductID: "a", Action: stock.StockSet, Quantity: writer}
 			if writer%4 == 3 {
-				change.Action = shop.StockAllocate
+				change.Action = stock.StockAllocate
 				change.Quantity = 1
 			}
 			for range 5 {
-				_, err := s.TransactStock(t.Context(), actor, []shop.StockChange{change})
+				_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{change})
 				if err != nil && !store.HasCode(err, store.Unprocessable) {
 					t.Errorf("setting: %v", err)
 				}
@@ -147,12 +148,12 @@ func stockOpposite(e Engine) func(*testing.T) {
 		}
 		s := stocked(t, e, 1000, products...)
 		together(t, e, func(s *shop.Store, writer int) {
-			var batch []shop.StockChange
+			var batch []stock.StockChange
 			for i := range products {
 				if writer%2 == 0 {
 					i = len(products) - 1 - i
 				}
-				batch = append(batch, shop.StockChange{ProductID: products[i], Action: shop.StockDecrement, Quantity: 1})
+				batch = append(batch, stock.StockChange{ProductID: products[i], Action: stock.StockDecrement, Quantity: 1})
 			}
 			for range 5 {
 				if _, err := s.TransactStock(t.Context(), actor, batch); err != nil {

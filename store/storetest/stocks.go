@@ -13,6 +13,7 @@ import (
 
 	"portico/store"
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // Stocks is the promise of the list Store.Stocks: whichever way one pages
@@ -37,9 +38,9 @@ func sorts() []store.Sort {
 }
 
 // inOrder is what paging must give: the ids, sorted.
-func inOrder(rows []shop.Stock, sort store.Sort) []string {
+func inOrder(rows []stock.Stock, sort store.Sort) []string {
 	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b shop.Stock) int {
+	slices.SortFunc(rows, func(a, b stock.Stock) int {
 		order := strings.Compare(a.ProductID, b.ProductID)
 		switch sort.By {
 		case store.SortCreatedAt:
@@ -60,12 +61,12 @@ func inOrder(rows []shop.Stock, sort store.Sort) []string {
 }
 
 // drawStocks draws rows many of which share their times.
-func drawStocks(t *rapid.T) []shop.Stock {
+func drawStocks(t *rapid.T) []stock.Stock {
 	moment := rapid.Map(rapid.IntRange(0, 3), func(n int) time.Time { return noon.Add(time.Duration(n) * time.Millisecond) })
 	ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Za-z0-9_-]{1,4}`), 0, 40, rapid.ID[string]).Draw(t, "ids")
-	var rows []shop.Stock
+	var rows []stock.Stock
 	for _, id := range ids {
-		rows = append(rows, shop.Stock{ProductID: id, Available: 1, CreatedAt: moment.Draw(t, "created"), UpdatedAt: moment.Draw(t, "updated")})
+		rows = append(rows, stock.Stock{ProductID: id, Available: 1, CreatedAt: moment.Draw(t, "created"), UpdatedAt: moment.Draw(t, "updated")})
 	}
 	return rows
 }
@@ -112,7 +113,7 @@ type walk struct {
 	size  int             // rows of a page
 }
 
-func (w walk) page(t require.TestingT, page store.Page) *store.Slice[*shop.Stock] {
+func (w walk) page(t require.TestingT, page store.Page) *store.Slice[*stock.Stock] {
 	query := w.query
 	query.Page = page
 	slice, err := w.s.Stocks(context.Background(), query)
@@ -167,7 +168,7 @@ func (w walk) byOffset(t require.TestingT) []string {
 	}
 }
 
-func idsOf(slice *store.Slice[*shop.Stock]) []string {
+func idsOf(slice *store.Slice[*stock.Stock]) []string {
 	ids := []string{}
 	for _, stock := range slice.Items {
 		ids = append(ids, stock.ProductID)
@@ -219,7 +220,7 @@ func stocksRanges(e Engine) func(*testing.T) {
 			}
 			bound, err := store.NewRange(attribute, operator, value)
 			require.NoError(t, err)
-			left := slices.DeleteFunc(slices.Clone(rows), func(row shop.Stock) bool {
+			left := slices.DeleteFunc(slices.Clone(rows), func(row stock.Stock) bool {
 				order := strings.Compare(row.ProductID, value)
 				switch attribute {
 				case "created_at":
@@ -259,8 +260,8 @@ func stocksTimes(e Engine) func(*testing.T) {
 		require.NoError(t, err)
 		require.True(t, created.IsZero() && updated.IsZero(), "of an empty list")
 		SeedStock(t, e.SQL(t),
-			shop.Stock{ProductID: "a", CreatedAt: noon.Add(time.Hour), UpdatedAt: noon.Add(9 * time.Hour)},
-			shop.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon.Add(2 * time.Hour)})
+			stock.Stock{ProductID: "a", CreatedAt: noon.Add(time.Hour), UpdatedAt: noon.Add(9 * time.Hour)},
+			stock.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon.Add(2 * time.Hour)})
 		fresh(t, s)
 		created, updated, err = s.StockTimes(t.Context())
 		require.NoError(t, err)
@@ -274,10 +275,10 @@ func stocksByID(e Engine) func(*testing.T) {
 		s := stocked(t, e, 3, "a", "b", "c")
 		stocks, err := s.StocksByID(t.Context(), []string{"c", "ghost", "a", "c"})
 		require.NoError(t, err)
-		row := func(id string) *shop.Stock {
-			return &shop.Stock{ProductID: id, Available: 3, CreatedAt: noon, UpdatedAt: noon}
+		row := func(id string) *stock.Stock {
+			return &stock.Stock{ProductID: id, Available: 3, CreatedAt: noon, UpdatedAt: noon}
 		}
-		require.Equal(t, map[string]*shop.Stock{"a": row("a"), "c": row("c")}, stocks)
+		require.Equal(t, map[string]*stock.Stock{"a": row("a"), "c": row("c")}, stocks)
 		stocks, err = s.StocksByID(t.Context(), nil)
 		require.NoError(t, err)
 		require.Empty(t, stocks)
@@ -287,6 +288,6 @@ func stocksByID(e Engine) func(*testing.T) {
 		}
 		stocks, err = s.StocksByID(t.Context(), append(many, "b"))
 		require.NoError(t, err)
-		require.Equal(t, map[string]*shop.Stock{"b": row("b")}, stocks)
+		require.Equal(t, map[string]*stock.Stock{"b": row("b")}, stocks)
 	}
 }

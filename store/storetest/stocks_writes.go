@@ -13,6 +13,7 @@ import (
 
 	"portico/store"
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // stocksUnderWrites pages through the list while the "hot" half of it is
@@ -21,11 +22,11 @@ import (
 func stocksUnderWrites(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		var rows []shop.Stock
+		var rows []stock.Stock
 		for i := range 120 {
 			kind := []string{"hot", "calm"}[i%2]
 			moment := noon.Add(time.Duration(i/20) * time.Millisecond) // twenty to a tie
-			rows = append(rows, shop.Stock{ProductID: fmt.Sprintf("%s-%d", kind, i), Available: 1000, CreatedAt: moment, UpdatedAt: moment})
+			rows = append(rows, stock.Stock{ProductID: fmt.Sprintf("%s-%d", kind, i), Available: 1000, CreatedAt: moment, UpdatedAt: moment})
 		}
 		SeedStock(t, e.SQL(t), rows...)
 		s := e.Open(t, at(clock))
@@ -55,7 +56,7 @@ func stocksUnderWrites(e Engine) func(*testing.T) {
 
 // writeHot has four writers change the hot rows until stop, which tells
 // whether any failed.
-func writeHot(t *testing.T, s *shop.Store, clock *Clock, rows []shop.Stock) (writes *atomic.Int64, stop func()) {
+func writeHot(t *testing.T, s *shop.Store, clock *Clock, rows []stock.Stock) (writes *atomic.Int64, stop func()) {
 	writes = &atomic.Int64{}
 	ended, group := make(chan struct{}), sync.WaitGroup{}
 	failures := make(chan error, 4)
@@ -69,7 +70,7 @@ func writeHot(t *testing.T, s *shop.Store, clock *Clock, rows []shop.Stock) (wri
 				}
 				clock.Advance(time.Millisecond)
 				hot := rows[i%(len(rows)/2)*2].ProductID
-				_, err := s.TransactStock(t.Context(), actor, []shop.StockChange{{ProductID: hot, Action: shop.StockIncrement, Quantity: 1}})
+				_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{{ProductID: hot, Action: stock.StockIncrement, Quantity: 1}})
 				if err != nil {
 					failures <- err
 					writes.Add(1 << 32) // nobody waits for a writer that has failed

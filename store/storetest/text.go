@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // Text is the promise about text and time: both engines keep the same, and
@@ -24,8 +24,8 @@ func textKept(e Engine) func(*testing.T) {
 		s := stocked(t, e, 0, "a")
 		for _, text := range []string{"", "plain", " with  spaces ", "tab\tand\nline\r\n", "žluťoučký kůň 🐎", `quotes ' " \ ;--`, "%_*?[", "\x01\x7f",
 			"\ufeffmark", "e\u0301 is not \u00e9", "\uffff\U0010ffff", strings.Repeat("x", 255), strings.Repeat("é", 127)} {
-			_, err := s.TransactStock(t.Context(), actor, []shop.StockChange{
-				{ProductID: "a", Action: shop.StockIncrement, Quantity: 1, Reason: text, Reference: text}})
+			_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{
+				{ProductID: "a", Action: stock.StockIncrement, Quantity: 1, Reason: text, Reference: text}})
 			require.NoError(t, err, "%q", text)
 			ledger, err := s.StockTransactionsByProduct(t.Context(), []string{"a"}, 100)
 			require.NoError(t, err)
@@ -55,11 +55,11 @@ func textRefused(e Engine) func(*testing.T) {
 			{"256 bytes", strings.Repeat("é", 128), store.Unprocessable, "at most 255 bytes, not 256"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				change := shop.StockChange{ProductID: "a", Action: shop.StockIncrement, Quantity: 1, Reason: c.text}
-				_, err := s.TransactStock(t.Context(), actor, []shop.StockChange{change})
+				change := stock.StockChange{ProductID: "a", Action: stock.StockIncrement, Quantity: 1, Reason: c.text}
+				_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{change})
 				requireFault(t, err, c.code, "changes.0.reason", c.words)
 				change.Reason, change.Reference = "", c.text
-				_, err = s.TransactStock(t.Context(), actor, []shop.StockChange{change})
+				_, err = s.TransactStock(t.Context(), actor, []stock.StockChange{change})
 				requireFault(t, err, c.code, "changes.0.reference", c.words)
 			})
 		}
@@ -81,7 +81,7 @@ func textIDs(e Engine) func(*testing.T) {
 			ledgers, err := s.StockTransactionsByProduct(t.Context(), []string{id, "a"}, 5)
 			require.NoError(t, err, "%.70q", id)
 			require.Len(t, ledgers, 1)
-			_, err = s.TransactStock(t.Context(), actor, []shop.StockChange{{ProductID: id, Action: shop.StockIncrement, Quantity: 1}})
+			_, err = s.TransactStock(t.Context(), actor, []stock.StockChange{{ProductID: id, Action: stock.StockIncrement, Quantity: 1}})
 			require.True(t, store.HasCode(err, store.NotFound) || store.HasCode(err, store.Invalid), "%.70q: %v", id, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"portico/store"
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // Writes is the promise of every write: what cancellation and closing do to
@@ -30,9 +31,9 @@ func Writes(t *testing.T, e Engine) {
 }
 
 func increment(ctx context.Context, s *shop.Store, products ...string) error {
-	var batch []shop.StockChange
+	var batch []stock.StockChange
 	for _, product := range products {
-		batch = append(batch, shop.StockChange{ProductID: product, Action: shop.StockIncrement, Quantity: 1})
+		batch = append(batch, stock.StockChange{ProductID: product, Action: stock.StockIncrement, Quantity: 1})
 	}
 	_, err := s.TransactStock(ctx, actor, batch)
 	return err

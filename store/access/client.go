@@ -1,0 +1,199 @@
+// Package access is who may come in: API clients, signing keys and shoppers'
+// tokens. It may import the words of store, store/authoring, store/db and
+// store/seal.
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"database/sql"
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// AccessService is the API clients, signing keys and shopper's tokens of one
+// database.
+type AccessService struct {
+	db      *db.DB
+	revoked db.Watched[map[string]bool] // API clients, by id
+}
+
+// NewAccessService is that of a database.
+func NewAccessService(d *db.DB) *AccessService { return &AccessService{db: d} }
+
+// Scopes lists every scope there is (DESIGN 8).
+func Scopes() []string {
+	return []string{
+		"catalog:read", "catalog:write",
+		"inventory:read", "inventory:write",
+		"promotions:read", "promotions:write",
+		"checkout:write",
+		"gateways:read", "gateways:write",
+		"settings:read", "settings:write",
+		"tokens:write",
+	}
+}
+
+// Client is a program that may ask for tokens. Its secret is kept as a hash
+// only.
+type Client struct {
+	ID        string
+	Name      string
+	Scopes    []string // in the order of Scopes, each once; at least one
+	CreatedAt time.Time
+
+	RotatedAt      time.Time   // when its secret was last replaced; zero for never
+	OldSecretUntil time.Time   // until when the one before is good; zero for none, and may be past
+	RevokedAt      time.Time   // zero while it is good
+	ChangedBy      store.Actor // who last wrote it
+}
+
+// MaxClientName bounds a client's name, in bytes.
+const MaxClientName = 255
+
+// clientSecretSize is the length of a secret, in random bytes.
+const clientSecretSize = 32
+
+// CreateClient adds a client and returns its secret, which is not shown
+// again. Nil scopes mean all there are today.
+//
+// UNPROCESSABLE names a name that is not 1 to MaxClientName bytes of clean
+// text, and each unknown scope; nothing is written then.
+func (s *AccessService) CreateClient(ctx context.Context, actor store.Actor, name string, scopes []string) (client *Client, secret string, err error) {
+	if scopes == nil {
+		scopes = Scopes()
+	}
+	if faults := checkClient(name, scopes); len(faults) > 0 {
+		return nil, "", faults
+	}
+	secret = newClientSecret()
+	client = &Client{ID: store.NewID(), Name: name, Scopes: orderScopes(scopes), ChangedBy: actor}
+	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
+		client.CreatedAt = t.Now
+		if _, err := t.Exec(ctx, `
+			INSERT INTO api_client (id, name, secret_hash, scopes, created_at, changed_by)
+			VALUES ($1, $2, $3, $4, $5, $6)`,
+			client.ID, client.Name, hashSecret(secret), strings.Join(client.Scopes, " "), store.Micros(t.Now), string(t.Actor)); err != nil {
+			return err
+		}
+		return s.db.Changed(ctx, t, db.TopicClients)
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return client, secret, nil
+}
+
+func newClientSecret() string {
+	random := make([]byte, clientSecretSize)
+	rand.Read(random) // never fails
+	return base64.RawURLEncoding.EncodeToString(random)
+}
+
+func checkClient(name string, scopes []string) store.Errors {
+	var faults store.Errors
+	switch {
+	case len(name) < 1 || len(name) > MaxClientName:
+		faults = append(faults, store.Unprocessablef([]string{"name"}, "must be between 1 and %d bytes long, not %d", MaxClientName, len(name)))
+	case !store.CleanText(name):
+		faults = append(faults, store.Unprocessablef([]string{"name"}, "must be valid UTF-8 without NUL"))
+	}
+	if len(scopes) == 0 {
+		faults = append(faults, store.Unprocessablef([]string{"scopes"}, "must name at least one scope; leave it out for all"))
+	}
+	known := Scopes()
+	for i, scope := range scopes {
+		if !slices.Contains(known, scope) {
+			faults = append(faults, store.Unprocessablef([]string{"scopes", strconv.Itoa(i)}, "must be one of %s, not %q", strings.Join(known, ", "), scope))
+		}
+	}
+	return faults
+}
+
+// orderScopes brings known scopes into the order of Scopes, each once.
+func orderScopes(scopes []string) []string {
+	return slices.DeleteFunc(Scopes(), func(scope string) bool { return !slices.Contains(scopes, scope) })
+}
+
+// Client returns a client; NOT_FOUND when there is none of that id.
+func (s *AccessService) Client(ctx context.Context, id string) (*Client, error) {
+	row, found, err := s.client(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, store.NotFoundf(nil, "There is no API client %q.", id)
+	}
+	return row.client, nil
+}
+
+// AuthenticateClient returns the client whose id and secret these are; the
+// secret before a rotation is good until its time is over. UNAUTHENTICATED, in
+// the same words and the same time, for an unknown id and for a wrong secret;
+// who has the secret of a revoked client is told so.
+func (s *AccessService) AuthenticateClient(ctx context.Context, id, secret string) (*Client, error) {
+	row, found, err := s.client(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	// What is not there is compared with a text that is no hash, so with no success.
+	none := strings.Repeat("-", hex.EncodedLen(sha256.Size))
+	current, old := none, none
+	if found {
+		current = row.secretHash
+		if s.db.Now().Before(row.client.OldSecretUntil) {
+			old = row.oldSecretHash
+		}
+	}
+	hash := []byte(hashSecret(secret))
+	if subtle.ConstantTimeCompare(hash, []byte(current))|subtle.ConstantTimeCompare(hash, []byte(old)) != 1 {
+		return nil, &store.Error{Code: store.Unauthenticated, Detail: "The client id or the client secret is wrong."}
+	}
+	if !row.client.RevokedAt.IsZero() {
+		return nil, &store.Error{Code: store.Unauthenticated, Detail: "The API client was revoked; its secrets and tokens are no longer good."}
+	}
+	return row.client, nil
+}
+
+// hashSecret is how a secret is kept. It is random and long, so a fast hash
+// without salt is enough.
+func hashSecret(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// clientRow is a client and what only the store knows of it.
+type clientRow struct {
+	client                    *Client
+	secretHash, oldSecretHash string // hex SHA-256
+}
+
+const clientColumns = `id, name, secret_hash, old_secret_hash, scopes, created_at, rotated_at, old_until, revoked_at, changed_by`
+
+func (s *AccessService) client(ctx context.Context, id string) (row clientRow, found bool, err error) {
+	id, ok := store.CanonicalID(id)
+	if !ok {
+		return clientRow{}, false, nil
+	}
+	return db.One(ctx, s.db.Reader, scanClient, `SELECT `+clientColumns+` FROM api_client WHERE id = $1`, id)
+}
+
+func scanClient(rows *sql.Rows) (clientRow, error) {
+	c := &Client{}
+	row := clientRow{client: c}
+	var scopes string
+	var created, rotated, until, revoked int64
+	err := rows.Scan(&c.ID, &c.Name, &row.secretHash, &row.oldSecretHash, &scopes, &created, &rotated, &until, &revoked, &c.ChangedBy)
+	c.Scopes, c.CreatedAt = strings.Fields(scopes), store.FromMicros(created)
+	c.RotatedAt, c.OldSecretUntil, c.RevokedAt = store.SinceMicros(rotated), store.SinceMicros(until), store.SinceMicros(revoked)
+	return row, err
+}

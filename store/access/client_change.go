@@ -1,0 +1,105 @@
+package access
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// MaxSecretGrace bounds how long a replaced secret stays good.
+const MaxSecretGrace = 30 * 24 * time.Hour
+
+// Clients lists every API client, revoked ones too, by created_at, then id.
+func (s *AccessService) Clients(ctx context.Context) ([]*Client, error) {
+	return db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*Client, error) {
+		row, err := scanClient(rows)
+		return row.client, err
+	}, `SELECT `+clientColumns+` FROM api_client ORDER BY created_at, id`)
+}
+
+// RotateClientSecret gives a client a new secret, which is not shown again.
+// The one it had stays good for the grace, 0 to MaxSecretGrace; one from
+// before that ends at once.
+//
+// NOT_FOUND for an unknown client, UNPROCESSABLE for a revoked one and for a
+// grace out of bounds.
+func (s *AccessService) RotateClientSecret(ctx context.Context, actor store.Actor, id string, grace time.Duration) (client *Client, secret string, err error) {
+	if grace < 0 || grace > MaxSecretGrace {
+		return nil, "", store.Unprocessablef([]string{"grace"}, "must be between 0s and %s, not %s", MaxSecretGrace, grace)
+	}
+	secret = newClientSecret()
+	client, err = s.changeClient(ctx, actor, id, func(ctx context.Context, t *db.Tx, id string) (int64, error) {
+		return t.Exec(ctx, `
+			UPDATE api_client
+			SET old_secret_hash = CASE WHEN CAST($3 AS BIGINT) > $4 THEN secret_hash ELSE '' END,
+			    old_until = CASE WHEN CAST($3 AS BIGINT) > $4 AND secret_hash <> '' THEN CAST($3 AS BIGINT) ELSE 0 END,
+			    secret_hash = $2, rotated_at = $4, changed_by = $5
+			WHERE id = $1 AND revoked_at = 0`,
+			id, hashSecret(secret), store.Micros(t.Now.Add(grace)), store.Micros(t.Now), string(t.Actor))
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return client, secret, nil
+}
+
+// RevokeClient ends a client: its secrets at once, and the tokens issued to
+// it, or minted by it, as soon as each server has noticed, which takes
+// PollEvery at most. A client that was revoked before stays as it is.
+// NOT_FOUND for an unknown one.
+func (s *AccessService) RevokeClient(ctx context.Context, actor store.Actor, id string) (*Client, error) {
+	client, err := s.changeClient(ctx, actor, id, func(ctx context.Context, t *db.Tx, id string) (int64, error) {
+		return t.Exec(ctx, `
+			UPDATE api_client
+			SET revoked_at = $2, changed_by = $3, old_secret_hash = '', old_until = 0
+			WHERE id = $1 AND revoked_at = 0`, id, store.Micros(t.Now), string(t.Actor))
+	})
+	if store.HasCode(err, store.Unprocessable) {
+		return s.Client(ctx, id)
+	}
+	return client, err
+}
+
+// changeClient writes to a client that is not revoked.
+func (s *AccessService) changeClient(ctx context.Context, actor store.Actor, id string, write func(ctx context.Context, t *db.Tx, id string) (int64, error)) (client *Client, err error) {
+	canonical, _ := store.CanonicalID(id)
+	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
+		n, err := write(ctx, t, canonical)
+		if err != nil {
+			return err
+		}
+		row, found, err := db.One(ctx, t.Session, scanClient, `SELECT `+clientColumns+` FROM api_client WHERE id = $1`, canonical)
+		switch {
+		case err != nil:
+			return err
+		case !found:
+			return store.NotFoundf(nil, "There is no API client %q.", id)
+		case n == 0:
+			return store.Unprocessablef(nil, "The API client %q was revoked at %s; create another one.", id, row.client.RevokedAt.Format(time.RFC3339))
+		}
+		client = row.client
+		return s.db.Changed(ctx, t, db.TopicClients)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return client, nil
+}
+
+// ClientRevoked tells whether a client was revoked, as this server knows by
+// now; an id that is none of a client was not. It reads the database only
+// after clients changed.
+func (s *AccessService) ClientRevoked(ctx context.Context, id string) (bool, error) {
+	revoked, err := s.revoked.Get(ctx, s.db, db.TopicClients, func(ctx context.Context) (map[string]bool, error) {
+		ids, err := db.Collect(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM api_client WHERE revoked_at > 0`)
+		set := make(map[string]bool, len(ids))
+		for _, id := range ids {
+			set[id] = true
+		}
+		return set, err
+	})
+	return revoked[id], err
+}

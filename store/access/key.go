@@ -1,0 +1,120 @@
+package access
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"portico/store"
+	"portico/store/db"
+	"portico/store/seal"
+)
+
+// SigningKey signs tokens. All servers on one database share the keys; the
+// private half is sealed in it (DESIGN 8).
+type SigningKey struct {
+	ID        string // the kid of a token
+	Public    ed25519.PublicKey
+	Private   ed25519.PrivateKey
+	CreatedAt time.Time
+	SignsAt   time.Time // until then it is only published
+}
+
+// String names the key, so that a printed one shows no secret.
+func (k *SigningKey) String() string { return "signing key " + k.ID }
+
+// KeyActor writes the first signing key, and drops those that are done.
+const KeyActor store.Actor = "system:signing-key"
+
+// SigningKeys returns every signing key, the newest first: the first whose
+// SignsAt has come signs, all verify. It creates the first key when there is none. Servers that start
+// at once on PostgreSQL may create one each; every server finds them all when
+// it reads again. The error is seal.ErrKey when the sealer is not the one
+// that sealed a key.
+func (s *AccessService) SigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
+	keys, err := s.readSigningKeys(ctx, sealer)
+	if err != nil || len(keys) > 0 {
+		return keys, err
+	}
+	if err := s.createFirstSigningKey(ctx, sealer); err != nil {
+		return nil, err
+	}
+	return s.readSigningKeys(ctx, sealer)
+}
+
+// SigningKeysVersion is another number once this server knows that the keys
+// changed, which takes PollEvery at most. It reads no database.
+func (s *AccessService) SigningKeysVersion() int64 { return s.db.TopicVersion(db.TopicKeys) }
+
+// TokensVersion is another number once this server knows that keys or clients
+// changed, which takes PollEvery at most: a token that was good may be so no
+// longer. It reads no database.
+func (s *AccessService) TokensVersion() int64 {
+	return s.SigningKeysVersion() + s.db.TopicVersion(db.TopicClients)
+}
+
+// createFirstSigningKey adds a key unless there is one by now.
+func (s *AccessService) createFirstSigningKey(ctx context.Context, sealer *seal.Sealer) error {
+	return s.db.Update(ctx, KeyActor, func(ctx context.Context, t *db.Tx) error {
+		_, found, err := db.One(ctx, t.Session, db.Scalar[string], `SELECT id FROM signing_key LIMIT 1`)
+		if err != nil || found {
+			return err
+		}
+		_, err = s.insertSigningKey(ctx, t, sealer, t.Now)
+		return err
+	})
+}
+
+// insertSigningKey adds a key, which signs from a moment on.
+func (s *AccessService) insertSigningKey(ctx context.Context, t *db.Tx, sealer *seal.Sealer, signs time.Time) (id string, err error) {
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return "", err
+	}
+	sealing, err := db.CurrentKey(ctx, t, sealer)
+	if err != nil {
+		return "", err
+	}
+	id = store.NewID()
+	if _, err := t.Exec(ctx, `
+		INSERT INTO signing_key (id, public, sealed, created_at, signs_at, made_by)
+		VALUES ($1, $2, $3, $4, $5, $6)`,
+		id, []byte(public), sealing.Seal(SigningKeyField(id), private.Seed()), store.Micros(t.Now), store.Micros(signs), string(t.Actor)); err != nil {
+		return "", err
+	}
+	return id, s.db.Changed(ctx, t, db.TopicKeys)
+}
+
+// SigningKeyField names a key's private half to the sealer.
+func SigningKeyField(id string) string { return "signing_key/" + id }
+
+func (s *AccessService) readSigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
+	return db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*SigningKey, error) {
+		return scanSigningKey(rows, sealer)
+	}, `SELECT id, public, sealed, created_at, signs_at FROM signing_key ORDER BY created_at DESC, id DESC`)
+}
+
+func scanSigningKey(rows *sql.Rows, sealer *seal.Sealer) (*SigningKey, error) {
+	key := &SigningKey{}
+	var public, sealed []byte
+	var created, signs int64
+	if err := rows.Scan(&key.ID, &public, &sealed, &created, &signs); err != nil {
+		return nil, err
+	}
+	seed, err := sealer.Open(SigningKeyField(key.ID), sealed)
+	if err != nil {
+		return nil, err
+	}
+	if len(seed) != ed25519.SeedSize {
+		return nil, fmt.Errorf("%s is %d bytes long, not %d", key, len(seed), ed25519.SeedSize)
+	}
+	key.Private, key.CreatedAt, key.SignsAt = ed25519.NewKeyFromSeed(seed), store.FromMicros(created), store.FromMicros(signs)
+	key.Public = key.Private.Public().(ed25519.PublicKey)
+	if !key.Public.Equal(ed25519.PublicKey(public)) {
+		return nil, fmt.Errorf("the two halves of %s do not belong together", key)
+	}
+	return key, nil
+}

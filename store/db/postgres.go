@@ -1,0 +1,180 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+
+	"portico/store"
+)
+
+type postgresDialect struct{}
+
+// open makes three pools of the size that the address or config names; the
+// third is only as large as what it is for.
+func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
+	base, err := pgxpool.ParseConfig(config.URL)
+	if err != nil {
+		return pools{}, errors.New("the database URL is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
+	}
+	if config.Readers > 0 {
+		base.MaxConns = int32(config.Readers)
+	}
+	patience := config.Patience.OrDefault()
+	base.PingTimeout = patience.Connection
+	if base.ConnConfig.ConnectTimeout == 0 || base.ConnConfig.ConnectTimeout > patience.Connection {
+		base.ConnConfig.ConnectTimeout = patience.Connection
+	}
+	base.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: connectionAlive}).DialContext
+	var p pools
+	var all closers
+	for _, pool := range []struct {
+		name     string
+		db       **sql.DB
+		most     int32
+		wait     time.Duration
+		settings map[string]time.Duration
+	}{
+		{"read", &p.read, base.MaxConns, patience.Connection, map[string]time.Duration{"statement_timeout": patience.Read}},
+		{"write", &p.write, base.MaxConns, patience.Connection, map[string]time.Duration{
+			"statement_timeout": patience.Write, "lock_timeout": patience.Lock, "idle_in_transaction_session_timeout": patience.Idle,
+		}},
+		{"long", &p.long, min(base.MaxConns, longReaders), 0, nil},
+	} {
+		own := base.Copy()
+		own.MaxConns = pool.most
+		own.MinConns = min(own.MinConns, pool.most)
+		for name, bound := range pool.settings {
+			if _, given := own.ConnConfig.RuntimeParams[name]; !given { // the address has the last word
+				own.ConnConfig.RuntimeParams[name] = milliseconds(bound)
+			}
+		}
+		opened, err := pgxpool.NewWithConfig(ctx, own)
+		if err != nil {
+			return pools{}, errors.Join(err, all.Close())
+		}
+		connector := stdlib.GetPoolConnector(opened)
+		if pool.wait > 0 {
+			connector = patientConnector{connector, pool.wait}
+		}
+		*pool.db = sql.OpenDB(connector)
+		(*pool.db).SetMaxIdleConns(0) // the pool beneath keeps them
+		all = append(all, *pool.db, closerFunc(opened.Close))
+		p.stats = append(p.stats, statsBeneath(pool.name, opened))
+	}
+	if err := p.read.PingContext(ctx); err != nil {
+		return pools{}, errors.Join(fmt.Errorf("connect to PostgreSQL at %s: %w", base.ConnConfig.Host, err), all.Close())
+	}
+	p.upkeep, p.closer = p.long, all
+	return p, nil
+}
+
+// longReaders is how many snapshots are read at once at most: by the jobs of a
+// server, by an export, and for the live stock.
+const longReaders = 4
+
+// connectionAlive finds out that the other side is gone, when nothing says so.
+var connectionAlive = net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 3 * time.Second, Count: 3}
+
+func (postgresDialect) ddl(text string) string { return text }
+
+func (postgresDialect) hasTable() string {
+	return `SELECT CAST(to_regclass($1) IS NOT NULL AS INT)`
+}
+
+func (postgresDialect) goose(Config) (goose.Dialect, []goose.ProviderOption, error) {
+	locker, err := lock.NewPostgresTableLocker()
+	if err != nil {
+		return "", nil, err
+	}
+	return goose.DialectPostgres, []goose.ProviderOption{goose.WithLocker(locker)}, nil
+}
+
+// lockMigrations leaves it to goose's table locker.
+func (postgresDialect) lockMigrations(Config) (func(), error) { return func() {}, nil }
+
+func (postgresDialect) classify(err error) fault {
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) { // whatever the reason that the server gave
+		return faultAway
+	}
+	var failure *pgconn.PgError
+	if !errors.As(err, &failure) {
+		var network net.Error
+		if errors.Is(err, errNoConnection) || errors.Is(err, pgx.ErrTxClosed) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
+			errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
+			return faultAway
+		}
+		return faultOther
+	}
+	switch failure.Code {
+	case "23505":
+		return faultDuplicate
+	case "23514":
+		return faultCheck
+	case "40001", "40P01", "25P03", "25P04": // the last two: the database ended it, and rolled it back
+		return faultRetry
+	case "55P03":
+		return faultHeld
+	case "57014":
+		return faultSlow
+	case "25006":
+		return faultReadOnly
+	case "53100":
+		return faultFull
+	case "57P01", "57P02", "57P03", "57P04", "57P05", "53000", "53200", "53300", "53400", "58000", "58030":
+		return faultAway
+	}
+	if strings.HasPrefix(failure.Code, "08") { // the connection
+		return faultAway
+	}
+	return faultOther
+}
+
+func (postgresDialect) unreachable(err error) bool {
+	var connect *pgconn.ConnectError
+	return errors.Is(err, errNoConnection) || errors.As(err, &connect)
+}
+
+func (postgresDialect) oneWriter() bool { return false }
+func (postgresDialect) snapshot() *sql.TxOptions {
+	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+}
+func (postgresDialect) analyze(tables []string) string {
+	return "ANALYZE " + strings.Join(tables, ", ")
+}
+func (postgresDialect) forUpdate(table string) string { return " FOR UPDATE OF " + table }
+
+// bulk has keys looked up in their index: a plan that was made while a table
+// was small reads all of it, and is kept while it grows.
+func (postgresDialect) bulk() string { return "SET LOCAL enable_seqscan = off" }
+
+func (postgresDialect) explain(query string) string { return "EXPLAIN " + query }
+func (postgresDialect) clock() string {
+	return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
+}
+func (postgresDialect) readOnly() string {
+	return `SELECT CASE WHEN current_setting('transaction_read_only') = 'on' THEN 1 ELSE 0 END`
+}
+func (postgresDialect) backup(context.Context, Config, string) error {
+	return store.Unprocessablef(nil, "PostgreSQL has tools of its own for this: pg_dump --format=custom, and pg_restore")
+}
+
+func (postgresDialect) describe(config Config) string {
+	if parsed, err := pgx.ParseConfig(config.URL); err == nil {
+		return "PostgreSQL " + parsed.Host + "/" + parsed.Database
+	}
+	return "PostgreSQL"
+}

@@ -1,0 +1,33 @@
+package gateway
+
+import "portico/store/authoring"
+
+// gatewaySource is a gateway without its secrets.
+type gatewaySource struct {
+	Type       string `json:"type"`
+	Slug       string `json:"slug"`
+	Name       string `json:"name,omitempty"`
+	Enabled    bool   `json:"enabled"`
+	Test       bool   `json:"test"`
+	MerchantID string `json:"merchant_id,omitempty"`
+	Login      string `json:"login,omitempty"`
+}
+
+// GatewayKind is the gateways as a file has them, without their secrets.
+var GatewayKind = authoring.Kind{
+	Name: "gateway", Create: func() authoring.Source { return &gatewaySource{} },
+	Write: gatewayTable.Write, Export: authoring.Bodies("gateway", "slug"),
+}
+
+func (g *gatewaySource) Key() string { return g.Slug }
+
+func (g *gatewaySource) Check(f *authoring.Faults) {
+	f.OneOf("slug", g.Slug, string(GatewayCardProcessor), string(GatewayManual))
+	f.Text("name", g.Name, authoring.MaxName)
+	f.Text("merchant_id", g.MerchantID, authoring.MaxName)
+	f.Text("login", g.Login, authoring.MaxName)
+}
+
+var (
+	gatewayTable = authoring.Table{Name: "gateway", Columns: []string{"slug", "body"}, Row: authoring.RowWhole}
+)

@@ -1,0 +1,26 @@
+package job
+
+import (
+	"context"
+	"time"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// Enqueue and SetWork let tests have jobs of their own.
+func (s *JobService) Enqueue(ctx context.Context, actor store.Actor, kind JobKind, input any) (*Job, error) {
+	return Enqueue(ctx, s, actor, kind, input, 0, func(context.Context, *db.Tx) error { return nil })
+}
+
+func (s *JobService) SetWork(kind JobKind, work func(ctx context.Context, job *Job, progress func(done, total int)) (any, error)) {
+	s.works[kind] = work
+}
+
+// SetTurn is how long a job has its worker while others wait.
+func (s *JobService) SetTurn(turn time.Duration) { s.turn = turn }
+
+// TurnOver is the function of that name.
+func (s *JobService) TurnOver(ctx context.Context, since time.Time) error {
+	return TurnOver(ctx, s, since)
+}

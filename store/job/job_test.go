@@ -1,0 +1,414 @@
+package job_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/job"
+	"portico/store/shop"
+	"portico/store/stock"
+	"portico/store/storetest"
+)
+
+const actor store.Actor = "client:test"
+
+var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
+
+// reaches waits until a job is in a state.
+func reaches(t *testing.T, s *shop.Store, id string, state job.JobState) *job.Job {
+	t.Helper()
+	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		job, err := s.Job(t.Context(), id)
+		require.NoError(t, err)
+		if job.State == state {
+			return job
+		}
+		require.Less(t, time.Since(begun), time.Minute, "the job is %s (%s), not %s", job.State, job.Error, state)
+	}
+}
+
+func enqueue(t *testing.T, s *shop.Store, kind job.JobKind, input any) *job.Job {
+	t.Helper()
+	job, err := s.Enqueue(t.Context(), actor, kind, input)
+	require.NoError(t, err)
+	return job
+}
+
+func TestJobs(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		t.Run("a job is done once, with progress", jobDone(e))
+		t.Run("what waits already is not asked for twice", jobCoalesced(e))
+		t.Run("a job that fails says why, and only what is the caller's business", jobFailed(e))
+		t.Run("a job is canceled", jobCanceled(e))
+		t.Run("a job goes on with the next worker", jobHandedOn(e))
+		t.Run("a job whose worker is gone is taken over", jobTakenOver(e))
+		t.Run("many workers do each job once", jobsShared(e))
+		t.Run("clients take turns, and a long job lets others have its worker", jobsInTurn(e))
+		t.Run("who has fewer jobs that run comes before who has more", jobsFair(e))
+		t.Run("a catalog is published anew where there is something new", jobPublishes(e))
+		t.Run("finished jobs are forgotten after 30 days", jobsForgotten(e))
+	})
+}
+
+func jobDone(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(noon).Now })
+		s.SetWork("count", func(_ context.Context, _ *job.Job, progress func(done, total int)) (any, error) {
+			progress(3, 7)
+			return map[string]int{"n": 7}, nil
+		})
+		task := enqueue(t, s, "count", 1)
+		require.Equal(t, job.JobQueued, task.State)
+		require.Zero(t, task.StartedAt)
+		storetest.Work(t, s)
+		task = reaches(t, s, task.ID, job.JobSucceeded)
+		require.Equal(t, []int{3, 7}, []int{task.Done, task.Total})
+		require.Equal(t, []time.Time{noon, noon, noon}, []time.Time{task.CreatedAt, task.StartedAt, task.FinishedAt})
+		require.Equal(t, actor, task.Actor)
+		_, err := s.Job(t.Context(), "none")
+		require.True(t, store.HasCode(err, store.NotFound))
+		list, err := s.Jobs(t.Context(), 100)
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+		_, err = s.Jobs(t.Context(), 101)
+		require.True(t, store.HasCode(err, store.Unprocessable))
+	}
+}
+
+func jobCoalesced(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		started, goOn := make(chan struct{}), make(chan struct{})
+		s.SetWork("slow", func(context.Context, *job.Job, func(done, total int)) (any, error) {
+			started <- struct{}{}
+			<-goOn
+			return nil, nil
+		})
+		first := enqueue(t, s, "slow", 1)
+		require.Equal(t, first.ID, enqueue(t, s, "slow", 1).ID)
+		other := enqueue(t, s, "slow", 2)
+		require.NotEqual(t, first.ID, other.ID)
+		storetest.Work(t, s)
+		<-started
+		again := enqueue(t, s, "slow", 1)
+		require.NotEqual(t, first.ID, again.ID, "one that runs may have read the past")
+		close(goOn)
+		<-started
+		<-started
+		for _, task := range []*job.Job{first, other, again} {
+			reaches(t, s, task.ID, job.JobSucceeded)
+		}
+	}
+}
+
+func jobFailed(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		var log bytes.Buffer
+		s := e.Open(t, func(c *shop.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		s.SetWork("ours", func(context.Context, *job.Job, func(done, total int)) (any, error) {
+			return nil, errors.New("secret table")
+		})
+		s.SetWork("theirs", func(context.Context, *job.Job, func(done, total int)) (any, error) {
+			return nil, fmt.Errorf("wrapped: %w", &store.Error{Code: store.Unprocessable, Detail: "The pattern is too small."})
+		})
+		s.SetWork("panics", func(context.Context, *job.Job, func(done, total int)) (any, error) { panic("secret state") })
+		stop := storetest.Work(t, s)
+		for kind, want := range map[job.JobKind]string{
+			"ours": "An internal error has occurred.", "panics": "An internal error has occurred.",
+			"theirs": "The pattern is too small.", "unheard of": "An internal error has occurred.",
+		} {
+			require.Equal(t, want, reaches(t, s, enqueue(t, s, kind, nil).ID, job.JobFailed).Error)
+		}
+		stop()
+		for _, words := range []string{"secret table", "secret state", "unheard of"} {
+			require.Contains(t, log.String(), words, "the log tells the cause")
+		}
+	}
+}
+
+// endless gives a store work that goes on until it is ended, and tells of
+// each beginning.
+func endless(s *shop.Store) (started chan struct{}) {
+	started = make(chan struct{})
+	s.SetWork("long", func(ctx context.Context, _ *job.Job, _ func(done, total int)) (any, error) {
+		started <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	return started
+}
+
+func jobCanceled(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		started := endless(s)
+		task := enqueue(t, s, "long", 1)
+		canceled, err := s.CancelJob(t.Context(), actor, task.ID)
+		require.NoError(t, err)
+		require.Equal(t, job.JobCanceled, canceled.State)
+		require.NotZero(t, canceled.FinishedAt)
+		storetest.Work(t, s)
+		running := enqueue(t, s, "long", 2)
+		<-started // the one that was canceled is never begun
+		canceled, err = s.CancelJob(t.Context(), actor, running.ID)
+		require.NoError(t, err)
+		require.Equal(t, job.JobRunning, canceled.State, "it ends soon")
+		reaches(t, s, running.ID, job.JobCanceled)
+		again, err := s.CancelJob(t.Context(), actor, running.ID)
+		require.NoError(t, err)
+		require.Equal(t, job.JobCanceled, again.State)
+		_, err = s.CancelJob(t.Context(), actor, "none")
+		require.True(t, store.HasCode(err, store.NotFound))
+	}
+}
+
+func jobHandedOn(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		started := endless(s)
+		task := enqueue(t, s, "long", 1)
+		stop := storetest.Work(t, s)
+		<-started
+		stop()
+		reaches(t, s, task.ID, job.JobQueued)
+		s.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
+		storetest.Work(t, s)
+		reaches(t, s, task.ID, job.JobSucceeded)
+	}
+}
+
+// A worker that does not show that it lives loses its job, and does not get
+// it back: what it says of its end does not count. A clock that is ahead takes
+// nothing from anybody.
+func jobTakenOver(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		gone := e.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(noon).Now })
+		started, goOn := make(chan struct{}), make(chan struct{})
+		gone.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) {
+			close(started)
+			<-goOn
+			return nil, errors.New("too late")
+		})
+		task := enqueue(t, gone, "long", 1)
+		stop := storetest.Work(t, gone)
+		<-started
+		next := e.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(time.Now().Add(time.Hour)).Now })
+		next.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
+		storetest.Work(t, next)
+		other := enqueue(t, next, "long", 2)
+		reaches(t, next, other.ID, job.JobSucceeded)
+		reaches(t, next, task.ID, job.JobRunning)
+		for reaches := task; reaches.State != job.JobSucceeded; time.Sleep(10 * time.Millisecond) { // against its worker, which renews it
+			leave(t, e, task.ID)
+			var err error
+			reaches, err = next.Job(t.Context(), task.ID)
+			require.NoError(t, err)
+		}
+		close(goOn)
+		stop()
+		require.Equal(t, job.JobSucceeded, reaches(t, next, task.ID, job.JobSucceeded).State)
+	}
+}
+
+// leave has a job's lease end, as that of a worker that stands still.
+func leave(t *testing.T, e storetest.Engine, id string) {
+	t.Helper()
+	_, err := e.SQL(t).ExecContext(t.Context(), `UPDATE job SET beat_at = 1 WHERE id = $1`, id)
+	require.NoError(t, err)
+}
+
+func jobsShared(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		var mu sync.Mutex
+		ran := map[string]int{}
+		var ids []string
+		first := e.Open(t)
+		for i := range 20 {
+			ids = append(ids, enqueue(t, first, "count", i).ID)
+		}
+		for _, s := range []*shop.Store{first, e.Open(t), e.Open(t)} {
+			s.SetWork("count", func(_ context.Context, job *job.Job, _ func(done, total int)) (any, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				ran[job.ID]++
+				return nil, nil
+			})
+			storetest.Work(t, s)
+		}
+		for _, id := range ids {
+			reaches(t, first, id, job.JobSucceeded)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		require.Len(t, ran, len(ids))
+		for id, times := range ran {
+			require.Equal(t, 1, times, id)
+		}
+	}
+}
+
+// jobsInTurn has one worker do jobs of two clients, of which one asked for many,
+// and for one that is long.
+func jobsInTurn(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		s.SetTurn(20 * time.Millisecond)
+		var mu sync.Mutex
+		var done []string
+		s.SetWork("short", func(_ context.Context, job *job.Job, _ func(done, total int)) (any, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			done = append(done, string(job.Actor)+string(job.Input))
+			return nil, nil
+		})
+		left := 3
+		s.SetWork("long", func(ctx context.Context, job *job.Job, _ func(done, total int)) (any, error) {
+			for begun := time.Now(); left > 0; left-- {
+				time.Sleep(40 * time.Millisecond)
+				if err := s.TurnOver(ctx, begun); err != nil {
+					return nil, err
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done = append(done, "long")
+			return nil, nil
+		})
+		ask := func(by store.Actor, kind job.JobKind, input any) *job.Job {
+			job, err := s.Enqueue(t.Context(), by, kind, input)
+			require.NoError(t, err)
+			return job
+		}
+		jobs := []*job.Job{ask("a", "long", 0), ask("a", "short", 1), ask("a", "short", 2), ask("b", "short", 3)}
+		storetest.Work(t, s)
+		for _, task := range jobs {
+			reaches(t, s, task.ID, job.JobSucceeded)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		require.Equal(t, "long", done[len(done)-1], "the others came between: %v", done)
+		require.Len(t, done, 4)
+	}
+}
+
+// jobsFair has two workers, and a client whose jobs are there first.
+func jobsFair(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		started, goOn := make(chan store.Actor), make(chan struct{})
+		s.SetWork("held", func(_ context.Context, job *job.Job, _ func(done, total int)) (any, error) {
+			started <- job.Actor
+			<-goOn
+			return nil, nil
+		})
+		for n := range 4 {
+			_, err := s.Enqueue(t.Context(), "many", "held", n)
+			require.NoError(t, err)
+		}
+		storetest.Work(t, s)
+		require.EqualValues(t, "many", <-started)
+		_, err := s.Enqueue(t.Context(), "one", "held", 0)
+		require.NoError(t, err)
+		storetest.Work(t, s)
+		require.EqualValues(t, "one", <-started, "who has none that runs comes first")
+		close(goOn)
+		for range 3 {
+			require.EqualValues(t, "many", <-started)
+		}
+	}
+}
+
+func jobsForgotten(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := storetest.NewClock(noon)
+		s := e.Open(t, func(c *shop.Config) { c.Clock = clock.Now })
+		s.SetWork("count", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
+		stop := storetest.Work(t, s)
+		old := enqueue(t, s, "count", 1)
+		reaches(t, s, old.ID, job.JobSucceeded)
+		stop()
+		clock.Advance(30*24*time.Hour + time.Second)
+		enqueue(t, s, "count", 2)
+		_, err := s.Job(t.Context(), old.ID)
+		require.True(t, store.HasCode(err, store.NotFound))
+	}
+}
+
+// jobPublishes publishes after each of some writes, and tells whether that
+// made a release.
+func jobPublishes(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		read := func(text string) {
+			t.Helper()
+			_, err := s.Import(t.Context(), actor, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, shop.ImportOptions{})
+			require.NoError(t, err)
+		}
+		lines := strings.Join(storetest.Shop(), "\n")
+		read(lines)
+		storetest.Work(t, s)
+		publish := func(serve bool) *shop.Release {
+			t.Helper()
+			task, err := s.PublishLater(t.Context(), actor, "main", serve)
+			require.NoError(t, err)
+			task = reaches(t, s, task.ID, job.JobSucceeded)
+			require.Equal(t, task.Total, task.Done)
+			release, err := s.ReleaseOfJob(t.Context(), task)
+			require.NoError(t, err)
+			return release
+		}
+		last := publish(true)
+		for _, c := range []struct {
+			name  string
+			write func()
+			anew  bool
+		}{
+			{"nothing", func() {}, false},
+			{"the same again", func() { read(lines) }, false},
+			{"stock", func() {
+				_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockIncrement, Quantity: 1}})
+				require.NoError(t, err)
+			}, false},
+			{"a price", func() { read(strings.Replace(lines, `"amount":99900`, `"amount":99800`, 1)) }, true},
+			{"a node", func() {
+				_, err := s.AttachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
+				require.NoError(t, err)
+			}, true},
+			{"a node, and back again", func() {
+				_, err := s.DetachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
+				require.NoError(t, err)
+				_, err = s.AttachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
+				require.NoError(t, err)
+			}, false},
+			{"an earlier format", func() {
+				_, err := e.SQL(t).ExecContext(t.Context(), `UPDATE release SET format = format - 1`)
+				require.NoError(t, err)
+			}, true},
+			{"the language of base texts", func() {
+				locale := "de"
+				_, err := s.UpdateSettings(t.Context(), actor, shop.SettingsChange{Locale: &locale})
+				require.NoError(t, err)
+			}, true},
+		} {
+			c.write()
+			release := publish(true)
+			require.Equal(t, c.anew, release.ID != last.ID, "a release after a write of %s", c.name)
+			last = release
+		}
+		preview := publish(false)
+		require.NotEqual(t, last.ID, preview.ID, "a preview is always another")
+		require.Equal(t, last.ID, publish(true).ID)
+	}
+}

@@ -1,0 +1,224 @@
+package stock
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+	"time"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+)
+
+// StockKind comes after the ledger, whose lines bring it to what it is: no
+// balance has to be explained by an opening line of its own.
+var StockKind = authoring.Kind{
+	Name: "stock", Create: func() authoring.Source { return &StockSource{} },
+	Write: writeStocks, Export: exportStocks,
+	After: "stock_transaction",
+}
+
+// StockTransactionKind is the lines of the ledger.
+var StockTransactionKind = authoring.Kind{
+	Name: "stock_transaction", Create: func() authoring.Source { return &StockTransactionSource{} },
+	Write: writeStockTransactions, Export: exportStockTransactions,
+}
+
+// writeStocks sets balances. What differs from the ledger so far is entered there.
+func writeStocks(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
+	ids := make([]string, len(sources))
+	for i, resource := range sources {
+		ids[i] = resource.Key()
+	}
+	before, err := StocksByID(w, ctx, ids)
+	if err != nil {
+		return 0, err
+	}
+	var balances []balance
+	var lines [][]any
+	for _, resource := range sources {
+		r := resource.(*StockSource)
+		had, known := before[r.ID]
+		if !known {
+			had = &Stock{ProductID: r.ID, CreatedAt: w.Now, UpdatedAt: w.Now}
+		}
+		want := r.Stock(had, w.Now)
+		if known && *want == *had {
+			continue
+		}
+		balances = append(balances, balance{before[r.ID], want})
+		if want.Available != had.Available || want.Allocated != had.Allocated {
+			lines = append(lines, []any{store.NewID(), r.ID, string(StockSet), want.Available, want.Available - had.Available,
+				want.Allocated - had.Allocated, "import", "", string(w.Actor), store.Micros(w.Now)})
+		}
+	}
+	if err := putStocks(w, ctx, balances); err != nil {
+		return 0, err
+	}
+	return len(balances), w.InsertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
+}
+
+// Stock is the balance that the line asks for.
+func (r *StockSource) Stock(had *Stock, now time.Time) *Stock {
+	want := &Stock{ProductID: r.ID, Available: r.Available, Allocated: r.Allocated, CreatedAt: had.CreatedAt, UpdatedAt: had.UpdatedAt}
+	if r.CreatedAt != "" {
+		want.CreatedAt = store.CheckedTime(r.CreatedAt)
+	}
+	switch {
+	case r.UpdatedAt != "":
+		want.UpdatedAt = store.CheckedTime(r.UpdatedAt)
+	case want.Available != had.Available || want.Allocated != had.Allocated:
+		want.UpdatedAt = now
+	}
+	return want
+}
+
+// StocksByID reads balances; a product without a record is left out.
+func StocksByID(w *authoring.Writer, ctx context.Context, ids []string) (map[string]*Stock, error) {
+	byID := make(map[string]*Stock, len(ids))
+	err := store.Chunked(store.Unique(ids), 512, func(ids []string) error {
+		list, args := db.In(nil, ids)
+		stocks, err := db.Collect(ctx, w.Session, scanStock, `SELECT `+stockColumns+` FROM stock WHERE product_id IN (`+list+`)`, args...)
+		for _, stock := range stocks {
+			byID[stock.ProductID] = stock
+		}
+		return err
+	})
+	return byID, err
+}
+
+// balance is what a stock record becomes; had is nil for a new one.
+type balance struct{ had, want *Stock }
+
+// putStocks writes balances, each only over the one it was worked out from:
+// where a sale came between, the whole write runs again.
+func putStocks(w *authoring.Writer, ctx context.Context, balances []balance) error {
+	slices.SortFunc(balances, func(a, b balance) int { return strings.Compare(a.want.ProductID, b.want.ProductID) })
+	var fresh [][]any
+	for _, b := range balances {
+		w.Stocked = append(w.Stocked, b.want.ProductID)
+		row := []any{b.want.ProductID, b.want.Available, b.want.Allocated, store.Micros(b.want.CreatedAt), store.Micros(b.want.UpdatedAt)}
+		if b.had == nil {
+			fresh = append(fresh, row)
+			continue
+		}
+		n, err := w.Exec(ctx, `
+			UPDATE stock SET available = $2, allocated = $3, created_at = $4, updated_at = $5, revision = revision + 1
+			WHERE product_id = $1 AND available = $6 AND allocated = $7`, append(row, b.had.Available, b.had.Allocated)...)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return db.ErrRaced
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	if err := w.InsertRows(ctx, "stock", strings.Split(stockColumns, ", "), fresh); err != nil {
+		if w.DB.IsDuplicate(err) {
+			return db.ErrRaced
+		}
+		return err
+	}
+	_, err := w.Exec(ctx, `UPDATE counter SET value = value + $1 WHERE name = 'stock'`, len(fresh))
+	return err
+}
+
+// writeStockTransactions adds lines to the ledger and to the balances; a line that
+// is there already is left alone.
+func writeStockTransactions(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (changed int, err error) {
+	var ids, products []string
+	for _, resource := range sources {
+		line := resource.(*StockTransactionSource)
+		ids, products = append(ids, line.ID), append(products, line.ProductID)
+	}
+	known, err := w.Existing(ctx, "stock_transaction", ids)
+	if err != nil {
+		return 0, err
+	}
+	before, err := StocksByID(w, ctx, products)
+	if err != nil {
+		return 0, err
+	}
+	var lines [][]any
+	after := map[string]*Stock{}
+	for _, resource := range sources {
+		r := resource.(*StockTransactionSource)
+		if known[r.ID] {
+			continue
+		}
+		if after[r.ProductID] == nil {
+			after[r.ProductID] = r.Opening(before[r.ProductID])
+		}
+		toAvailable, toAllocated := r.Apply(after[r.ProductID])
+		lines = append(lines, []any{r.ID, r.ProductID, r.Action, r.Quantity, toAvailable, toAllocated,
+			r.Reason, r.Reference, r.Actor, store.Micros(store.CheckedTime(r.CreatedAt))})
+	}
+	var balances []balance
+	for id, b := range after {
+		if b.Available < 0 || b.Allocated < 0 || b.Total() > store.MaxStock {
+			return 0, store.Unprocessablef(nil, "The stock transactions of the product %q do not add up: they leave %d available and %d allocated. They must stand in the order in which they were made.", id, b.Available, b.Allocated)
+		}
+		balances = append(balances, balance{before[id], b})
+	}
+	if err := putStocks(w, ctx, balances); err != nil {
+		return 0, err
+	}
+	return len(lines), w.InsertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
+}
+
+// Opening is the balance that the line finds.
+func (r *StockTransactionSource) Opening(had *Stock) *Stock {
+	if had == nil {
+		return &Stock{ProductID: r.ProductID, CreatedAt: store.CheckedTime(r.CreatedAt)}
+	}
+	copied := *had
+	return &copied
+}
+
+// Apply changes a balance as the line says, and returns by how much.
+func (r *StockTransactionSource) Apply(b *Stock) (toAvailable, toAllocated int) {
+	change := StockChange{Action: StockAction(r.Action), Quantity: r.Quantity}
+	toAvailable, toAllocated = change.deltas(b.Available)
+	toAllocated += r.Allocated
+	b.Available, b.Allocated, b.UpdatedAt = b.Available+toAvailable, b.Allocated+toAllocated, store.CheckedTime(r.CreatedAt)
+	return toAvailable, toAllocated
+}
+
+func exportStocks(e *authoring.Exporter, ctx context.Context) error {
+	scan := func(rows *sql.Rows) ([]any, *Stock, error) {
+		stock, err := scanStock(rows)
+		return []any{stock.ProductID}, stock, err
+	}
+	return db.Pages(ctx, e.In, "stock", stockColumns, []string{"product_id"}, scan, func(stocks []*Stock) error {
+		for _, s := range stocks {
+			if err := e.Line(store.Encode(StockSource{Type: "stock", ID: s.ProductID, Available: s.Available, Allocated: s.Allocated,
+				Total: s.Total(), CreatedAt: store.FormatTime(s.CreatedAt), UpdatedAt: store.FormatTime(s.UpdatedAt)})); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func exportStockTransactions(e *authoring.Exporter, ctx context.Context) error {
+	scan := func(rows *sql.Rows) ([]any, *StockTransaction, error) {
+		line, err := scanStockTransaction(rows)
+		return []any{store.Micros(line.CreatedAt), line.ID}, line, err
+	}
+	return db.Pages(ctx, e.In, "stock_transaction", stockTransactionColumns, []string{"created_at", "id"}, scan, func(lines []*StockTransaction) error {
+		for _, l := range lines {
+			r := StockTransactionSource{Type: "stock_transaction", ID: l.ID, ProductID: l.ProductID, Action: string(l.Action),
+				Quantity: l.Quantity, Reason: l.Reason, Reference: l.Reference, Actor: string(l.Actor), CreatedAt: store.FormatTime(l.CreatedAt)}
+			_, usual := (&StockChange{Action: l.Action, Quantity: l.Quantity}).deltas(0)
+			r.Allocated = l.AllocatedDelta - usual
+			if err := e.Line(store.Encode(r)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,75 @@
+package stock
+
+import (
+	"slices"
+	"sort"
+)
+
+// cellOrder is the places of all cells in the order of their ids: in runs of a
+// few hundred, so that one goes in between without all others moving.
+type cellOrder struct{ runs [][]uint32 }
+
+const longestRun = 512
+
+func (o *cellOrder) add(c *stockCells, place uint32, id string) {
+	run, at := o.seek(c, id)
+	if run == len(o.runs) { // behind all others
+		if run == 0 || len(o.runs[run-1]) == longestRun {
+			o.runs = append(o.runs, append(make([]uint32, 0, longestRun), place))
+			return
+		}
+		run--
+		at = len(o.runs[run])
+	}
+	if len(o.runs[run]) == longestRun {
+		half := longestRun / 2
+		o.runs = slices.Insert(o.runs, run+1, append(make([]uint32, 0, longestRun), o.runs[run][half:]...))
+		o.runs[run] = o.runs[run][:half]
+		if at > half {
+			run, at = run+1, at-half
+		}
+	}
+	o.runs[run] = slices.Insert(o.runs[run], at, place)
+}
+
+// seek finds the first place whose id is not less than the given one. It is in
+// no run when all are less.
+func (o *cellOrder) seek(c *stockCells, id string) (run, at int) {
+	run = sort.Search(len(o.runs), func(i int) bool {
+		return string(c.id(o.runs[i][len(o.runs[i])-1])) >= id
+	})
+	if run < len(o.runs) {
+		places := o.runs[run]
+		at = sort.Search(len(places), func(i int) bool { return string(c.id(places[i])) >= id })
+	}
+	return run, at
+}
+
+// rank is how many ids are less than the given one, or equal to it where those
+// count too.
+func (o *cellOrder) rank(c *stockCells, id string, equal bool) int {
+	run, at := o.seek(c, id)
+	rank := at
+	for _, places := range o.runs[:run] {
+		rank += len(places)
+	}
+	if equal && run < len(o.runs) && string(c.id(o.runs[run][at])) == id {
+		rank++
+	}
+	return rank
+}
+
+// span fills in the places from a rank on, and tells how many there are.
+func (o *cellOrder) span(into []uint32, rank int) (n int) {
+	for _, places := range o.runs {
+		if rank >= len(places) {
+			rank -= len(places)
+			continue
+		}
+		n += copy(into[n:], places[rank:])
+		if rank = 0; n == len(into) {
+			break
+		}
+	}
+	return n
+}

@@ -1,0 +1,18 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"portico/store/shop"
+)
+
+// Work runs a store's worker until the test, or stop, ends it.
+func Work(t testing.TB, s *shop.Store) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); s.Work(ctx) }()
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	return stop
+}
