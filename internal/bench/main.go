@@ -42,6 +42,8 @@ type options struct {
 	only        string
 	postgres    string
 	folder      string
+	profile     string
+	pgo         string
 }
 
 func main() {
@@ -57,6 +59,8 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "the rows to measure, such as 1,2,7; all unless given")
 	flag.StringVar(&o.postgres, "postgres", "", "URL of a PostgreSQL server, for row 14 and parts of 11 and 18; a database is made there and dropped again")
 	flag.StringVar(&o.folder, "folder", "", "where to keep the shops for the next run; a temporary folder unless given")
+	flag.StringVar(&o.profile, "profile", "", "measure nothing: write a profile of the server under load to this file, for -pgo and releases")
+	flag.StringVar(&o.pgo, "pgo", "off", "the profile that the server is built with, or off")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		exit(fmt.Errorf("unknown argument %q; see -help", flag.Arg(0)))
@@ -111,10 +115,13 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	}
 	b := &bench{options: o, ctx: ctx, folder: folder, portico: filepath.Join(folder, "portico"), memo: map[string]float64{}}
 	defer b.close()
-	build := exec.CommandContext(ctx, "go", "build", "-o", b.portico, "portico")
+	build := exec.CommandContext(ctx, "go", "build", "-pgo", o.pgo, "-o", b.portico, "portico")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("build the server: %w", err)
+	}
+	if o.profile != "" {
+		return b.profile(o.profile)
 	}
 	fmt.Fprintf(out, "%d products, Zipf mix, %d connections, %s a side, one core for the server\n\n", o.products, o.connections, seconds(o.seconds))
 	printHead(out)

@@ -55,12 +55,10 @@ func (p *process) forgetPeak() {
 // serve starts the product on a database, and waits until it is ready. Its
 // log is written as in production, and thrown away.
 func (b *bench) serve(args ...string) (*process, error) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	addr := free.Addr().String()
-	free.Close()
 	p := &process{addr: addr, command: exec.Command(b.portico, append([]string{"serve", "--addr", addr}, args...)...)}
 	if err := startOn(serverCore, p.command); err != nil {
 		return nil, err
@@ -82,6 +80,15 @@ func (b *bench) serve(args ...string) (*process, error) {
 	}
 	p.stop()
 	return nil, fmt.Errorf("the server does not get ready; try: portico serve %s", strings.Join(args, " "))
+}
+
+// freeAddress is one that nobody listens on.
+func freeAddress() (string, error) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return free.Addr().String(), free.Close()
 }
 
 // has tells whether the server knows a flag.

@@ -202,8 +202,11 @@ func deltaAsWhole(e Engine) func(*testing.T) {
 					r["main_image"] = map[string]any{"data": map[string]any{"type": "main_image", "id": "photo-3"}}
 				})
 				publish(t, s, "main")
-				deltas := 0
-				for round := range 9 {
+				deltas, rounds := 0, 9
+				if e.Name == "postgres" { // the rules are the same on both
+					rounds = Pick(4, 9)
+				}
+				for round := range rounds {
 					c.done = append(c.done, "publish")
 					for range 1 + c.IntN(6) {
 						c.step(t)
@@ -222,7 +225,7 @@ func deltaAsWhole(e Engine) func(*testing.T) {
 					want := shown(t, viewOf(t, plain, shopper), c)
 					shopper.ReleaseID = release.UUID()
 					require.Equal(t, want, shown(t, viewOf(t, s, shopper), c), "after %v", c.done)
-					if round == 8 {
+					if round == rounds-1 {
 						require.Equal(t, want, shown(t, viewOf(t, bare, shopper), c), "not cached, after %v", c.done)
 					}
 				}
