@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"strconv"
 
 	"portico/graph/generated"
 	"portico/graph/model"
@@ -11,31 +10,22 @@ import (
 	"portico/store/shop"
 )
 
-func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, currency, amount *string) (*shop.CodeCheck, error) {
+func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *model.MoneyInput) (*shop.CodeCheck, error) {
 	if err := auth.Require(ctx, "Query.promotionCodeCheck"); err != nil {
 		return nil, err
 	}
 	if err := r.codeLimit(ctx, auth.From(ctx).ClientID); err != nil {
 		return nil, err
 	}
-	use := shop.CodeUse{Code: code, User: deref(user), Units: units, Currency: deref(currency)}
-	var err error
-	if use.Amount, err = minorUnits(amount); err != nil {
-		return nil, err
+	use := shop.CodeUse{Code: code, User: deref(user), Units: units}
+	if cartValue != nil {
+		worth, err := cartValue.Value()
+		if err != nil {
+			return nil, err.At("cartValue")
+		}
+		use.CartValue = &worth
 	}
 	return r.store.CheckCode(ctx, use)
-}
-
-// minorUnits reads an amount in digits; nil is nothing.
-func minorUnits(text *string) (int64, error) {
-	if text == nil {
-		return 0, nil
-	}
-	n, err := strconv.ParseInt(*text, 10, 64)
-	if err != nil {
-		return 0, &store.Error{Code: store.Invalid, Path: []string{"amount"}, Detail: "must be minor units in digits, such as 1999, not " + strconv.Quote(*text)}
-	}
-	return n, nil
 }
 
 func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeUsageConnection, error) {

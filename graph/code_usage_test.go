@@ -14,7 +14,7 @@ import (
 func TestACheckoutUsesACode(t *testing.T) {
 	t.Parallel()
 	const (
-		check   = `query($code: String!, $user: String, $units: Int! = 1, $currency: String, $amount: String) { promotionCodeCheck(code: $code, user: $user, units: $units, currency: $currency, amount: $amount) { valid reasons { reason argument message } unitsApplied remainingUses promotionId } }`
+		check   = `query($code: String!, $user: String, $units: Int! = 1, $cartValue: MoneyInput) { promotionCodeCheck(code: $code, user: $user, units: $units, cartValue: $cartValue) { valid reasons { reason argument message } unitsApplied remainingUses promotionId } }`
 		redeem  = `mutation($input: PromotionCodeRedeemInput!) { promotionCodeRedeem(input: $input) { unitsApplied usage { code user reference unitsAsked unitsApplied actor releasedAt promotionId } userErrors { field code message } } }`
 		release = `mutation($reference: String!) { promotionCodeRelease(input: {reference: $reference}) { usages { code unitsApplied releasedAt } userErrors { field code message } } }`
 	)
@@ -28,8 +28,10 @@ func TestACheckoutUsesACode(t *testing.T) {
 			values         variables
 			want           string
 		}{
-			{"a look", check, variables{"code": "ITEMS", "user": "u1", "units": 7, "currency": "USD", "amount": "1999"},
+			{"a look", check, variables{"code": "ITEMS", "user": "u1", "units": 7, "cartValue": variables{"currency": "USD", "amount": "1999"}},
 				`{"promotionCodeCheck":{"valid":true,"reasons":[],"unitsApplied":5,"remainingUses":5,"promotionId":` + spring + `}}`},
+			{"a cart in another currency", check, variables{"code": "ITEMS", "user": "u1", "cartValue": variables{"currency": "EUR", "amount": "1999"}},
+				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"OTHER_CURRENCY","argument":"CART_VALUE","message":"cartValue must be of a currency that the promotion gives something in, not EUR."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
 			{"what is wrong", check, variables{"code": "ITEMS", "user": "u2", "units": 0},
 				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"WRONG_USER","argument":"USER","message":"user may not use this code, which is for others."},` +
 					`{"reason":"NO_UNITS","argument":"UNITS","message":"units must be at least 1 for a code that counts per item, not 0."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
@@ -51,8 +53,8 @@ func TestACheckoutUsesACode(t *testing.T) {
 			require.Empty(t, a.Errors, step.name)
 			require.JSONEq(t, step.want, string(a.Data), step.name)
 		}
-		a := s.post(t, check, variables{"code": "ITEMS", "currency": "USD", "amount": "19.99"})
+		a := s.post(t, check, variables{"code": "ITEMS", "cartValue": variables{"currency": "USD", "amount": "19.99"}})
 		require.Equal(t, []store.Code{store.Invalid}, a.codes())
-		require.Contains(t, a.Errors[0].Message, "amount must be minor units")
+		require.Contains(t, a.Errors[0].Message, "cartValue.amount must be minor units")
 	})
 }

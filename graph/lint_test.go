@@ -130,9 +130,9 @@ func TestClosedSetsAreEnums(t *testing.T) {
 	assert.Empty(t, regexp.MustCompile(`func \([^)]*\) (?:un)?marshal[NO](?:String|ID)2\S*portico\S*\(`).FindAllString(string(code), -1), "texts that are types of ours")
 }
 
-// amounts are the types that have an amount and its currency: money for people,
-// and what a price book says. What is sent is one.
-var amounts = map[ast.DefinitionKind][]string{ast.Object: {"Money", "Price", "PromotionAmount"}, ast.InputObject: {"MoneyInput"}}
+// amounts are the types that have an amount and its currency: money, and what a
+// price book says. What is sent is one.
+var amounts = map[ast.DefinitionKind][]string{ast.Object: {"Money", "Price"}, ast.InputObject: {"MoneyInput"}}
 
 // An amount has a currency beside it, in the types for that.
 func TestMoneyIsWrittenOneWay(t *testing.T) {

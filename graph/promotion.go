@@ -34,6 +34,16 @@ func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFi
 	return model.NewConnection(slice, slice.Items), nil
 }
 
+// MinCartValue and MaxDiscountValue read nothing: a promotion has its amounts,
+// and they are but written for the shopper.
+func (r promotionResolver) MinCartValue(ctx context.Context, obj *shop.Promotion) ([]*store.Money, error) {
+	return r.store.Monies(ctx, obj.MinCartValue, shopperIn(ctx).Locale)
+}
+
+func (r promotionResolver) MaxDiscountValue(ctx context.Context, obj *shop.Promotion) ([]*store.Money, error) {
+	return r.store.Monies(ctx, obj.MaxDiscountValue, shopperIn(ctx).Locale)
+}
+
 func (r mutationResolver) PromotionCreate(ctx context.Context, input model.PromotionCreateInput) (*generated.PromotionCreatePayload, error) {
 	ctx, err := begin(ctx, "Mutation.promotionCreate", input.IdempotencyKey, input)
 	if err != nil {
@@ -106,11 +116,11 @@ func amounts(member string, list []*model.MoneyInput, faults *store.Errors) []sh
 	}
 	values := make([]shop.CurrencyAmount, len(list))
 	for i, amount := range list {
-		minor, err := shop.ParseMinor(amount.Amount)
+		value, err := amount.Value()
 		if err != nil {
-			*faults = append(*faults, err.At(member, fmt.Sprint(i), "amount"))
+			*faults = append(*faults, err.At(member, fmt.Sprint(i)))
 		}
-		values[i] = shop.CurrencyAmount{Currency: amount.Currency, Minor: minor}
+		values[i] = value
 	}
 	return values
 }

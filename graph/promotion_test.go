@@ -22,6 +22,12 @@ func TestPromotions(t *testing.T) {
 	onTheHandmadeShop(t, []scenario{
 		{name: "one", query: `{ promotion(id: "ten-off") { uuid promotionType state start end minCartValue { amount currency } currencies { currency amount percentage } targetCatalogs conditions maxApplicationsPerCart } }`,
 			data: `{"promotion":{"uuid":"ten-off","promotionType":"FIXED_DISCOUNT","state":"ACTIVE","start":"2024-01-01T00:00:00.000Z","end":"2026-12-31T23:59:00.000Z","minCartValue":[{"amount":"5000","currency":"USD"}],"currencies":[{"currency":"USD","amount":"1000","percentage":null}],"targetCatalogs":null,"conditions":null,"maxApplicationsPerCart":1}}`},
+		{name: "amounts for people", query: `{ promotion(id: "ten-off") { minCartValue { amount currency formatted } maxDiscountValue { formatted } } }`,
+			data: `{"promotion":{"minCartValue":[{"amount":"5000","currency":"USD","formatted":"$50.00"}],"maxDiscountValue":[{"formatted":"$10.00"}]}}`},
+		{name: "amounts for a German", headers: []string{"Accept-Language", "de"}, query: `{ promotions(filter: {id: {in: ["ten-off"]}}) { nodes { minCartValue { formatted } } } }`,
+			data: `{"promotions":{"nodes":[{"minCartValue":[{"formatted":"50,00\u00a0$"}]}]}}`},
+		{name: "amounts of a shop in Germany", query: `mutation { settingsUpdate(input: {locale: "de"}) { userErrors { code } } promotionUpdate(input: {id: "ten-off", maxDiscountValue: [{currency: "EUR", amount: "300"}], dryRun: true}) { preview { minCartValue { formatted } maxDiscountValue { amount formatted } } } }`,
+			data: `{"settingsUpdate":{"userErrors":[]},"promotionUpdate":{"preview":{"minCartValue":[{"formatted":"50,00\u00a0$"}],"maxDiscountValue":[{"amount":"300","formatted":"3,00\u00a0€"}]}}}`},
 		{name: "one that is not there", query: `{ promotion(id: "nowhere") { uuid } promotionCode(code: "none") { uuid } }`, data: `{"promotion":null,"promotionCode":null}`},
 		{name: "by global id", query: `{ node(id: ` + global("Promotion", "ten-off") + `) { ... on Promotion { name } } code: node(id: ` + global("PromotionCode", "code-1") + `) { ... on PromotionCode { code promotion { name } } } none: node(id: ` + global("Promotion", "none") + `) { id } }`,
 			data: `{"node":{"name":"Ten off"},"code":{"code":"TEN-OFF","promotion":{"name":"Ten off"}},"none":null}`},

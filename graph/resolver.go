@@ -51,6 +51,7 @@ type (
 	transactionResolver  struct{ *Resolver }
 	releaseResolver      struct{ *Resolver }
 	jobResolver          struct{ *Resolver }
+	promotionResolver    struct{ *Resolver }
 
 	authoredNodeResolver struct{ *Resolver }
 )
@@ -91,6 +92,12 @@ func (r *Resolver) CatalogRelease() generated.CatalogReleaseResolver { return re
 
 // Job implements generated.ResolverRoot.
 func (r *Resolver) Job() generated.JobResolver { return jobResolver{r} }
+
+// Promotion implements generated.ResolverRoot.
+func (r *Resolver) Promotion() generated.PromotionResolver { return promotionResolver{r} }
+
+// PromotionPreview implements generated.ResolverRoot.
+func (r *Resolver) PromotionPreview() generated.PromotionPreviewResolver { return promotionResolver{r} }
 
 // AuthoredNode implements generated.ResolverRoot.
 func (r *Resolver) AuthoredNode() generated.AuthoredNodeResolver { return authoredNodeResolver{r} }

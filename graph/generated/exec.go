@@ -43,6 +43,8 @@ type ResolverRoot interface {
 	Job() JobResolver
 	Mutation() MutationResolver
 	Product() ProductResolver
+	Promotion() PromotionResolver
+	PromotionPreview() PromotionPreviewResolver
 	Query() QueryResolver
 	Stock() StockResolver
 	StockTransaction() StockTransactionResolver
@@ -667,11 +669,6 @@ type ComplexityRoot struct {
 		UpdatedAt              func(childComplexity int) int
 	}
 
-	PromotionAmount struct {
-		Amount   func(childComplexity int) int
-		Currency func(childComplexity int) int
-	}
-
 	PromotionCode struct {
 		Code        func(childComplexity int) int
 		ConsumeUnit func(childComplexity int) int
@@ -851,7 +848,7 @@ type ComplexityRoot struct {
 		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotion           func(childComplexity int, id string) int
 		PromotionCode       func(childComplexity int, code string) int
-		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, currency *string, amount *string) int
+		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *model.MoneyInput) int
 		PromotionCodeUsages func(childComplexity int, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PromotionCodes      func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
@@ -1070,6 +1067,14 @@ type ProductResolver interface {
 	Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error)
 	Stock(ctx context.Context, obj *model.Product) (*model.Stock, error)
 }
+type PromotionResolver interface {
+	MinCartValue(ctx context.Context, obj *shop.Promotion) ([]*store.Money, error)
+	MaxDiscountValue(ctx context.Context, obj *shop.Promotion) ([]*store.Money, error)
+}
+type PromotionPreviewResolver interface {
+	MinCartValue(ctx context.Context, obj *shop.Promotion) ([]*store.Money, error)
+	MaxDiscountValue(ctx context.Context, obj *shop.Promotion) ([]*store.Money, error)
+}
 type QueryResolver interface {
 	CatalogNode(ctx context.Context, id string) (*model.CatalogNode, error)
 	CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
@@ -1109,7 +1114,7 @@ type QueryResolver interface {
 	Jobs(ctx context.Context, first int) ([]*model.Job, error)
 	Node(ctx context.Context, id string) (model.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
-	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, currency *string, amount *string) (*shop.CodeCheck, error)
+	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *model.MoneyInput) (*shop.CodeCheck, error)
 	PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 }
 type StockResolver interface {
@@ -3835,19 +3840,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Promotion.UpdatedAt(childComplexity), true
 
-	case "PromotionAmount.amount":
-		if e.ComplexityRoot.PromotionAmount.Amount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PromotionAmount.Amount(childComplexity), true
-	case "PromotionAmount.currency":
-		if e.ComplexityRoot.PromotionAmount.Currency == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PromotionAmount.Currency(childComplexity), true
-
 	case "PromotionCode.code":
 		if e.ComplexityRoot.PromotionCode.Code == nil {
 			break
@@ -4722,7 +4714,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.PromotionCodeCheck(childComplexity, args["code"].(string), args["user"].(*string), args["units"].(int), args["currency"].(*string), args["amount"].(*string)), true
+		return e.ComplexityRoot.Query.PromotionCodeCheck(childComplexity, args["code"].(string), args["user"].(*string), args["units"].(int), args["cartValue"].(*model.MoneyInput)), true
 	case "Query.promotionCodeUsages":
 		if e.ComplexityRoot.Query.PromotionCodeUsages == nil {
 			break
@@ -5832,10 +5824,8 @@ type Query {
     user: String
     "The item units in the cart that it would apply to, 0 to 1000000; they count for PER_ITEM codes."
     units: Int! = 1
-    "The cart's currency, ISO 4217: ` + "`" + `EUR` + "`" + `. Null leaves what the cart comes to out of the check."
-    currency: String
-    "What the cart comes to in that currency, minor units in digits: ` + "`" + `1999` + "`" + `. Null is nothing."
-    amount: String
+    "What the cart comes to. Null leaves that out of the check."
+    cartValue: MoneyInput
   ): PromotionCodeCheck
 
   "How a promotion's codes were redeemed, in the order of use unless sorted otherwise. Null only with an error."
@@ -7933,9 +7923,9 @@ type Promotion implements Node {
   "The instant at which it is over."
   end: DateTime!
   "What the cart must be worth at least, by currency; empty when any cart will do. A cart of another currency will not."
-  minCartValue: [PromotionAmount!]!
+  minCartValue: [Money!]!
   "What it takes off at most, by currency; empty for no bound."
-  maxDiscountValue: [PromotionAmount!]!
+  maxDiscountValue: [Money!]!
   "How often it applies in one cart; null means any number of times."
   maxApplicationsPerCart: Int
   "What it does in detail, as it was written; members that mean nothing here are kept."
@@ -7973,9 +7963,9 @@ type PromotionPreview {
   "The instant at which it is over."
   end: DateTime!
   "What the cart must be worth at least, by currency; empty when any cart will do. A cart of another currency will not."
-  minCartValue: [PromotionAmount!]!
+  minCartValue: [Money!]!
   "What it takes off at most, by currency; where a fixed discount is less, that applies."
-  maxDiscountValue: [PromotionAmount!]!
+  maxDiscountValue: [Money!]!
   "How often it applies in one cart; null means any number of times."
   maxApplicationsPerCart: Int
   "What it does in detail, as it was written; members that mean nothing here are kept."
@@ -7990,14 +7980,6 @@ type PromotionPreview {
   createdAt: DateTime!
   "When it was last changed."
   updatedAt: DateTime!
-}
-
-"An amount of a currency."
-type PromotionAmount {
-  "Minor units, in digits: ` + "`" + `5000` + "`" + ` is 50.00 USD."
-  amount: String!
-  "ISO 4217: ` + "`" + `USD` + "`" + `."
-  currency: String!
 }
 
 "What a promotion gives in a currency."
@@ -8350,10 +8332,8 @@ enum PromotionCodeArgument {
   USER
   "How many items."
   UNITS
-  "What the cart is worth."
-  AMOUNT
-  "The currency of the cart."
-  CURRENCY
+  "What the cart comes to, or the currency of that."
+  CART_VALUE
 }
 
 "Why a promotion code cannot be used."
@@ -9745,16 +9725,6 @@ func (ec *executionContext) childFields_Promotion(ctx context.Context, field gra
 		return ec.fieldContext_Promotion_updatedAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Promotion", field.Name)
-}
-
-func (ec *executionContext) childFields_PromotionAmount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "amount":
-		return ec.fieldContext_PromotionAmount_amount(ctx, field)
-	case "currency":
-		return ec.fieldContext_PromotionAmount_currency(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PromotionAmount", field.Name)
 }
 
 func (ec *executionContext) childFields_PromotionCode(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12108,22 +12078,14 @@ func (ec *executionContext) field_Query_promotionCodeCheck_args(ctx context.Cont
 		return nil, err
 	}
 	args["units"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "currency",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "cartValue",
+		func(ctx context.Context, v any) (*model.MoneyInput, error) {
+			return ec.unmarshalOMoneyInput2ᚖporticoᚋgraphᚋmodelᚐMoneyInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["currency"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "amount",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["amount"] = arg4
+	args["cartValue"] = arg3
 	return args, nil
 }
 
@@ -23666,11 +23628,11 @@ func (ec *executionContext) _Promotion_minCartValue(ctx context.Context, field g
 			return ec.fieldContext_Promotion_minCartValue(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.MinCartValue, nil
+			return ec.Resolvers.Promotion().MinCartValue(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.CurrencyAmount) graphql.Marshaler {
-			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -23680,10 +23642,10 @@ func (ec *executionContext) fieldContext_Promotion_minCartValue(_ context.Contex
 	fc = &graphql.FieldContext{
 		Object:     "Promotion",
 		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionAmount(ctx, field)
+			return ec.childFields_Money(ctx, field)
 		},
 	}
 	return fc, nil
@@ -23698,11 +23660,11 @@ func (ec *executionContext) _Promotion_maxDiscountValue(ctx context.Context, fie
 			return ec.fieldContext_Promotion_maxDiscountValue(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.MaxDiscountValue, nil
+			return ec.Resolvers.Promotion().MaxDiscountValue(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.CurrencyAmount) graphql.Marshaler {
-			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -23712,10 +23674,10 @@ func (ec *executionContext) fieldContext_Promotion_maxDiscountValue(_ context.Co
 	fc = &graphql.FieldContext{
 		Object:     "Promotion",
 		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionAmount(ctx, field)
+			return ec.childFields_Money(ctx, field)
 		},
 	}
 	return fc, nil
@@ -23889,52 +23851,6 @@ func (ec *executionContext) _Promotion_updatedAt(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_Promotion_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _PromotionAmount_amount(ctx context.Context, field graphql.CollectedField, obj *shop.CurrencyAmount) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PromotionAmount_amount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Amount(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PromotionAmount_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionAmount", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _PromotionAmount_currency(ctx context.Context, field graphql.CollectedField, obj *shop.CurrencyAmount) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PromotionAmount_currency(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Currency, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PromotionAmount_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionAmount", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionCode_id(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
@@ -25937,11 +25853,11 @@ func (ec *executionContext) _PromotionPreview_minCartValue(ctx context.Context, 
 			return ec.fieldContext_PromotionPreview_minCartValue(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.MinCartValue, nil
+			return ec.Resolvers.PromotionPreview().MinCartValue(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.CurrencyAmount) graphql.Marshaler {
-			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25951,10 +25867,10 @@ func (ec *executionContext) fieldContext_PromotionPreview_minCartValue(_ context
 	fc = &graphql.FieldContext{
 		Object:     "PromotionPreview",
 		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionAmount(ctx, field)
+			return ec.childFields_Money(ctx, field)
 		},
 	}
 	return fc, nil
@@ -25969,11 +25885,11 @@ func (ec *executionContext) _PromotionPreview_maxDiscountValue(ctx context.Conte
 			return ec.fieldContext_PromotionPreview_maxDiscountValue(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.MaxDiscountValue, nil
+			return ec.Resolvers.PromotionPreview().MaxDiscountValue(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.CurrencyAmount) graphql.Marshaler {
-			return ec.marshalNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25983,10 +25899,10 @@ func (ec *executionContext) fieldContext_PromotionPreview_maxDiscountValue(_ con
 	fc = &graphql.FieldContext{
 		Object:     "PromotionPreview",
 		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionAmount(ctx, field)
+			return ec.childFields_Money(ctx, field)
 		},
 	}
 	return fc, nil
@@ -27915,7 +27831,7 @@ func (ec *executionContext) _Query_promotionCodeCheck(ctx context.Context, field
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PromotionCodeCheck(ctx, fc.Args["code"].(string), fc.Args["user"].(*string), fc.Args["units"].(int), fc.Args["currency"].(*string), fc.Args["amount"].(*string))
+			return ec.Resolvers.Query().PromotionCodeCheck(ctx, fc.Args["code"].(string), fc.Args["user"].(*string), fc.Args["units"].(int), fc.Args["cartValue"].(*model.MoneyInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *shop.CodeCheck) graphql.Marshaler {
@@ -39613,140 +39529,163 @@ func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet
 		case "id":
 			out.Values[i] = ec._Promotion_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "uuid":
 			out.Values[i] = ec._Promotion_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "name":
 			out.Values[i] = ec._Promotion_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "description":
 			out.Values[i] = ec._Promotion_description(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "promotionType":
 			out.Values[i] = ec._Promotion_promotionType(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "enabled":
 			out.Values[i] = ec._Promotion_enabled(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "automatic":
 			out.Values[i] = ec._Promotion_automatic(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "state":
 			out.Values[i] = ec._Promotion_state(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "start":
 			out.Values[i] = ec._Promotion_start(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "end":
 			out.Values[i] = ec._Promotion_end(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "minCartValue":
-			out.Values[i] = ec._Promotion_minCartValue(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Promotion_minCartValue(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "maxDiscountValue":
-			out.Values[i] = ec._Promotion_maxDiscountValue(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Promotion_maxDiscountValue(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "maxApplicationsPerCart":
 			out.Values[i] = ec._Promotion_maxApplicationsPerCart(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "schema":
 			out.Values[i] = ec._Promotion_schema(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "currencies":
 			out.Values[i] = ec._Promotion_currencies(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "targetCatalogs":
 			out.Values[i] = ec._Promotion_targetCatalogs(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "conditions":
 			out.Values[i] = ec._Promotion_conditions(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
 			out.Values[i] = ec._Promotion_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "updatedAt":
 			out.Values[i] = ec._Promotion_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var promotionAmountImplementors = []string{"PromotionAmount"}
-
-func (ec *executionContext) _PromotionAmount(ctx context.Context, sel ast.SelectionSet, obj *shop.CurrencyAmount) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, promotionAmountImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("PromotionAmount")
-		case "amount":
-			out.Values[i] = ec._PromotionAmount_amount(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "currency":
-			out.Values[i] = ec._PromotionAmount_currency(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -40812,92 +40751,158 @@ func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.Selec
 		case "uuid":
 			out.Values[i] = ec._PromotionPreview_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "name":
 			out.Values[i] = ec._PromotionPreview_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "description":
 			out.Values[i] = ec._PromotionPreview_description(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "promotionType":
 			out.Values[i] = ec._PromotionPreview_promotionType(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "enabled":
 			out.Values[i] = ec._PromotionPreview_enabled(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "automatic":
 			out.Values[i] = ec._PromotionPreview_automatic(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "state":
 			out.Values[i] = ec._PromotionPreview_state(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "start":
 			out.Values[i] = ec._PromotionPreview_start(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "end":
 			out.Values[i] = ec._PromotionPreview_end(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "minCartValue":
-			out.Values[i] = ec._PromotionPreview_minCartValue(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PromotionPreview_minCartValue(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "maxDiscountValue":
-			out.Values[i] = ec._PromotionPreview_maxDiscountValue(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PromotionPreview_maxDiscountValue(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "maxApplicationsPerCart":
 			out.Values[i] = ec._PromotionPreview_maxApplicationsPerCart(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "schema":
 			out.Values[i] = ec._PromotionPreview_schema(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "currencies":
 			out.Values[i] = ec._PromotionPreview_currencies(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "targetCatalogs":
 			out.Values[i] = ec._PromotionPreview_targetCatalogs(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "conditions":
 			out.Values[i] = ec._PromotionPreview_conditions(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
 			out.Values[i] = ec._PromotionPreview_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "updatedAt":
 			out.Values[i] = ec._PromotionPreview_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -44493,6 +44498,32 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Money) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx context.Context, sel ast.SelectionSet, v *store.Money) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Money(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNMoneyInput2ᚖporticoᚋgraphᚋmodelᚐMoneyInput(ctx context.Context, v any) (*model.MoneyInput, error) {
 	res, err := ec.unmarshalInputMoneyInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
@@ -44902,26 +44933,6 @@ func (ec *executionContext) marshalNPromotion2ᚖporticoᚋstoreᚋshopᚐPromot
 	return ec._Promotion(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPromotionAmount2porticoᚋstoreᚋshopᚐCurrencyAmount(ctx context.Context, sel ast.SelectionSet, v shop.CurrencyAmount) graphql.Marshaler {
-	return ec._PromotionAmount(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.CurrencyAmount) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNPromotionAmount2porticoᚋstoreᚋshopᚐCurrencyAmount(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋshopᚐPromotionCodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.PromotionCode) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -44967,18 +44978,16 @@ func (ec *executionContext) marshalNPromotionCodeArgument2porticoᚋstoreᚋshop
 
 var (
 	unmarshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument = map[string]shop.CodeArgument{
-		"CODE":     shop.CodeArgumentCode,
-		"USER":     shop.CodeArgumentUser,
-		"UNITS":    shop.CodeArgumentUnits,
-		"AMOUNT":   shop.CodeArgumentAmount,
-		"CURRENCY": shop.CodeArgumentCurrency,
+		"CODE":       shop.CodeArgumentCode,
+		"USER":       shop.CodeArgumentUser,
+		"UNITS":      shop.CodeArgumentUnits,
+		"CART_VALUE": shop.CodeArgumentCartValue,
 	}
 	marshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument = map[shop.CodeArgument]string{
-		shop.CodeArgumentCode:     "CODE",
-		shop.CodeArgumentUser:     "USER",
-		shop.CodeArgumentUnits:    "UNITS",
-		shop.CodeArgumentAmount:   "AMOUNT",
-		shop.CodeArgumentCurrency: "CURRENCY",
+		shop.CodeArgumentCode:      "CODE",
+		shop.CodeArgumentUser:      "USER",
+		shop.CodeArgumentUnits:     "UNITS",
+		shop.CodeArgumentCartValue: "CART_VALUE",
 	}
 )
 
@@ -46532,6 +46541,14 @@ func (ec *executionContext) unmarshalOMoneyInput2ᚕᚖporticoᚋgraphᚋmodel�
 		}
 	}
 	return res, nil
+}
+
+func (ec *executionContext) unmarshalOMoneyInput2ᚖporticoᚋgraphᚋmodelᚐMoneyInput(ctx context.Context, v any) (*model.MoneyInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputMoneyInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalONode2porticoᚋgraphᚋmodelᚐNode(ctx context.Context, sel ast.SelectionSet, v model.Node) graphql.Marshaler {

@@ -94,7 +94,6 @@ var planObjects = []*plan.Object{
 	planProductFilterValues,
 	planProductTranslation,
 	planPromotion,
-	planPromotionAmount,
 	planPromotionCode,
 	planPromotionCodeCheck,
 	planPromotionCodeConnection,
@@ -2541,8 +2540,8 @@ var planPromotion = &plan.Object{
 		"state":                  {Number: 8, NonNull: true},
 		"start":                  {Number: 9, NonNull: true},
 		"end":                    {Number: 10, NonNull: true},
-		"minCartValue":           {Number: 11, NonNull: true},
-		"maxDiscountValue":       {Number: 12, NonNull: true},
+		"minCartValue":           {Number: 11, NonNull: true, Edge: true, Apart: true},
+		"maxDiscountValue":       {Number: 12, NonNull: true, Edge: true, Apart: true},
 		"maxApplicationsPerCart": {Number: 13},
 		"schema":                 {Number: 14, NonNull: true},
 		"currencies":             {Number: 15, NonNull: true},
@@ -2589,9 +2588,17 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *shop.P
 	case 10: // end
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.End)
 	case 11: // minCartValue
-		return x.writeNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx, f, obj.MinCartValue)
+		v, err := x.resolvers.Promotion().MinCartValue(ctx, obj)
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, f, v)
 	case 12: // maxDiscountValue
-		return x.writeNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx, f, obj.MaxDiscountValue)
+		v, err := x.resolvers.Promotion().MaxDiscountValue(ctx, obj)
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, f, v)
 	case 13: // maxApplicationsPerCart
 		return x.writeOInt2ᚖint(ctx, f, obj.MaxApplicationsPerCart)
 	case 14: // schema
@@ -2608,38 +2615,6 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *shop.P
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	}
 	return x.String("Promotion")
-}
-
-var planPromotionAmount = &plan.Object{
-	Name:      "PromotionAmount",
-	Satisfies: []string{"PromotionAmount"},
-	Fields: map[string]*plan.Description{
-		"amount":   {Number: 1, NonNull: true},
-		"currency": {Number: 2, NonNull: true},
-	},
-}
-
-func (x *planRun) writePromotionAmount(ctx context.Context, fields *plan.Fields, obj *shop.CurrencyAmount) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldPromotionAmount(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldPromotionAmount(ctx context.Context, f *plan.Field, obj *shop.CurrencyAmount) bool {
-	switch f.Number {
-	case 1: // amount
-		return x.writeNString2string(ctx, f, obj.Amount())
-	case 2: // currency
-		return x.writeNString2string(ctx, f, obj.Currency)
-	}
-	return x.String("PromotionAmount")
 }
 
 var planPromotionCode = &plan.Object{
@@ -3523,7 +3498,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().PromotionCodeCheck(ctx, arguments["code"].(string), arguments["user"].(*string), arguments["units"].(int), arguments["currency"].(*string), arguments["amount"].(*string))
+		v, err := x.resolvers.Query().PromotionCodeCheck(ctx, arguments["code"].(string), arguments["user"].(*string), arguments["units"].(int), arguments["cartValue"].(*model.MoneyInput))
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -4642,6 +4617,26 @@ func (x *planRun) writeNJobState2porticoᚋstoreᚋjobᚐJobState(ctx context.Co
 	return x.String(marshalNJobState2porticoᚋstoreᚋjobᚐJobState[v])
 }
 
+func (x *planRun) writeNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx context.Context, f *plan.Field, v []*store.Money) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx context.Context, f *plan.Field, v *store.Money) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeMoney(ctx, f.Of(planMoney), v)
+}
+
 func (x *planRun) writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx context.Context, f *plan.Field, v model.PageInfo) bool {
 	return x.writePageInfo(ctx, f.Of(planPageInfo), &v)
 }
@@ -4841,23 +4836,6 @@ func (x *planRun) writeNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx cont
 		return x.Missing(ctx)
 	}
 	return x.writePromotion(ctx, f.Of(planPromotion), v)
-}
-
-func (x *planRun) writeNPromotionAmount2porticoᚋstoreᚋshopᚐCurrencyAmount(ctx context.Context, f *plan.Field, v shop.CurrencyAmount) bool {
-	return x.writePromotionAmount(ctx, f.Of(planPromotionAmount), &v)
-}
-
-func (x *planRun) writeNPromotionAmount2ᚕporticoᚋstoreᚋshopᚐCurrencyAmountᚄ(ctx context.Context, f *plan.Field, v []shop.CurrencyAmount) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNPromotionAmount2porticoᚋstoreᚋshopᚐCurrencyAmount(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
 }
 
 func (x *planRun) writeNPromotionCode2ᚕᚖporticoᚋstoreᚋshopᚐPromotionCodeᚄ(ctx context.Context, f *plan.Field, v []*shop.PromotionCode) bool {

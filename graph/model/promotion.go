@@ -52,6 +52,16 @@ type MoneyInput struct {
 	Currency string `json:"currency"`
 }
 
+// Value is the amount in the store's words; INVALID or UNPROCESSABLE, at amount,
+// when it is none.
+func (m *MoneyInput) Value() (shop.CurrencyAmount, *store.Error) {
+	minor, err := shop.ParseMinor(m.Amount)
+	if err != nil {
+		return shop.CurrencyAmount{Currency: m.Currency}, err.At("amount")
+	}
+	return shop.CurrencyAmount{Currency: m.Currency, Minor: minor}, nil
+}
+
 // PromotionCodeInput is the schema's code to make.
 type PromotionCodeInput struct {
 	Code        *string           `json:"code,omitempty"`

@@ -240,7 +240,7 @@ func seeCart(t *testing.T, f *shopfront) {
 	f.eventually(t, "Breakfast at Portico\nCold Brew", `[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
 	f.eventually(t, said.Breakfast.DisplayPrice.text(), `document.querySelector(".lines .price").textContent`)
 
-	f.said(t, &said, `{ promotionCodeCheck(code: "earlybird", currency: "USD", amount: "`+sum.String()+`") { reasons { message } } }`)
+	f.said(t, &said, `{ promotionCodeCheck(code: "earlybird", cartValue: {currency: "USD", amount: "`+sum.String()+`"}) { reasons { message } } }`)
 	f.write(t, "[name=code]", "earlybird"+kb.Enter)
 	f.eventually(t, said.PromotionCodeCheck.Reasons[0].Message, `document.querySelector("#code-said").textContent`)
 	f.eventually(t, dollars(sum.Int64()), shown("total"))

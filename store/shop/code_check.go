@@ -12,13 +12,10 @@ import (
 // CodeUse is what a checkout asks of a code.
 type CodeUse struct {
 	Code      string
-	User      string // who uses it: a customer's id, or any text the code names; empty for nobody in particular
-	Units     int    // item units it would apply to; counts for per_item codes
-	Reference string // the caller's own, an order number for instance; to redeem
-
-	// What the cart comes to, to check; an empty currency tells nothing.
-	Currency string
-	Amount   int64 // minor units
+	User      string          // who uses it: a customer's id, or any text the code names; empty for nobody in particular
+	Units     int             // item units it would apply to; counts for per_item codes
+	Reference string          // the caller's own, an order number for instance; to redeem
+	CartValue *CurrencyAmount // what the cart comes to, to check; nil tells nothing
 }
 
 // CodeReason is why a code cannot be used.
@@ -55,11 +52,10 @@ type CodeArgument string
 
 // The members that a refusal can be about.
 const (
-	CodeArgumentCode     CodeArgument = "code"
-	CodeArgumentUser     CodeArgument = "user"
-	CodeArgumentUnits    CodeArgument = "units"
-	CodeArgumentAmount   CodeArgument = "amount"
-	CodeArgumentCurrency CodeArgument = "currency"
+	CodeArgumentCode      CodeArgument = "code"
+	CodeArgumentUser      CodeArgument = "user"
+	CodeArgumentUnits     CodeArgument = "units"
+	CodeArgumentCartValue CodeArgument = "cartValue" // the amount and its currency
 )
 
 // Argument is the member at fault.
@@ -156,13 +152,13 @@ func (o codeOffer) refusals(use CodeUse, at time.Time) (list []CodeRefusal) {
 	list = append(list, c.standing(p)...)
 	refuse(!c.User.includes(use.User), CodeWrongUser, "user", "may not use this code, which is for others")
 	refuse(c.ConsumeUnit == PerItem && use.Units < 1, CodeNoUnits, "units", "must be at least 1 for a code that counts per item, not %d", use.Units)
-	if use.Currency != "" {
-		least, asked := amountIn(p.MinCartValue, use.Currency)
-		refuse(asked && use.Amount < least, CodeCartTooLow, "amount", "must be at least %d minor units of %s, not %d", least, use.Currency, use.Amount)
-		refuse(!asked && len(p.MinCartValue) > 0, CodeNotCurrency, "currency", "must be one that the promotion asks a minimum of, not %s", use.Currency)
-		gives := func(c PromotionCurrency) bool { return c.Currency == use.Currency }
+	if cart := use.CartValue; cart != nil {
+		least, asked := amountIn(p.MinCartValue, cart.Currency)
+		refuse(asked && cart.Minor < least, CodeCartTooLow, "cartValue", "must be at least %d minor units of %s, not %d", least, cart.Currency, cart.Minor)
+		refuse(!asked && len(p.MinCartValue) > 0, CodeNotCurrency, "cartValue", "must be of a currency that the promotion asks a minimum of, not %s", cart.Currency)
+		gives := func(c PromotionCurrency) bool { return c.Currency == cart.Currency }
 		refuse(len(p.Currencies) > 0 && !slices.ContainsFunc(p.Currencies, gives) && decodePromotionSchema(p.Schema).Percent == nil,
-			CodeNotCurrency, "currency", "must be one that the promotion gives something in, not %s", use.Currency)
+			CodeNotCurrency, "cartValue", "must be of a currency that the promotion gives something in, not %s", cart.Currency)
 	}
 	return list
 }
@@ -195,8 +191,11 @@ func (u *CodeUse) check(least int) error {
 			faults = append(faults, store.Invalidf([]string{text.member}, "must be UTF-8 text without NUL"))
 		}
 	}
-	if u.Amount < 0 {
-		faults = append(faults, store.Unprocessablef([]string{"amount"}, "must be at least 0 minor units, not %d", u.Amount))
+	if u.CartValue != nil && u.CartValue.Currency == "" {
+		faults = append(faults, store.Unprocessablef([]string{"cartValue", "currency"}, "must be an ISO 4217 code such as USD, not empty"))
+	}
+	if u.CartValue != nil && u.CartValue.Minor < 0 {
+		faults = append(faults, store.Unprocessablef([]string{"cartValue", "amount"}, "must be at least 0 minor units, not %d", u.CartValue.Minor))
 	}
 	if len(faults) > 0 {
 		return faults

@@ -1,6 +1,8 @@
 package shop
 
 import (
+	"context"
+
 	"golang.org/x/text/language"
 
 	"portico/store"
@@ -29,4 +31,20 @@ func (f moneyFormat) of(minor int64) *store.Money {
 	m := store.NewMoney(minor, f.currency, f.locale)
 	f.cache.Keep(f.key, m)
 	return m
+}
+
+// Monies writes amounts for people, in their order: as the Accept-Language value
+// of the shopper prefers, or else as the settings say, because no release, which
+// has a locale of its own, is behind them.
+func (s *Store) Monies(ctx context.Context, amounts []CurrencyAmount, accepted string) ([]*store.Money, error) {
+	settings, err := s.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	locale, list := writtenIn(acceptLanguage(accepted), settings.Locale), make([]*store.Money, len(amounts))
+	for i, a := range amounts {
+		name := ";" + locale.String() + ";" + a.Currency
+		list[i] = moneyFormat{a.Currency, locale, s.db.Cache, db.CacheKey{Kind: cachedMoney, Name: name}}.of(a.Minor)
+	}
+	return list, nil
 }

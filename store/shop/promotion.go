@@ -89,9 +89,6 @@ type CurrencyAmount struct {
 	Minor    int64  `json:"amount"`   // minor units
 }
 
-// Amount is the minor units in digits, exact in every client.
-func (a CurrencyAmount) Amount() string { return strconv.FormatInt(a.Minor, 10) }
-
 // ParseMinor reads minor units in digits; INVALID, without a path, when they
 // are none, and UNPROCESSABLE when there are none.
 func ParseMinor(digits string) (int64, *store.Error) {

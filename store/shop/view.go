@@ -103,15 +103,21 @@ func (s *Store) spoken(release *Release, accepted string) *tongue {
 	if accepted != "" {
 		preferred = acceptLanguage(accepted)
 	}
-	t := &tongue{languages: lookup(preferred, release), locale: language.Make(release.Locale)}
-	if len(preferred) > 0 && preferred[0] != language.Make("mul") {
-		t.locale = preferred[0]
-	}
+	t := &tongue{languages: lookup(preferred, release), locale: writtenIn(preferred, release.Locale)}
 	t.name = strings.Join(t.languages, ",") + ";" + t.locale.String() + ";"
 	if len(accepted) <= maxTongue {
 		s.db.Cache.Keep(key, t)
 	}
 	return t
+}
+
+// writtenIn is the locale that amounts are written in for who prefers some; base
+// is that of who prefers none.
+func writtenIn(preferred []language.Tag, base string) language.Tag {
+	if len(preferred) > 0 && preferred[0] != language.Make("mul") { // * parses as mul
+		return preferred[0]
+	}
+	return language.Make(base)
 }
 
 // Resolution explains how the view's catalog was chosen: by the same rules, at

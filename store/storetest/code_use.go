@@ -91,17 +91,17 @@ func codeChecked(e Engine) func(*testing.T) {
 			{"items", shop.CodeUse{Code: "ITEMS", Units: 2}, 2, nil},
 			{"more items than are left", shop.CodeUse{Code: "ITEMS", Units: 9}, 3, nil},
 			{"no items", shop.CodeUse{Code: "ITEMS", Units: 0}, 0, []shop.CodeReason{shop.CodeNoUnits}},
-			{"a cart that comes to enough", shop.CodeUse{Code: "GOOD", Units: 1, Currency: "USD", Amount: 1000}, 1, nil},
-			{"a cart that does not", shop.CodeUse{Code: "GOOD", Units: 1, Currency: "USD", Amount: 999}, 0, []shop.CodeReason{shop.CodeCartTooLow}},
-			{"a cart in a currency it gives nothing in", shop.CodeUse{Code: "BARE", Units: 1, Currency: "EUR", Amount: 999}, 0, []shop.CodeReason{shop.CodeNotCurrency}},
-			{"a cart in a currency without a minimum", shop.CodeUse{Code: "GOOD", Units: 1, Currency: "EUR", Amount: 999}, 0, []shop.CodeReason{shop.CodeNotCurrency, shop.CodeNotCurrency}},
-			{"a percentage in any currency", shop.CodeUse{Code: "PERCENT", Units: 1, Currency: "EUR", Amount: 999}, 1, nil},
+			{"a cart that comes to enough", shop.CodeUse{Code: "GOOD", Units: 1, CartValue: &shop.CurrencyAmount{Currency: "USD", Minor: 1000}}, 1, nil},
+			{"a cart that does not", shop.CodeUse{Code: "GOOD", Units: 1, CartValue: &shop.CurrencyAmount{Currency: "USD", Minor: 999}}, 0, []shop.CodeReason{shop.CodeCartTooLow}},
+			{"a cart in a currency it gives nothing in", shop.CodeUse{Code: "BARE", Units: 1, CartValue: &shop.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []shop.CodeReason{shop.CodeNotCurrency}},
+			{"a cart in a currency without a minimum", shop.CodeUse{Code: "GOOD", Units: 1, CartValue: &shop.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []shop.CodeReason{shop.CodeNotCurrency, shop.CodeNotCurrency}},
+			{"a percentage in any currency", shop.CodeUse{Code: "PERCENT", Units: 1, CartValue: &shop.CurrencyAmount{Currency: "EUR", Minor: 999}}, 1, nil},
 		} {
 			check, err := s.CheckCode(t.Context(), c.use)
 			require.NoError(t, err, c.name)
 			require.Equal(t, c.reasons, reasons(check), c.name)
 			require.Equal(t, c.units, check.UnitsApplied, c.name)
-			c.use.Currency, c.use.Reference = "", "order"
+			c.use.CartValue, c.use.Reference = nil, "order"
 			if c.use.Units == 0 || strings.HasPrefix(c.name, "a cart") {
 				continue
 			}
@@ -146,6 +146,10 @@ func codeUseForms(e Engine) func(*testing.T) {
 		} {
 			_, err := s.RedeemCode(t.Context(), actor, c.use)
 			requireFault(t, err, c.code, c.member)
+		}
+		for member, cart := range map[string]shop.CurrencyAmount{"amount": {Currency: "USD", Minor: -1}, "currency": {Minor: 5}} {
+			_, err := s.CheckCode(t.Context(), shop.CodeUse{Code: "A", Units: 1, CartValue: &cart})
+			requireFault(t, err, store.Unprocessable, "cartValue."+member)
 		}
 		_, err := s.ReleaseCode(t.Context(), actor, "r", nil)
 		requireFault(t, err, store.NotFound, "reference", `"r"`)

@@ -178,6 +178,20 @@ func (v *ListBounds) GetCreatedAt() *DateTimeBounds { return v.CreatedAt }
 // GetUpdatedAt returns ListBounds.UpdatedAt, and is useful for accessing the field via an interface.
 func (v *ListBounds) GetUpdatedAt() *DateTimeBounds { return v.UpdatedAt }
 
+// An amount of a currency, as it is given.
+type MoneyInput struct {
+	// Minor units, in digits: `5000` is 50.00 USD.
+	Amount string `json:"amount"`
+	// ISO 4217: `USD`.
+	Currency string `json:"currency"`
+}
+
+// GetAmount returns MoneyInput.Amount, and is useful for accessing the field via an interface.
+func (v *MoneyInput) GetAmount() string { return v.Amount }
+
+// GetCurrency returns MoneyInput.Currency, and is useful for accessing the field via an interface.
+func (v *MoneyInput) GetCurrency() string { return v.Currency }
+
 // Which way a list is sorted.
 type OrderDirection string
 
@@ -310,18 +324,15 @@ const (
 	PromotionCodeArgumentUser PromotionCodeArgument = "USER"
 	// How many items.
 	PromotionCodeArgumentUnits PromotionCodeArgument = "UNITS"
-	// What the cart is worth.
-	PromotionCodeArgumentAmount PromotionCodeArgument = "AMOUNT"
-	// The currency of the cart.
-	PromotionCodeArgumentCurrency PromotionCodeArgument = "CURRENCY"
+	// What the cart comes to, or the currency of that.
+	PromotionCodeArgumentCartValue PromotionCodeArgument = "CART_VALUE"
 )
 
 var AllPromotionCodeArgument = []PromotionCodeArgument{
 	PromotionCodeArgumentCode,
 	PromotionCodeArgumentUser,
 	PromotionCodeArgumentUnits,
-	PromotionCodeArgumentAmount,
-	PromotionCodeArgumentCurrency,
+	PromotionCodeArgumentCartValue,
 }
 
 // Why a promotion code cannot be used.
@@ -4495,7 +4506,7 @@ type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion struct {
 	// The instant at which it is over.
 	End time.Time `json:"end"`
 	// What the cart must be worth at least, by currency; empty when any cart will do. A cart of another currency will not.
-	MinCartValue []ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValuePromotionAmount `json:"minCartValue"`
+	MinCartValue []ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney `json:"minCartValue"`
 	// What it does in detail, as it was written; members that mean nothing here are kept.
 	Schema json.RawMessage `json:"schema"`
 }
@@ -4539,7 +4550,7 @@ func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) GetEnd(
 }
 
 // GetMinCartValue returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion.MinCartValue, and is useful for accessing the field via an interface.
-func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) GetMinCartValue() []ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValuePromotionAmount {
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) GetMinCartValue() []ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney {
 	return v.MinCartValue
 }
 
@@ -4548,25 +4559,32 @@ func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) GetSche
 	return v.Schema
 }
 
-// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValuePromotionAmount includes the requested fields of the GraphQL type PromotionAmount.
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney includes the requested fields of the GraphQL type Money.
 // The GraphQL type's documentation follows.
 //
 // An amount of a currency.
-type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValuePromotionAmount struct {
-	// Minor units, in digits: `5000` is 50.00 USD.
+type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney struct {
+	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
 	// ISO 4217: `USD`.
 	Currency string `json:"currency"`
+	// For people, by the shopper's locale: `$1,299.00`.
+	Formatted string `json:"formatted"`
 }
 
-// GetAmount returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValuePromotionAmount.Amount, and is useful for accessing the field via an interface.
-func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValuePromotionAmount) GetAmount() string {
+// GetAmount returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney.Amount, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney) GetAmount() string {
 	return v.Amount
 }
 
-// GetCurrency returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValuePromotionAmount.Currency, and is useful for accessing the field via an interface.
-func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValuePromotionAmount) GetCurrency() string {
+// GetCurrency returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney.Currency, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney) GetCurrency() string {
 	return v.Currency
+}
+
+// GetFormatted returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney.Formatted, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney) GetFormatted() string {
+	return v.Formatted
 }
 
 // ShopPromotionsQueryResponse is returned by ShopPromotionsQuery on success.
@@ -6025,15 +6043,15 @@ func (v *__ShopChoiceQueryInput) GetChoice() []BundleChoiceInput { return v.Choi
 
 // __ShopCodeQueryInput is used internally by genqlient
 type __ShopCodeQueryInput struct {
-	Code   string `json:"code"`
-	Amount string `json:"amount"`
+	Code      string     `json:"code"`
+	CartValue MoneyInput `json:"cartValue"`
 }
 
 // GetCode returns __ShopCodeQueryInput.Code, and is useful for accessing the field via an interface.
 func (v *__ShopCodeQueryInput) GetCode() string { return v.Code }
 
-// GetAmount returns __ShopCodeQueryInput.Amount, and is useful for accessing the field via an interface.
-func (v *__ShopCodeQueryInput) GetAmount() string { return v.Amount }
+// GetCartValue returns __ShopCodeQueryInput.CartValue, and is useful for accessing the field via an interface.
+func (v *__ShopCodeQueryInput) GetCartValue() MoneyInput { return v.CartValue }
 
 // __ShopFilesQueryInput is used internally by genqlient
 type __ShopFilesQueryInput struct {
@@ -6688,8 +6706,8 @@ func ShopChoiceQuery(
 
 // The query executed by ShopCodeQuery.
 const ShopCodeQuery_Operation = `
-query ShopCodeQuery ($code: String!, $amount: String!) {
-	promotionCodeCheck(code: $code, currency: "USD", amount: $amount) {
+query ShopCodeQuery ($code: String!, $cartValue: MoneyInput!) {
+	promotionCodeCheck(code: $code, cartValue: $cartValue) {
 		valid
 		unitsApplied
 		remainingUses
@@ -6707,14 +6725,14 @@ func ShopCodeQuery(
 	ctx_ context.Context,
 	client_ graphql.Client,
 	code string,
-	amount string,
+	cartValue MoneyInput,
 ) (data_ *ShopCodeQueryResponse, err_ error) {
 	req_ := &graphql.Request{
 		OpName: "ShopCodeQuery",
 		Query:  ShopCodeQuery_Operation,
 		Variables: &__ShopCodeQueryInput{
-			Code:   code,
-			Amount: amount,
+			Code:      code,
+			CartValue: cartValue,
 		},
 	}
 
@@ -7162,6 +7180,7 @@ query ShopPromotionsQuery {
 			minCartValue {
 				amount
 				currency
+				formatted
 			}
 			schema
 		}

@@ -22,8 +22,8 @@ const Configured = graphql(`
 `)
 
 const Check = graphql(`
-  query CheckoutCode($code: String!, $currency: String!, $amount: String!) {
-    promotionCodeCheck(code: $code, currency: $currency, amount: $amount) { valid promotionId reasons { reason message } }
+  query CheckoutCode($code: String!, $cartValue: MoneyInput!) {
+    promotionCodeCheck(code: $code, cartValue: $cartValue) { valid promotionId reasons { reason message } }
   }
 `)
 
@@ -85,7 +85,7 @@ export async function bill(till: Till, { lines, code }: Order, shopper: Headers)
   // Whoever may check codes could find them by trying, so that no page may.
   // A code is taken when the order is placed: by `promotionCodeRedeem`.
   const own = { Authorization: `Bearer ${await tillToken(till)}` }
-  const { promotionCodeCheck: check } = await ask(till, Check, { code, currency, amount: String(subtotal) }, own)
+  const { promotionCodeCheck: check } = await ask(till, Check, { code, cartValue: { amount: String(subtotal), currency } }, own)
   if (!check?.valid || !check.promotionId) return { ...plain, refusals: check?.reasons.map(({ message }) => message) ?? [] }
   const { promotion } = await ask(till, Promotion, { id: check.promotionId }, own)
   if (!promotion) return plain
