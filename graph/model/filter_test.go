@@ -43,16 +43,20 @@ func TestAFilterInTheStoresWords(t *testing.T) {
 
 func TestAFilterThatContradictsItself(t *testing.T) {
 	t.Parallel()
-	for name, filter := range map[string]*model.ProductFilter{
-		"eq and in":         {Sku: &model.TextFilter{Eq: ptr("a"), In: []string{"a"}}},
-		"neither":           {Sku: &model.TextFilter{}},
-		"in nothing":        {Sku: &model.TextFilter{In: []string{}}},
-		"no ids":            {ID: &model.IDFilter{In: []string{}}},
-		"somewhere further": {And: []*model.ProductFilter{{}, {And: []*model.ProductFilter{{Sku: &model.TextFilter{}}}}}},
+	for name, test := range map[string]struct {
+		filter *model.ProductFilter
+		member string
+	}{
+		"eq and in":         {&model.ProductFilter{Sku: &model.TextFilter{Eq: ptr("a"), In: []string{"a"}}}, "sku"},
+		"neither":           {&model.ProductFilter{Sku: &model.TextFilter{}}, "sku"},
+		"in nothing":        {&model.ProductFilter{Sku: &model.TextFilter{In: []string{}}}, "sku"},
+		"no ids":            {&model.ProductFilter{ID: &model.IDFilter{In: []string{}}}, "id"},
+		"somewhere further": {&model.ProductFilter{And: []*model.ProductFilter{{}, {And: []*model.ProductFilter{{Sku: &model.TextFilter{}}}}}}, "sku"},
 	} {
-		_, err := filter.Filter()
+		_, err := test.filter.Filter()
 		require.True(t, store.HasCode(err, store.Invalid), name)
-		require.Equal(t, []string{"filter"}, store.AsErrors(err)[0].Path, name)
+		require.Equal(t, "filter", store.AsErrors(err)[0].Path[0], name)
+		require.Contains(t, err.Error(), test.member, name)
 	}
 }
 
