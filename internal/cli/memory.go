@@ -25,7 +25,7 @@ const (
 	// The memory for what is read of releases, and for finished answers: a part
 	// of the memory there is, up to a bound each.
 	defaultCachePart                   = 8
-	maxDefaultCache, maxDefaultAnswers = 128 << 20, 192 << 20
+	maxDefaultCache, maxDefaultAnswers = 128 << 20, 384 << 20
 )
 
 // FitMemory fits the garbage collector to the memory that this process can
