@@ -17,6 +17,7 @@ package main
 // process's own threads stay where it was. The rows are in rows.go.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -115,7 +116,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	}
 	b := &bench{options: o, ctx: ctx, folder: folder, portico: filepath.Join(folder, "portico"), memo: map[string]float64{}}
 	defer b.close()
-	build := exec.CommandContext(ctx, "go", "build", "-pgo", o.pgo, "-o", b.portico, "portico")
+	build := exec.CommandContext(ctx, "go", "build", "-pgo", cmp.Or(o.pgo, "off"), "-o", b.portico, "portico")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("build the server: %w", err)

@@ -1,0 +1,163 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"portico/graph/model"
+	"portico/store"
+	"portico/store/shop"
+)
+
+func (r productResolver) Parent(ctx context.Context, obj *model.Product) (*model.Product, error) {
+	if obj.ParentID() == "" {
+		return nil, nil
+	}
+	parents, err := r.related(ctx, obj, "parent", func(p *model.Product) []string { return one(p.ParentID()) })
+	return first(parents), err
+}
+
+// maxOptions bounds the options of one choice.
+const maxOptions = 100
+
+func (r productResolver) ChildByOptions(ctx context.Context, obj *model.Product, optionIds []string) (*model.Product, error) {
+	if len(optionIds) == 0 || len(optionIds) > maxOptions {
+		return nil, &store.Error{Code: store.Unprocessable, Path: []string{"optionIds"},
+			Detail: fmt.Sprintf("must hold 1 to %d option ids, not %d", maxOptions, len(optionIds))}
+	}
+	children, err := r.related(ctx, obj, "childByOptions "+strings.Join(optionIds, " "), func(p *model.Product) []string { return one(p.ChildID(optionIds)) })
+	return first(children), err
+}
+
+func (r productResolver) Translations(ctx context.Context, obj *model.Product) ([]*shop.ProductTranslation, error) {
+	return model.Load(ctx, obj.Sibling, "translations", r.Resolver, (*Resolver).translations)
+}
+
+func (r *Resolver) translations(ctx context.Context, all []*model.Product) ([][]*shop.ProductTranslation, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := keysOf(all, (*model.Product).ProductID)
+	translations, err := v.TranslationsByID(ctx, unique(ids))
+	return model.Spread(ids, translations), err
+}
+
+func (r productResolver) Children(ctx context.Context, obj *model.Product) ([]*model.Product, error) {
+	return r.related(ctx, obj, "children", func(p *model.Product) []string { return p.ChildIDs() })
+}
+
+func (r productResolver) ComponentProducts(ctx context.Context, obj *model.Product) ([]*model.Product, error) {
+	return r.related(ctx, obj, "componentProducts", func(p *model.Product) []string { return p.ComponentProductIDs() })
+}
+
+func (r productResolver) ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+	return r.productsOfEdge(ctx, obj, shop.EdgeChildren, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
+}
+
+func (r productResolver) ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+	return r.productsOfEdge(ctx, obj, shop.EdgeComponents, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
+}
+
+func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*shop.File, error) {
+	return model.Load(ctx, obj.Sibling, "mainImage", r.Resolver, (*Resolver).mainImages)
+}
+
+func (r *Resolver) mainImages(ctx context.Context, all []*model.Product) ([]*shop.File, error) {
+	ids := keysOf(all, func(p *model.Product) string { return p.MainImageID() })
+	files, err := r.FilesByID(ctx, unique(ids))
+	return model.Spread(ids, files), err
+}
+
+func (r productResolver) Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error) {
+	files, err := model.Load(ctx, obj.Sibling, "files", r.Resolver, (*Resolver).attachedFiles)
+	return paid(ctx, "files", files, err)
+}
+
+func (r *Resolver) attachedFiles(ctx context.Context, all []*model.Product) ([][]*model.ProductFile, error) {
+	files, err := r.FilesByID(ctx, idsOf(all, fileIDs))
+	attached := make([][]*model.ProductFile, len(all))
+	for i, p := range all {
+		attached[i] = attachedFiles(p, files)
+	}
+	return attached, err
+}
+
+func fileIDs(p *model.Product) (ids []string) {
+	for _, link := range p.FileLinks() {
+		ids = append(ids, link.ID)
+	}
+	return ids
+}
+
+func attachedFiles(p *model.Product, files map[string]*shop.File) []*model.ProductFile {
+	list := make([]*model.ProductFile, 0, len(p.FileLinks()))
+	for _, link := range p.FileLinks() {
+		if file := files[link.ID]; file != nil {
+			list = append(list, &model.ProductFile{AttachedAt: attachedAt(link), File: file})
+		}
+	}
+	return list
+}
+
+func attachedAt(link shop.FileLink) *time.Time {
+	at, err := store.ParseTime(link.CreatedAt)
+	if err != nil {
+		return nil // the merchant gave none
+	}
+	return &at
+}
+
+func (r productResolver) Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error) {
+	nodes, err := r.nodesOfProduct(ctx, obj)
+	return paid(ctx, "nodes", nodes, err)
+}
+
+func (r *Resolver) nodesOfProduct(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error) {
+	return model.Load(ctx, obj.Sibling, "nodes", r, (*Resolver).nodesOfProducts)
+}
+
+func (r *Resolver) nodesOfProducts(ctx context.Context, all []*model.Product) ([][]*model.CatalogNode, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := idsOf(all, func(p *model.Product) []string { return p.NodeIDs() })
+	found, err := v.NodesByID(ctx, ids)
+	nodes := make(map[string]*model.CatalogNode, len(ids))
+	for _, node := range model.Siblings[model.CatalogNode](pick(ids, found)) {
+		nodes[node.ID] = node
+	}
+	return spread(all, func(p *model.Product) []string { return p.NodeIDs() }, nodes), err
+}
+
+func (r productResolver) Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error) {
+	trails, err := model.Load(ctx, obj.Sibling, "breadcrumbs", r.Resolver, (*Resolver).breadcrumbTrails)
+	return paid(ctx, "breadcrumbs", trails, err)
+}
+
+func (r *Resolver) breadcrumbTrails(ctx context.Context, all []*model.Product) ([][]*model.BreadcrumbTrail, error) {
+	trails := make([][]*model.BreadcrumbTrail, len(all))
+	var nodes []*model.CatalogNode
+	for i, product := range all {
+		below, err := r.nodesOfProduct(ctx, product)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, below...)
+		trails[i] = make([]*model.BreadcrumbTrail, len(below))
+	}
+	crumbs, err := r.breadcrumbsOf(ctx, nodes)
+	if err != nil {
+		return nil, err
+	}
+	for i := range trails {
+		for k := range trails[i] {
+			trails[i][k] = &model.BreadcrumbTrail{Node: nodes[0], Ancestors: crumbs[0]}
+			nodes, crumbs = nodes[1:], crumbs[1:]
+		}
+	}
+	return trails, nil
+}

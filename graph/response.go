@@ -1,0 +1,83 @@
+package graph
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"portico/store"
+)
+
+// refusal is the status of a request that did not come to run. The older media
+// type answers 200 to whatever has a document.
+func refusal(params *graphql.RawParams, faults gqlerror.List, modern bool) int {
+	switch {
+	case faults[0].Message == notPersisted: // clients send the document then, if the status is no failure
+		return http.StatusOK
+	case faults[0].Extensions["code"] == store.Forbidden:
+		return http.StatusForbidden
+	case modern, params.Query == "":
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+// refusedByLimit tells whether an answer holds nothing but that the caller
+// asked too much: proxies and clients heed the status then. How long to wait
+// is in Retry-After.
+func refusedByLimit(response *graphql.Response) bool {
+	return len(response.Errors) > 0 &&
+		!slices.ContainsFunc(response.Errors, func(e *gqlerror.Error) bool { return e.Extensions["code"] != store.RateLimited }) &&
+		isEmpty(response.Data)
+}
+
+// isEmpty tells whether data is null, or all of its members are.
+func isEmpty(data json.RawMessage) bool {
+	var fields map[string]any
+	if len(data) > 0 && json.Unmarshal(data, &fields) != nil {
+		return false
+	}
+	return !slices.ContainsFunc(slices.Collect(maps.Values(fields)), func(value any) bool { return value != nil })
+}
+
+// writeResponse writes the data as it is: it is JSON already. Where nothing
+// came to run there is none.
+func writeResponse(w io.Writer, response *graphql.Response) {
+	var b bytes.Buffer
+	b.Grow(len(response.Data) + 256)
+	b.WriteByte('{')
+	if len(response.Errors) > 0 {
+		b.WriteString(`"errors":`)
+		encodeInto(&b, response.Errors)
+	}
+	switch {
+	case len(response.Data) > 0:
+		if len(response.Errors) > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"data":`)
+		b.Write(response.Data)
+	case len(response.Errors) == 0:
+		b.WriteString(`"data":null`)
+	}
+	if len(response.Extensions) > 0 {
+		b.WriteString(`,"extensions":`)
+		encodeInto(&b, response.Extensions)
+	}
+	b.WriteString("}\n")
+	_, _ = w.Write(b.Bytes()) // a caller that went away reads nothing
+}
+
+func encodeInto(b *bytes.Buffer, value any) {
+	encoder := json.NewEncoder(b)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(value) != nil {
+		b.WriteString("null")
+	}
+}
