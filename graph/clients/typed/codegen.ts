@@ -24,8 +24,6 @@ export const next = ({ search, tags }: Toggled): ShopCategoryQueryQueryVariables
 export const variables: ShopCategoryQueryQueryVariables = { id: 'node-coffee', first: 3, orderBy: { field: 'PRICE', direction: 'DESC' } }
 // @ts-expect-error a value that the enum does not have
 export const unknown: ShopCategoryQueryQueryVariables = { id: 'node-coffee', first: 3, orderBy: { field: 'SIZE', direction: 'ASC' } }
-// @ts-expect-error a filter's text condition is exactly one of its members
-export const both: ShopCategoryQueryQueryVariables = { id: 'node-coffee', first: 3, filter: { tags: { eq: 'milk', in: ['new'] } } }
 // @ts-expect-error the id is required
 export const none: ShopCategoryQueryQueryVariables = { first: 3 }
 
