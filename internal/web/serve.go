@@ -96,8 +96,8 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
 	case <-ctx.Done():
 	}
-	log.Info("shutting down", "address", listener.Addr().String(), "linger", chosen.linger.String(), "drain", chosen.drain.String())
 	close(draining)
+	log.Info("shutting down", "address", listener.Addr().String(), "linger", chosen.linger.String(), "drain", chosen.drain.String())
 	select {
 	case <-time.After(chosen.linger):
 	case <-chosen.hurry:

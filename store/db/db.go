@@ -142,9 +142,7 @@ func (s *DB) Close() error {
 		<-s.polled
 		s.loads.Wait()
 		if s.Reader.prepared != nil {
-			for _, stmt := range s.Reader.prepared.text {
-				stmt.Close()
-			}
+			s.Reader.prepared.close()
 		}
 		err = s.closer.Close()
 	})

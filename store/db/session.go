@@ -34,6 +34,15 @@ type statements struct {
 	text map[string]*sql.Stmt
 }
 
+// close ends them; who still reads prepares none beside it.
+func (s *statements) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, stmt := range s.text {
+		stmt.Close()
+	}
+}
+
 func newStatements() *statements { return &statements{text: map[string]*sql.Stmt{}} }
 
 func (s Session) prepare(ctx context.Context, query string) (*sql.Stmt, error) {

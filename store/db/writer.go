@@ -97,9 +97,7 @@ func (w *connection) close() {
 	if w.conn == nil {
 		return
 	}
-	for _, stmt := range w.prepared.text {
-		stmt.Close()
-	}
+	w.prepared.close()
 	w.conn.Close()
 	w.conn = nil
 }
