@@ -183,3 +183,14 @@ func TestNoStockIsFilledIntoWhatBecameNull(t *testing.T) {
 		require.Positive(t, x.same(t, query, nil, func(r *http.Request) *http.Request { return by(r, admin()) }))
 	})
 }
+
+// What became null by an error still tells the errors of stock that it had, as
+// its neighbours all tell theirs.
+func TestWhatBecameNullTellsTheErrorsOfItsStock(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		x := bothExecutors(t, open(t, e, handmade()))
+		const query = `{ some: product(id: "anvil") { sku stock { total } } none: product(id: "easel") { sku first: stock { available } childrenConnection(first: 1000) { totalCount } second: stock { total } } }`
+		require.Equal(t, 4, x.same(t, query, nil, func(r *http.Request) *http.Request { return by(r, with("catalog:read")) }))
+	})
+}

@@ -8,8 +8,9 @@ import (
 )
 
 // Holes are the live fields that an answer is to be filled with, each time it
-// is given.
-type Holes struct{ list []hole }
+// is given; and those whose place became null by an error beside them, which
+// are run once more for their own errors. An answer that has such is not kept.
+type Holes struct{ list, taken []hole }
 
 // hole is where a live field is left out.
 type hole struct {
@@ -29,16 +30,28 @@ func (r *Run) Hole(f *Field, row any) bool {
 	return true
 }
 
-// Len is how many holes there are.
-func (h *Holes) Len() int { return len(h.list) }
+// Len is how many holes there are, with those whose place was taken back.
+func (h *Holes) Len() int { return len(h.list) + len(h.taken) }
 
-// Rows takes the rows that the holes are of, in their order, and forgets them:
-// Fill is given others, for a row belongs to one operation.
+// Rows takes the rows that the holes are of, in the order of Fill, and forgets
+// them: Fill is given others, for a row belongs to one operation.
 func (h *Holes) Rows(take func(row any)) {
-	for i := range h.list {
-		take(h.list[i].row)
-		h.list[i].row = nil
+	for _, holes := range [][]hole{h.list, h.taken} {
+		for i := range holes {
+			take(holes[i].row)
+			holes[i].row = nil
+		}
 	}
+}
+
+// cut takes the holes after a position of the answer out of it.
+func (h *Holes) cut(mark int) {
+	left := len(h.list)
+	for left > 0 && h.list[left-1].at > mark {
+		left--
+	}
+	h.taken = append(h.taken, h.list[left:]...)
+	h.list = h.list[:left]
 }
 
 // Size is what the holes take in memory, in bytes, about.
@@ -68,10 +81,21 @@ func (n *Runner) Fill(ctx context.Context, answer []byte, holes *Holes, row func
 		hole := &holes.list[i]
 		r.answer = append(r.answer, answer[from:hole.at]...)
 		from = hole.at
-		r.places = append(r.steps[:0], hole.places...)
-		if !n.field(ctx, r, hole.field, row(i)) {
-			r.Null(hole.field)
-		}
+		n.fill(ctx, r, hole, row(i))
 	}
-	return append(r.answer, answer[from:]...), nil
+	r.answer = append(r.answer, answer[from:]...)
+	end := r.Mark()
+	for i := range holes.taken {
+		n.fill(ctx, r, &holes.taken[i], row(len(holes.list)+i))
+		r.answer = r.answer[:end]
+	}
+	return r.answer, nil
+}
+
+// fill writes the field of a hole.
+func (n *Runner) fill(ctx context.Context, r *Run, hole *hole, row any) {
+	r.places = append(r.steps[:0], hole.places...)
+	if !n.field(ctx, r, hole.field, row) {
+		r.Null(hole.field)
+	}
 }

@@ -65,14 +65,9 @@ func (r *Run) Close(mark int, valid bool) bool {
 // cut takes back what was written since a mark, and the holes in it.
 func (r *Run) cut(mark int) {
 	r.answer = r.answer[:mark]
-	if r.holes == nil {
-		return
+	if r.holes != nil {
+		r.holes.cut(mark)
 	}
-	left := len(r.holes.list)
-	for left > 0 && r.holes.list[left-1].at > mark {
-		left--
-	}
-	r.holes.list = r.holes.list[:left]
 }
 
 // Open begins a list.
