@@ -13,12 +13,12 @@ import (
 // them holds the row that hands out the order of creation: what one has read,
 // no other changes until it is done. So a rule never outlives its catalog and
 // a tree never gets a cycle, however many write.
-func (s *Store) author(ctx context.Context, actor store.Actor, fn func(context.Context, *authoring.Writer) error) error {
+func (s *CatalogService) author(ctx context.Context, actor store.Actor, fn func(context.Context, *authoring.Writer) error) error {
 	return db.UpdateSilently(ctx, s.db, store.KeyGiven(ctx), actor, s.authoring(fn))
 }
 
 // authoring is such a write within its transaction.
-func (s *Store) authoring(fn func(context.Context, *authoring.Writer) error) func(context.Context, *db.Tx) error {
+func (s *CatalogService) authoring(fn func(context.Context, *authoring.Writer) error) func(context.Context, *db.Tx) error {
 	return func(ctx context.Context, t *db.Tx) error {
 		w := &authoring.Writer{Tx: t, DB: s.db, Revised: true}
 		if _, err := w.Sequence(ctx, 1); err != nil {
@@ -32,7 +32,7 @@ func (s *Store) authoring(fn func(context.Context, *authoring.Writer) error) fun
 }
 
 // authorRow runs an authoring write and returns the row as it left it.
-func authorRow[T any](ctx context.Context, s *Store, actor store.Actor, l db.Listing[T], noun string, id *string, fn func(context.Context, *authoring.Writer) error) (T, error) {
+func authorRow[T any](ctx context.Context, s *CatalogService, actor store.Actor, l db.Listing[T], noun string, id *string, fn func(context.Context, *authoring.Writer) error) (T, error) {
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (row T, err error) {
 		err = s.authoring(func(ctx context.Context, w *authoring.Writer) (err error) {
 			if err := fn(ctx, w); err != nil {

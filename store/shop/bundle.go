@@ -169,9 +169,9 @@ func (v *View) priceOf(choices []BundleChoice, options map[string]*Product) *pri
 	if first {
 		return p
 	}
-	p.price, p.display = (&offer{}).shown(&asked{Minor: total.Minor, IncludesTax: total.IncludesTax}, v.moneyFormat())
+	p.price, p.display = shown(&offer{}, &asked{Minor: total.Minor, IncludesTax: total.IncludesTax}, v.moneyFormat())
 	if onSale {
-		p.original, p.originalDisplay = (&offer{}).shown(&asked{Minor: before.Minor, IncludesTax: before.IncludesTax}, v.moneyFormat())
+		p.original, p.originalDisplay = shown(&offer{}, &asked{Minor: before.Minor, IncludesTax: before.IncludesTax}, v.moneyFormat())
 	}
 	return p
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"portico/store"
@@ -27,11 +26,11 @@ type publishedCatalog struct {
 }
 
 // routingNow returns the current one.
-func (s *Store) routingNow(ctx context.Context) (*routing, error) {
+func (s *ReleaseService) routingNow(ctx context.Context) (*routing, error) {
 	return s.routing.Get(ctx, s.db, db.TopicCatalog, s.readRouting)
 }
 
-func (s *Store) readRouting(ctx context.Context) (*routing, error) {
+func (s *ReleaseService) readRouting(ctx context.Context) (*routing, error) {
 	catalogs, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (c publishedCatalog, err error) {
 		var body []byte
 		var created int64
@@ -116,7 +115,7 @@ func (r *routing) currency(catalogID string, settings *store.Settings) string {
 }
 
 // CatalogIDs lists the catalogs, published or not, oldest first.
-func (s *Store) CatalogIDs(ctx context.Context) ([]string, error) {
+func (s *ReleaseService) CatalogIDs(ctx context.Context) ([]string, error) {
 	routing, err := s.readRouting(ctx)
 	if err != nil {
 		return nil, err
@@ -126,19 +125,4 @@ func (s *Store) CatalogIDs(ctx context.Context) ([]string, error) {
 		ids[i] = c.source.ID
 	}
 	return ids, nil
-}
-
-// ranked are a catalog's price books, the highest priority first.
-func (c *catalogSource) ranked() []pricebookRank {
-	ranks := slices.Clone(c.Attributes.PricebookIDs)
-	slices.SortStableFunc(ranks, func(a, b pricebookRank) int { return cmp.Compare(b.Priority, a.Priority) })
-	return ranks
-}
-
-func catalogExists(ctx context.Context, in db.Session, id string) error {
-	_, found, err := db.One(ctx, in, db.Scalar[string], `SELECT id FROM catalog WHERE id = $1`, id)
-	if err == nil && !found {
-		return store.NotFoundf([]string{"catalogId"}, "is no catalog: %q", store.Short(id))
-	}
-	return err
 }

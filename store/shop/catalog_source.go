@@ -1,9 +1,14 @@
 package shop
 
 import (
+	"cmp"
+	"context"
+	"slices"
 	"strconv"
 
+	"portico/store"
 	"portico/store/authoring"
+	"portico/store/db"
 )
 
 // catalogSource says what a catalog publishes.
@@ -80,4 +85,19 @@ func (r *ruleSource) Check(f *authoring.Faults) {
 		a.Schedules[i].check(f, "attributes.schedules."+strconv.Itoa(i))
 	}
 	f.Time("attributes.created_at", &a.CreatedAt)
+}
+
+// ranked are a catalog's price books, the highest priority first.
+func (c *catalogSource) ranked() []pricebookRank {
+	ranks := slices.Clone(c.Attributes.PricebookIDs)
+	slices.SortStableFunc(ranks, func(a, b pricebookRank) int { return cmp.Compare(b.Priority, a.Priority) })
+	return ranks
+}
+
+func catalogExists(ctx context.Context, in db.Session, id string) error {
+	_, found, err := db.One(ctx, in, db.Scalar[string], `SELECT id FROM catalog WHERE id = $1`, id)
+	if err == nil && !found {
+		return store.NotFoundf([]string{"catalogId"}, "is no catalog: %q", store.Short(id))
+	}
+	return err
 }

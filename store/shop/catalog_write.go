@@ -60,17 +60,17 @@ func scanCatalog(rows *sql.Rows) (*Catalog, error) {
 }
 
 // Catalog returns a catalog as authored; NOT_FOUND when there is none.
-func (s *Store) Catalog(ctx context.Context, id string) (*Catalog, error) {
+func (s *CatalogService) Catalog(ctx context.Context, id string) (*Catalog, error) {
 	return authoring.Authored(ctx, s.db.Reader, catalogList, "catalog", id)
 }
 
 // CatalogsByID returns several catalogs; an unknown one is left out.
-func (s *Store) CatalogsByID(ctx context.Context, ids []string) (map[string]*Catalog, error) {
+func (s *CatalogService) CatalogsByID(ctx context.Context, ids []string) (map[string]*Catalog, error) {
 	return authoring.AuthoredByID(ctx, s.db.Reader, catalogList, ids)
 }
 
 // Catalogs lists the catalogs, published or not, by id.
-func (s *Store) Catalogs(ctx context.Context, page store.Page) (*store.Slice[*Catalog], error) {
+func (s *CatalogService) Catalogs(ctx context.Context, page store.Page) (*store.Slice[*Catalog], error) {
 	return db.List(ctx, s.db, catalogList, store.ListQuery{Page: page})
 }
 
@@ -105,7 +105,7 @@ func (c CatalogChange) apply(source *catalogSource) {
 // CreateCatalog makes a catalog, which shows nothing until it is published; an
 // empty id is a new one. INVALID names each member that is wrong;
 // UNPROCESSABLE when a hierarchy or price book is unknown or the id is taken.
-func (s *Store) CreateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
+func (s *CatalogService) CreateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
 	return authorRow(ctx, s, actor, catalogList, "catalog", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &catalogSource{Type: "catalog", ID: authoring.OrNewID(&id)}
 		source.Attributes.CreatedAt = store.FormatTime(w.Now)
@@ -117,7 +117,7 @@ func (s *Store) CreateCatalog(ctx context.Context, actor store.Actor, id string,
 
 // UpdateCatalog changes a catalog, which shoppers see once it is published.
 // NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a new one.
-func (s *Store) UpdateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
+func (s *CatalogService) UpdateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
 	return authorRow(ctx, s, actor, catalogList, "catalog", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &catalogSource{}
 		if err := w.Read(ctx, "catalog", "catalog", id, source); err != nil {
@@ -131,7 +131,7 @@ func (s *Store) UpdateCatalog(ctx context.Context, actor store.Actor, id string,
 // DeleteCatalog removes a catalog. Nobody is led to it any more, and the next
 // sweep takes its releases, in batches. NOT_FOUND when there is none;
 // UNPROCESSABLE as long as rules name it.
-func (s *Store) DeleteCatalog(ctx context.Context, actor store.Actor, id string) error {
+func (s *CatalogService) DeleteCatalog(ctx context.Context, actor store.Actor, id string) error {
 	return s.author(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		if err := w.Read(ctx, "catalog", "catalog", id, &catalogSource{}); err != nil {
 			return err

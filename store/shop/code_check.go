@@ -96,7 +96,7 @@ func (c *CodeCheck) PromotionGlobalID() *string {
 // CheckCode tells what a code would do, and changes nothing. What it says may
 // be outdated by the time the code is redeemed. INVALID and UNPROCESSABLE for
 // a use that makes no sense.
-func (s *Store) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck, error) {
+func (s *PromotionService) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck, error) {
 	if err := use.check(0); err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func scanUsage(rows *sql.Rows) (*CodeUsage, error) {
 // the order it was. Usages have no updated_at, so it is INVALID to sort or
 // bound them by it.
 // NOT_FOUND for an unknown promotion, and for a code that it never had.
-func (s *Store) CodeUsages(ctx context.Context, promotionID string, code *string, query store.ListQuery) (*store.Slice[*CodeUsage], error) {
+func (s *PromotionService) CodeUsages(ctx context.Context, promotionID string, code *string, query store.ListQuery) (*store.Slice[*CodeUsage], error) {
 	number, err := s.usagesOf(ctx, promotionID, code)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (s *Store) CodeUsages(ctx context.Context, promotionID string, code *string
 }
 
 // usagesOf is the number of a promotion, which has or had a code.
-func (s *Store) usagesOf(ctx context.Context, promotionID string, code *string) (number int64, err error) {
+func (s *PromotionService) usagesOf(ctx context.Context, promotionID string, code *string) (number int64, err error) {
 	if !store.IsID(promotionID) {
 		return 0, unknownPromotion(promotionID)
 	}

@@ -33,7 +33,7 @@ func (v *View) Currencies(ctx context.Context) ([]*Currency, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings, err := v.store.Settings(ctx)
+	settings, err := v.service.db.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -78,13 +78,13 @@ func (v *View) pricedIn(ctx context.Context) (texts, error) {
 	if kept, ok := db.Cached[texts](v.cache, key); ok {
 		return kept, nil
 	}
-	sorts, err := db.Collect(ctx, v.store.db.Reader, db.Scalar[string], `
+	sorts, err := db.Collect(ctx, v.service.db.Reader, db.Scalar[string], `
 		SELECT DISTINCT sort FROM release_chunk WHERE release_id IN ($1, $2) AND list = $3 AND sort > $4 AND sort < $5`,
 		append(v.layers(), listKeys, string(sortOfPrices("")), string(sortOfPrices("~")))...)
 	if err != nil {
 		return nil, err
 	}
-	codes, err := db.Collect(ctx, v.store.db.Reader, db.Scalar[string], `SELECT DISTINCT currency FROM release_sale WHERE release_id IN ($1, $2)`, v.layers()...)
+	codes, err := db.Collect(ctx, v.service.db.Reader, db.Scalar[string], `SELECT DISTINCT currency FROM release_sale WHERE release_id IN ($1, $2)`, v.layers()...)
 	if err != nil {
 		return nil, err
 	}

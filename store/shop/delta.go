@@ -32,16 +32,6 @@ type delta struct {
 	curated map[string]bool      // nodes whose curated products may be others than in the base
 }
 
-// releaseFormat is what documents, lists, sort keys and indexes are made like.
-// Raise it with every change of those: a release of another format is no base,
-// and is published anew, even where nothing else changed. Until then it is read
-// as it is.
-const (
-	releaseFormat     = 4
-	formatOfSyllables = 2 // from which on runs are indexed by syllables (search_run.go)
-	formatOfPresence  = 3 // from which on documents leave out what is told by presence (withoutEmpty), and every product and shown file is listed
-)
-
 // deltaShare and deltaLeast say when a release is whole again: when more than
 // that part of its products, and more than so many, are not as in the base.
 const (
@@ -59,8 +49,8 @@ func (d *delta) most(products int) int { return max(deltaLeast, products/deltaSh
 // findBase decides whether the release can be a delta, and of which base: the
 // one that is served, or that one's own. Where changes are not all known, or
 // go beyond products, prices and files, there is none.
-func (p *plan) findBase(ctx context.Context, s *Store, locale string) error {
-	if p.served == 0 || s.config.WholeReleases {
+func (p *plan) findBase(ctx context.Context, s *PublishService, locale string) error {
+	if p.served == 0 || s.whole {
 		return nil
 	}
 	base, err := keptRelease(ctx, p.in, p.served)
@@ -79,7 +69,7 @@ func (p *plan) findBase(ctx context.Context, s *Store, locale string) error {
 			return nil
 		}
 	}
-	view := &View{Release: base, store: s, cache: s.db.Cache, memo: &treeMemo{}, valid: &validity{}, now: s.db.Now()}
+	view := &View{Release: base, service: s.releases, cache: s.db.Cache, memo: &treeMemo{}, valid: &validity{}, now: s.db.Now()}
 	p.delta = &delta{base: base, changes: changes, view: view.ahead()}
 	return nil
 }

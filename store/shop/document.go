@@ -225,34 +225,6 @@ func boolean(b bool) string {
 	return "false"
 }
 
-// breadcrumbs are the nodes a product is attached to, the newest attachment
-// first, each with its ancestors, the hierarchy first; as the members
-// bread_crumbs and bread_crumb_nodes of meta.
-func breadcrumbs(nodes []*CatalogNode) []byte {
-	dst := []byte(`"bread_crumbs":{`)
-	for _, node := range nodes {
-		dst = store.AppendStrings(dst, node.ID, node.Ancestors)
-	}
-	dst = append(dst, '}')
-	ids := make([]string, len(nodes))
-	for i, node := range nodes {
-		ids[i] = node.ID
-	}
-	return store.AppendStrings(dst, "bread_crumb_nodes", ids)
-}
-
-// withoutEmpty is a document of the releases of earlier formats, which had components,
-// base_product_id and relationships.parent where they say nothing, too, without
-// those. custom_inputs is the first member that is the merchant's own JSON.
-func withoutEmpty(attributes, rest string) (string, string) {
-	own, open, _ := strings.Cut(attributes, `,"custom_inputs":`)
-	own = strings.TrimSuffix(strings.Replace(own, `,"base_product_id":"",`, ",", 1), `,"components":{}`)
-	if after, without := strings.CutPrefix(rest, `,"relationships":{"parent":{"data":null},`); without {
-		rest = `,"relationships":{` + after
-	}
-	return own + `,"custom_inputs":` + open, rest
-}
-
 // documentHash is the name of a document's content.
 func documentHash(body []byte) [16]byte {
 	sum := sha256.Sum256(body)

@@ -17,7 +17,7 @@ type ExportOptions struct {
 // Export writes every authored resource as NDJSON, all of one moment, in an
 // order in which Import finds the same store: import of an export into an
 // empty store exports the same again. It returns how many lines it wrote.
-func (s *Store) Export(ctx context.Context, to io.Writer, options ExportOptions) (int, error) {
+func (s *ExchangeService) Export(ctx context.Context, to io.Writer, options ExportOptions) (int, error) {
 	e := &authoring.Exporter{Out: bufio.NewWriterSize(to, 1<<16)}
 	err := s.db.Snapshot(ctx, func(in db.Session) error {
 		e.In = in

@@ -135,7 +135,7 @@ func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, e
 	return db.Fetch(v.cache, key, store.IDsOnly(ids), func(ids []string) (map[string]*File, error) {
 		files := make(map[string]*File, len(ids))
 		list, args := db.In(v.layers(), ids)
-		read, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (*File, error) {
+		read, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (*File, error) {
 			var document []byte
 			if err := rows.Scan(&document); err != nil {
 				return nil, err

@@ -93,7 +93,7 @@ func (v *View) allFileIDs(ctx context.Context, all bool) (texts, error) {
 	if kept, ok := db.Cached[texts](v.cache, key); ok {
 		return kept, nil
 	}
-	ids, err := db.Collect(ctx, v.store.db.Reader, db.Scalar[string], `
+	ids, err := db.Collect(ctx, v.service.db.Reader, db.Scalar[string], `
 		SELECT DISTINCT file_id FROM release_file WHERE release_id IN ($1, $2) ORDER BY file_id`, v.layers()...)
 	if err != nil {
 		return nil, err

@@ -44,18 +44,18 @@ func scanHierarchy(rows *sql.Rows) (*AuthoredHierarchy, error) {
 
 // AuthoredHierarchy returns a hierarchy as authored; NOT_FOUND when there is
 // none.
-func (s *Store) AuthoredHierarchy(ctx context.Context, id string) (*AuthoredHierarchy, error) {
+func (s *CatalogService) AuthoredHierarchy(ctx context.Context, id string) (*AuthoredHierarchy, error) {
 	return authoring.Authored(ctx, s.db.Reader, hierarchyList, "hierarchy", id)
 }
 
 // AuthoredHierarchiesByID returns several hierarchies; an unknown one is left
 // out.
-func (s *Store) AuthoredHierarchiesByID(ctx context.Context, ids []string) (map[string]*AuthoredHierarchy, error) {
+func (s *CatalogService) AuthoredHierarchiesByID(ctx context.Context, ids []string) (map[string]*AuthoredHierarchy, error) {
 	return authoring.AuthoredByID(ctx, s.db.Reader, hierarchyList, ids)
 }
 
 // AuthoredHierarchies lists the hierarchies, in a catalog or not, by id.
-func (s *Store) AuthoredHierarchies(ctx context.Context, page store.Page) (*store.Slice[*AuthoredHierarchy], error) {
+func (s *CatalogService) AuthoredHierarchies(ctx context.Context, page store.Page) (*store.Slice[*AuthoredHierarchy], error) {
 	return db.List(ctx, s.db, hierarchyList, store.ListQuery{Page: page})
 }
 
@@ -76,7 +76,7 @@ func (c NodeChange) apply(a *nodeAttributes) {
 
 // CreateHierarchy makes a hierarchy; an empty id is a new one. INVALID names
 // each member that is wrong; UNPROCESSABLE when the id is taken.
-func (s *Store) CreateHierarchy(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredHierarchy, error) {
+func (s *CatalogService) CreateHierarchy(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredHierarchy, error) {
 	return authorRow(ctx, s, actor, hierarchyList, "hierarchy", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &hierarchySource{Type: "hierarchy", ID: authoring.OrNewID(&id)}
 		change.apply(&source.Attributes)
@@ -89,7 +89,7 @@ func (s *Store) CreateHierarchy(ctx context.Context, actor store.Actor, id strin
 
 // UpdateHierarchy changes a hierarchy. NOT_FOUND when there is none; INVALID
 // names each member that is wrong.
-func (s *Store) UpdateHierarchy(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredHierarchy, error) {
+func (s *CatalogService) UpdateHierarchy(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredHierarchy, error) {
 	return authorRow(ctx, s, actor, hierarchyList, "hierarchy", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &hierarchySource{}
 		if err := w.Read(ctx, "hierarchy", "hierarchy", id, source); err != nil {
@@ -102,7 +102,7 @@ func (s *Store) UpdateHierarchy(ctx context.Context, actor store.Actor, id strin
 
 // DeleteHierarchy removes a hierarchy. NOT_FOUND when there is none;
 // UNPROCESSABLE as long as catalogs name it or it has nodes.
-func (s *Store) DeleteHierarchy(ctx context.Context, actor store.Actor, id string) error {
+func (s *CatalogService) DeleteHierarchy(ctx context.Context, actor store.Actor, id string) error {
 	return s.author(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		if err := w.Read(ctx, "hierarchy", "hierarchy", id, &hierarchySource{}); err != nil {
 			return err

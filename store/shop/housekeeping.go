@@ -12,10 +12,10 @@ import (
 // Sweep removes what no one reads any more, in short transactions: the codes of
 // promotions that have been done away with, and releases (sweepReleases).
 func (s *Store) Sweep(ctx context.Context, actor store.Actor) error {
-	if err := s.purgeCodes(ctx, actor); err != nil {
+	if err := purgeCodes(ctx, s.PromotionService, actor); err != nil {
 		return err
 	}
-	return s.sweepReleases(ctx, actor)
+	return sweepReleases(ctx, s.PublishService, actor)
 }
 
 // sweepEvery is how often a worker looks for what no one needs any more.
@@ -27,7 +27,7 @@ func (s *Store) sweeps() map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"idempotency keys": s.db.SweepIdempotencyKeys,
 		"signing keys":     func(ctx context.Context) error { return access.SweepSigningKeys(ctx, s.AccessService, access.KeyActor) },
-		"promotion codes":  func(ctx context.Context) error { return s.purgeCodes(ctx, "") },
+		"promotion codes":  func(ctx context.Context) error { return purgeCodes(ctx, s.PromotionService, "") },
 	}
 }
 
@@ -51,5 +51,12 @@ func (s *Store) keepHouse(ctx context.Context) {
 
 // jobWorks is what this version knows to do.
 func (s *Store) jobWorks() map[job.JobKind]job.JobWork {
-	return map[job.JobKind]job.JobWork{job.JobPublish: s.publishJob, job.JobGenerateCodes: s.generateJob}
+	return map[job.JobKind]job.JobWork{
+		job.JobPublish: func(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
+			return publishJob(ctx, s.PublishService, task, progress)
+		},
+		job.JobGenerateCodes: func(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
+			return generateJob(ctx, s.PromotionService, task, progress)
+		},
+	}
 }

@@ -116,7 +116,7 @@ const (
 // written and the error is *ImportFaults. Lines that it finds to say what the
 // store holds are not read again. Memory does not grow with the file.
 // An import that was killed is finished by running it again.
-func (s *Store) Import(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
+func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
 	decoder := newDecoder(options.Lenient)
 	same := newSameLines()
 	report, err := s.checkImport(ctx, decoder, same, open, options)
@@ -144,7 +144,7 @@ func (s *Store) Import(ctx context.Context, actor store.Actor, open func() (io.R
 }
 
 // checkImport is the first pass.
-func (s *Store) checkImport(ctx context.Context, decoder *decoder, same *sameLines, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
+func (s *ExchangeService) checkImport(ctx context.Context, decoder *decoder, same *sameLines, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
 	report := &ImportReport{Resources: map[string]int{}, PassedCount: map[string]int{}}
 	faults := &ImportFaults{}
 	add := func(line int, kind string, err *store.Error) {

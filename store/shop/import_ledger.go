@@ -14,15 +14,15 @@ import (
 // to, before any is written. It takes some 40 bytes of memory for each
 // product with transactions.
 type ledgerCheck struct {
-	store    *Store
+	service  *ExchangeService
 	seed     maphash.Seed
 	balances map[uint64][2]int32 // available and allocated, by product
 	fresh    bool                // the store has no stock, so nothing is there already
 }
 
-func newLedgerCheck(ctx context.Context, s *Store) (*ledgerCheck, error) {
+func newLedgerCheck(ctx context.Context, s *ExchangeService) (*ledgerCheck, error) {
 	stocked, _, err := db.One(ctx, s.db.Reader, db.Scalar[int], `SELECT value FROM counter WHERE name = 'stock'`)
-	return &ledgerCheck{store: s, seed: maphash.MakeSeed(), balances: map[uint64][2]int32{}, fresh: stocked == 0}, err
+	return &ledgerCheck{service: s, seed: maphash.MakeSeed(), balances: map[uint64][2]int32{}, fresh: stocked == 0}, err
 }
 
 // check tells of each transaction that takes a balance out of its bounds. A
@@ -71,7 +71,7 @@ func (c *ledgerCheck) there(ctx context.Context, ids, products []string) (known 
 	if c.fresh {
 		return map[string]bool{}, nil, nil
 	}
-	w := &authoring.Writer{Tx: &db.Tx{Session: c.store.db.Reader}}
+	w := &authoring.Writer{Tx: &db.Tx{Session: c.service.db.Reader}}
 	if known, err = w.Existing(ctx, "stock_transaction", ids); err != nil {
 		return nil, nil, err
 	}

@@ -14,7 +14,7 @@ import (
 
 // importBatch writes a batch in one transaction and tells how many of its
 // resources were new or different.
-func (s *Store) importBatch(ctx context.Context, actor store.Actor, batch []decoded) (changed int, err error) {
+func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, batch []decoded) (changed int, err error) {
 	if len(batch) == 0 {
 		return 0, nil
 	}
@@ -25,7 +25,7 @@ func (s *Store) importBatch(ctx context.Context, actor store.Actor, batch []deco
 	return changed, err
 }
 
-func (s *Store) importAtOnce(ctx context.Context, actor store.Actor, batch []decoded, oneByOne bool) (changed int, err error) {
+func (s *ExchangeService) importAtOnce(ctx context.Context, actor store.Actor, batch []decoded, oneByOne bool) (changed int, err error) {
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		changed = 0
 		w := &authoring.Writer{Tx: t, DB: s.db, OneByOne: oneByOne}
@@ -47,7 +47,7 @@ func (s *Store) importAtOnce(ctx context.Context, actor store.Actor, batch []dec
 		if err := w.Announce(ctx); err != nil {
 			return err
 		}
-		return stock.TellImported(ctx, s.StockService, t, w.Stocked)
+		return stock.TellImported(ctx, s.stock, t, w.Stocked)
 	})
 	return changed, err
 }

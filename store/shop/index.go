@@ -28,7 +28,7 @@ func (v *View) indexChunks(ctx context.Context, attribute string, numbers []int)
 	}
 	err := store.Chunked(missing, 1024, func(numbers []int) error {
 		list, args := db.In([]any{v.Release.ID, attribute}, numbers)
-		_, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (body index.PackedHashes, err error) {
+		_, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (body index.PackedHashes, err error) {
 			err = rows.Scan(&key.Number, (*[]byte)(&body))
 			found[key.Number] = body
 			v.cache.Keep(key, body)
@@ -98,3 +98,6 @@ func (v *View) indexOf(ctx context.Context, attribute string, values []string) (
 	chunks, err := v.indexChunks(ctx, attribute, numbers)
 	return chunks, numbers, err
 }
+
+// shownFile is the index of the files that products show.
+const shownFile = "file"

@@ -55,7 +55,7 @@ func (v *View) dead(ctx context.Context) (index.Ordinals, error) {
 	if kept, ok := db.Cached[index.Ordinals](v.cache, key); ok {
 		return kept, nil
 	}
-	body, found, err := db.One(ctx, v.store.db.Reader, db.Scalar[[]byte], `
+	body, found, err := db.One(ctx, v.service.db.Reader, db.Scalar[[]byte], `
 		SELECT body FROM release_chunk WHERE release_id = $1 AND list = $2 AND sort = '' AND chunk = 0`, v.Release.ID, listDead)
 	if err != nil {
 		return nil, err

@@ -1,9 +1,6 @@
 package shop
 
 import (
-	"maps"
-	"slices"
-
 	"portico/store"
 )
 
@@ -16,13 +13,6 @@ const (
 	PriceDecrement PriceModifierType = "price_decrement" // takes from it, down to nothing
 	PriceEquals    PriceModifierType = "price_equals"    // replaces it
 )
-
-// PriceModifier is a modifier of a child, with its amounts by currency.
-type PriceModifier struct {
-	Name         string
-	ModifierType PriceModifierType
-	Amounts      []*Price // by currency
-}
 
 // modified is the parent's offer in a currency as a child has it, after its
 // modifiers in order; on the base price, sales and tiers alike (DESIGN 8). A
@@ -82,29 +72,4 @@ func appendModifiers(dst []byte, modifiers []*modifierSource) []byte {
 		dst = append(append(store.AppendName(dst, "currencies"), store.Encode(m.Attributes.Currencies)...), '}')
 	}
 	return append(dst, '}')
-}
-
-// modifierDocument is a modifier as a document tells it.
-type modifierDocument struct {
-	ModifierType PriceModifierType      `json:"modifier_type"`
-	Currencies   map[string]amountPrice `json:"currencies"`
-}
-
-// Modifiers are the price modifiers of a child that exist, in the order in
-// which they change its price.
-func (r *released) Modifiers() []PriceModifier {
-	var list []PriceModifier
-	for _, name := range store.Unique(r.PriceModifiers()) {
-		m, exists := r.read().Meta.PriceModifiers[name]
-		if !exists {
-			continue
-		}
-		modifier := PriceModifier{Name: name, ModifierType: m.ModifierType}
-		for _, code := range slices.Sorted(maps.Keys(m.Currencies)) {
-			amount := m.Currencies[code]
-			modifier.Amounts = append(modifier.Amounts, &Price{Minor: amount.Amount, Currency: code, IncludesTax: amount.IncludesTax})
-		}
-		list = append(list, modifier)
-	}
-	return list
 }

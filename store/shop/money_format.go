@@ -36,8 +36,8 @@ func (f moneyFormat) of(minor int64) *store.Money {
 // Monies writes amounts for people, in their order: as the Accept-Language value
 // of the shopper prefers, or else as the settings say, because no release, which
 // has a locale of its own, is behind them.
-func (s *Store) Monies(ctx context.Context, amounts []CurrencyAmount, accepted string) ([]*store.Money, error) {
-	settings, err := s.Settings(ctx)
+func (s *ReleaseService) Monies(ctx context.Context, amounts []CurrencyAmount, accepted string) ([]*store.Money, error) {
+	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}

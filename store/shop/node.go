@@ -131,7 +131,7 @@ func (v *View) readTree(ctx context.Context) (*tree, error) {
 	if kept, ok := db.Cached[*tree](v.cache, key); ok {
 		return kept, nil
 	}
-	nodes, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (*CatalogNode, error) {
+	nodes, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (*CatalogNode, error) {
 		n := &CatalogNode{PublishedAt: v.Release.PublishedAt, Language: v.Release.Locale}
 		var updated int64
 		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &updated)

@@ -17,7 +17,7 @@ const MaxAttached = 1000
 // AttachProducts attaches products to a node, the newest last; those that are
 // attached keep their place. NOT_FOUND for an unknown node; UNPROCESSABLE
 // names each product that there is not, and a list out of bounds.
-func (s *Store) AttachProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
+func (s *CatalogService) AttachProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
 	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *authoring.Writer, _ *nodeSource) error {
 		known, err := w.Existing(ctx, "product", store.IDsOnly(productIDs))
 		if err != nil {
@@ -47,7 +47,7 @@ func (s *Store) AttachProducts(ctx context.Context, actor store.Actor, id string
 // DetachProducts takes products off a node, and off its curated ones; those
 // that are not attached are passed over. NOT_FOUND for an unknown node;
 // UNPROCESSABLE for a list out of bounds.
-func (s *Store) DetachProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
+func (s *CatalogService) DetachProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
 	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *authoring.Writer, source *nodeSource) error {
 		curated := &source.Attributes.CuratedProducts
 		*curated = slices.DeleteFunc(*curated, func(id string) bool { return slices.Contains(productIDs, id) })
@@ -58,7 +58,7 @@ func (s *Store) DetachProducts(ctx context.Context, actor store.Actor, id string
 // CurateProducts says which products of a node come first, in this order: at
 // most MaxCurated, each attached to it. NOT_FOUND for an unknown node;
 // UNPROCESSABLE names each product that is not attached, or there twice.
-func (s *Store) CurateProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
+func (s *CatalogService) CurateProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
 	return s.changeNode(ctx, actor, id, func(ctx context.Context, w *authoring.Writer, source *nodeSource) error {
 		source.Attributes.CuratedProducts = productIDs
 		if len(productIDs) > MaxCurated {
@@ -81,7 +81,7 @@ func (s *Store) CurateProducts(ctx context.Context, actor store.Actor, id string
 
 // changeAttached holds a list of products against its bounds, and changes the
 // node by it.
-func (s *Store) changeAttached(ctx context.Context, actor store.Actor, id string, productIDs []string, change func(context.Context, *authoring.Writer, *nodeSource) error) (*AuthoredNode, error) {
+func (s *CatalogService) changeAttached(ctx context.Context, actor store.Actor, id string, productIDs []string, change func(context.Context, *authoring.Writer, *nodeSource) error) (*AuthoredNode, error) {
 	if len(productIDs) == 0 || len(productIDs) > MaxAttached {
 		return nil, store.Unprocessablef([]string{"productIds"}, "must hold between 1 and %d products, not %d", MaxAttached, len(productIDs))
 	}
@@ -115,7 +115,7 @@ func attached(w *authoring.Writer, ctx context.Context, nodeID string, productID
 
 // AttachedCounts tells how many products are attached to each of several
 // nodes; a node without any is left out.
-func (s *Store) AttachedCounts(ctx context.Context, nodeIDs []string) (map[string]int, error) {
+func (s *CatalogService) AttachedCounts(ctx context.Context, nodeIDs []string) (map[string]int, error) {
 	counts := make(map[string]int, len(nodeIDs))
 	err := store.Chunked(store.IDsOnly(nodeIDs), 512, func(ids []string) error {
 		places, args := db.In(nil, ids)
@@ -133,7 +133,7 @@ func (s *Store) AttachedCounts(ctx context.Context, nodeIDs []string) (map[strin
 
 // AttachedProducts lists the products attached to each of several nodes, the
 // newest attachment first: at most limit of each, after passing over offset.
-func (s *Store) AttachedProducts(ctx context.Context, nodeIDs []string, limit, offset int) (map[string][]string, error) {
+func (s *CatalogService) AttachedProducts(ctx context.Context, nodeIDs []string, limit, offset int) (map[string][]string, error) {
 	attached := make(map[string][]string, len(nodeIDs))
 	err := store.Chunked(store.IDsOnly(nodeIDs), 512, func(ids []string) error {
 		places, args := db.In([]any{offset, offset + limit}, ids)

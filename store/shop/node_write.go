@@ -46,18 +46,18 @@ func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 }
 
 // AuthoredNode returns a node as authored; NOT_FOUND when there is none.
-func (s *Store) AuthoredNode(ctx context.Context, id string) (*AuthoredNode, error) {
+func (s *CatalogService) AuthoredNode(ctx context.Context, id string) (*AuthoredNode, error) {
 	return authoring.Authored(ctx, s.db.Reader, nodeList, "node", id)
 }
 
 // AuthoredNodesByID returns several nodes; an unknown one is left out.
-func (s *Store) AuthoredNodesByID(ctx context.Context, ids []string) (map[string]*AuthoredNode, error) {
+func (s *CatalogService) AuthoredNodesByID(ctx context.Context, ids []string) (map[string]*AuthoredNode, error) {
 	return authoring.AuthoredByID(ctx, s.db.Reader, nodeList, ids)
 }
 
 // AuthoredNodes lists all nodes of a hierarchy by id; none when there is no
 // such hierarchy.
-func (s *Store) AuthoredNodes(ctx context.Context, hierarchyID string, page store.Page) (*store.Slice[*AuthoredNode], error) {
+func (s *CatalogService) AuthoredNodes(ctx context.Context, hierarchyID string, page store.Page) (*store.Slice[*AuthoredNode], error) {
 	of := nodeList
 	of.Within = []db.Within{{Clause: "hierarchy_id = ?", Values: []any{hierarchyID}}}
 	return db.List(ctx, s.db, of, store.ListQuery{Page: page})
@@ -71,7 +71,7 @@ var nodeList = db.Listing[*AuthoredNode]{
 // CreateNode makes a node below another one or a hierarchy; an empty id is a
 // new one. INVALID names each member that is wrong; UNPROCESSABLE when there
 // is nothing of the parent's id, or the id is taken.
-func (s *Store) CreateNode(ctx context.Context, actor store.Actor, id, parentID string, change NodeChange) (*AuthoredNode, error) {
+func (s *CatalogService) CreateNode(ctx context.Context, actor store.Actor, id, parentID string, change NodeChange) (*AuthoredNode, error) {
 	return authorRow(ctx, s, actor, nodeList, "node", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &nodeSource{Type: "node", ID: authoring.OrNewID(&id)}
 		change.apply(&source.Attributes)
@@ -89,7 +89,7 @@ func (s *Store) CreateNode(ctx context.Context, actor store.Actor, id, parentID 
 
 // UpdateNode changes a node, but for its place and its products. NOT_FOUND
 // when there is none; INVALID names each member that is wrong.
-func (s *Store) UpdateNode(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredNode, error) {
+func (s *CatalogService) UpdateNode(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredNode, error) {
 	return s.changeNode(ctx, actor, id, func(_ context.Context, _ *authoring.Writer, source *nodeSource) error {
 		change.apply(&source.Attributes)
 		return nil
@@ -100,7 +100,7 @@ func (s *Store) UpdateNode(ctx context.Context, actor store.Actor, id string, ch
 // or from the hierarchy itself. NOT_FOUND when there is none; UNPROCESSABLE
 // when there is nothing of the parent's id, when that is in another hierarchy,
 // or when it is the node itself or below it.
-func (s *Store) MoveNode(ctx context.Context, actor store.Actor, id, parentID string) (*AuthoredNode, error) {
+func (s *CatalogService) MoveNode(ctx context.Context, actor store.Actor, id, parentID string) (*AuthoredNode, error) {
 	return s.changeNode(ctx, actor, id, func(ctx context.Context, w *authoring.Writer, source *nodeSource) error {
 		own := source.Relationships.Hierarchy.ID()
 		hierarchy, err := hierarchyOf(w, ctx, parentID)
@@ -127,7 +127,7 @@ func (s *Store) MoveNode(ctx context.Context, actor store.Actor, id, parentID st
 // DeleteNode removes a node; the products that were attached to it stay.
 // NOT_FOUND when there is none; UNPROCESSABLE as long as there are nodes below
 // it.
-func (s *Store) DeleteNode(ctx context.Context, actor store.Actor, id string) error {
+func (s *CatalogService) DeleteNode(ctx context.Context, actor store.Actor, id string) error {
 	return s.author(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		source := &nodeSource{}
 		if err := w.Read(ctx, "node", "node", id, source); err != nil {
@@ -157,7 +157,7 @@ func (s *Store) DeleteNode(ctx context.Context, actor store.Actor, id string) er
 }
 
 // changeNode reads a node, has it changed, and writes it.
-func (s *Store) changeNode(ctx context.Context, actor store.Actor, id string, change func(context.Context, *authoring.Writer, *nodeSource) error) (*AuthoredNode, error) {
+func (s *CatalogService) changeNode(ctx context.Context, actor store.Actor, id string, change func(context.Context, *authoring.Writer, *nodeSource) error) (*AuthoredNode, error) {
 	return authorRow(ctx, s, actor, nodeList, "node", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &nodeSource{}
 		if err := w.Read(ctx, "node", "node", id, source); err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"maps"
 	"math"
 	"slices"
 
@@ -20,68 +19,6 @@ const unpriced = -1
 // sortOfPrices names the list of base prices in a currency by ordinal. Parts
 // of it in which no product has one are left out.
 func sortOfPrices(currency string) store.SortBy { return store.SortPrice + store.SortBy("/"+currency) }
-
-// priceIndex gathers base prices, of products that come in order.
-type priceIndex struct {
-	parts    map[string]*pricePart // the one that is being filled, by currency
-	complete []pricePart
-}
-
-// pricePart is a part of the list of base prices in a currency.
-type pricePart struct {
-	currency string
-	number   int
-	keys     []int64
-}
-
-// add notes what a product costs; end is behind the last ordinal.
-func (x *priceIndex) add(ordinal int, offers map[string]*offer, end int) {
-	for currency, o := range offers {
-		if o.Base == nil {
-			continue
-		}
-		part := x.parts[currency]
-		if part == nil || part.number != ordinal/chunkSize {
-			x.finish(currency)
-			part = &pricePart{currency, ordinal / chunkSize, slices.Repeat([]int64{unpriced}, min(chunkSize, end-ordinal/chunkSize*chunkSize))}
-			x.parts[currency] = part
-		}
-		part.keys[ordinal%chunkSize] = o.Base.Minor
-	}
-}
-
-func (x *priceIndex) finish(currency string) {
-	if x.parts == nil {
-		x.parts = map[string]*pricePart{}
-	}
-	if part := x.parts[currency]; part != nil {
-		x.complete = append(x.complete, *part)
-		delete(x.parts, currency)
-	}
-}
-
-// writePrices writes the parts that are complete.
-func (w *releaseWriter) writePrices(ctx context.Context) error {
-	parts := w.prices.complete
-	w.prices.complete = nil
-	return store.Chunked(parts, 128, func(parts []pricePart) error {
-		rows := make([][]any, len(parts))
-		for i, part := range parts {
-			rows[i] = []any{w.release.ID, listKeys, string(sortOfPrices(part.currency)), part.number, index.PackKeys(part.keys)}
-		}
-		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-			return t.InsertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows)
-		})
-	})
-}
-
-// pricesEnd writes the rest.
-func (w *releaseWriter) pricesEnd(ctx context.Context) error {
-	for _, currency := range slices.Sorted(maps.Keys(w.prices.parts)) {
-		w.prices.finish(currency)
-	}
-	return w.writePrices(ctx)
-}
 
 // currencyPrices is what the products of a release cost in one currency.
 type currencyPrices struct {
@@ -149,7 +86,7 @@ func (v *View) prices(ctx context.Context) (*currencyPrices, error) {
 	for i := range c.base {
 		c.base[i] = unpriced
 	}
-	parts, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (number int, err error) {
+	parts, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (number int, err error) {
 		var body []byte
 		err = rows.Scan(&number, &body)
 		copy(c.base[min(len(c.base), number*chunkSize):], index.UnpackKeys(body))
@@ -171,7 +108,7 @@ func (v *View) prices(ctx context.Context) (*currencyPrices, error) {
 	}
 	slices.Sort(c.edges)
 	c.edges = slices.DeleteFunc(slices.Compact(c.edges), func(edge int64) bool { return edge == 0 })
-	if _, err := v.store.keptRelease(ctx, v.Release.ID); err != nil {
+	if _, err := keptRelease(ctx, v.service.db.Reader, v.Release.ID); err != nil {
 		return nil, errReleaseGone // of which some parts may have been swept
 	}
 	if len(parts)+len(c.sales) == 0 {
@@ -182,7 +119,7 @@ func (v *View) prices(ctx context.Context) (*currencyPrices, error) {
 }
 
 func (v *View) saleOffers(ctx context.Context, base []int64) ([]saleOffer, error) {
-	return db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (s saleOffer, err error) {
+	return db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (s saleOffer, err error) {
 		var text []byte
 		if err := rows.Scan(&s.ordinal, &text); err != nil {
 			return s, err

@@ -224,7 +224,7 @@ func (v *View) placesByID(ctx context.Context, ids []string) (map[string]place, 
 		}
 		places := make(map[string]place, len(ids))
 		list, args := db.In(v.layers(), ids)
-		_, err = db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (at place, err error) {
+		_, err = db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (at place, err error) {
 			var id string
 			err = rows.Scan(&id, &at)
 			if _, isDead := slices.BinarySearch(dead, uint32(at)); !isDead {

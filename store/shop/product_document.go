@@ -2,6 +2,7 @@ package shop
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"portico/store"
@@ -124,4 +125,16 @@ func (s *scan) time(name string) (t bareTimestamp) {
 	text := s.member(name)
 	s.failed = s.failed || t.UnmarshalText([]byte(text)) != nil
 	return t
+}
+
+// withoutEmpty is a document of the releases of earlier formats, which had components,
+// base_product_id and relationships.parent where they say nothing, too, without
+// those. custom_inputs is the first member that is the merchant's own JSON.
+func withoutEmpty(attributes, rest string) (string, string) {
+	own, open, _ := strings.Cut(attributes, `,"custom_inputs":`)
+	own = strings.TrimSuffix(strings.Replace(own, `,"base_product_id":"",`, ",", 1), `,"components":{}`)
+	if after, without := strings.CutPrefix(rest, `,"relationships":{"parent":{"data":null},`); without {
+		rest = `,"relationships":{` + after
+	}
+	return own + `,"custom_inputs":` + open, rest
 }

@@ -122,7 +122,7 @@ func (v *View) readRank(ctx context.Context, operator, id string) (int64, error)
 	var first string
 	ordinal := -1
 	for _, layer := range store.Unique(v.layers()) {
-		beyond, found, err := db.One(ctx, v.store.db.Reader, func(rows *sql.Rows) (p productPlace, err error) {
+		beyond, found, err := db.One(ctx, v.service.db.Reader, func(rows *sql.Rows) (p productPlace, err error) {
 			return p, rows.Scan(&p.id, &p.ordinal)
 		}, `
 			SELECT product_id, ordinal FROM release_place

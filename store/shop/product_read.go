@@ -76,7 +76,7 @@ func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint3
 			return err
 		}
 		product := &released{id: row.id, ordinal: place, release: v.Release, language: chosen[place].language,
-			pricing: offer.at(store.Micros(v.now), v.moneyFormat())}
+			pricing: pricingAt(offer, store.Micros(v.now), v.moneyFormat())}
 		if err := product.assemble(bodies[chosen[place].document], string(shared[row.crumbs]), v); err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (v *View) bodies(ctx context.Context, documents, crumbs []int64) (bodies ma
 			missing = append(missing, id)
 		}
 	}
-	if bodies, err = v.store.documents(ctx, missing); err != nil {
+	if bodies, err = v.service.documents(ctx, missing); err != nil {
 		return nil, nil, err
 	}
 	for _, id := range missing[len(documents):] {
@@ -129,7 +129,7 @@ func (v *View) bodies(ctx context.Context, documents, crumbs []int64) (bodies ma
 	return bodies, shared, nil
 }
 
-func (s *Store) documents(ctx context.Context, ids []int64) (map[int64]string, error) {
+func (s *ReleaseService) documents(ctx context.Context, ids []int64) (map[int64]string, error) {
 	type document struct {
 		id   int64
 		body string

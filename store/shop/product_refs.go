@@ -101,14 +101,6 @@ func (r *refs) decode(body []byte) error {
 	return nil
 }
 
-func refIDs(l authoring.LinksSource) []string {
-	ids := make([]string, len(l.Data))
-	for i, ref := range l.Data {
-		ids[i] = ref.ID
-	}
-	return ids
-}
-
 func (r *released) ParentID() string              { return r.refs().parent }
 func (r *released) MainImageID() string           { return r.refs().image }
 func (r *released) ChildIDs() []string            { return r.refs().children }

@@ -116,7 +116,7 @@ func (v *View) rows(ctx context.Context, places []uint32) (map[uint32]productRow
 	}
 	found := make(map[uint32]productRow, len(places))
 	list, args := db.In(nil, ids)
-	_, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
+	_, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 		var id int64
 		var text string
 		if err := rows.Scan(&id, &text); err != nil {
@@ -127,3 +127,7 @@ func (v *View) rows(ctx context.Context, places []uint32) (map[uint32]productRow
 	}, `SELECT id, body FROM release_row WHERE id IN (`+list+`)`, args...)
 	return found, err
 }
+
+// documentBits is how many documents a release can add: the rest of a
+// document's id is the release that added it.
+const documentBits = 32

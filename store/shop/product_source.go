@@ -253,3 +253,11 @@ func (a *ProductAttributes) componentKeys() []string {
 
 func (p *ProductSource) createdAt() time.Time { return store.CheckedTime(p.Attributes.CreatedAt) }
 func (p *ProductSource) updatedAt() time.Time { return store.CheckedTime(p.Attributes.UpdatedAt) }
+
+func refIDs(l authoring.LinksSource) []string {
+	ids := make([]string, len(l.Data))
+	for i, ref := range l.Data {
+		ids[i] = ref.ID
+	}
+	return ids
+}

@@ -189,7 +189,7 @@ func scanPromotion(at time.Time) func(*sql.Rows) (*Promotion, error) {
 }
 
 // Promotion returns a promotion; NOT_FOUND when there is none.
-func (s *Store) Promotion(ctx context.Context, id string) (*Promotion, error) {
+func (s *PromotionService) Promotion(ctx context.Context, id string) (*Promotion, error) {
 	byID, err := s.PromotionsByID(ctx, []string{id})
 	if err == nil && byID[id] == nil {
 		err = unknownPromotion(id)
@@ -202,7 +202,7 @@ func unknownPromotion(id string) error {
 }
 
 // PromotionsByID returns several promotions; an unknown one is left out.
-func (s *Store) PromotionsByID(ctx context.Context, ids []string) (map[string]*Promotion, error) {
+func (s *PromotionService) PromotionsByID(ctx context.Context, ids []string) (map[string]*Promotion, error) {
 	return promotionsByID(ctx, s.db.Reader, s.db.Now(), store.IDsOnly(ids))
 }
 

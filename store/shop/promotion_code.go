@@ -139,7 +139,7 @@ func findCode(ctx context.Context, in db.Session, code string) (*PromotionCode, 
 
 // PromotionCode finds a code across promotions: the held one, else the
 // newest; NOT_FOUND when there is none.
-func (s *Store) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
+func (s *PromotionService) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
 	c, err := findCode(ctx, s.db.Reader, code)
 	if err == nil && c == nil {
 		err = store.NotFoundf(nil, "There is no promotion code %q.", store.Short(code))
@@ -151,7 +151,7 @@ func (s *Store) PromotionCode(ctx context.Context, code string) (*PromotionCode,
 }
 
 // joinPromotions gives codes their promotions.
-func (s *Store) joinPromotions(ctx context.Context, codes []*PromotionCode) error {
+func (s *PromotionService) joinPromotions(ctx context.Context, codes []*PromotionCode) error {
 	var ids []string
 	for _, c := range codes {
 		ids = append(ids, c.PromotionID)
@@ -166,7 +166,7 @@ func (s *Store) joinPromotions(ctx context.Context, codes []*PromotionCode) erro
 }
 
 // PromotionCodesByID returns several codes; an unknown one is left out.
-func (s *Store) PromotionCodesByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
+func (s *PromotionService) PromotionCodesByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
 	byID := make(map[string]*PromotionCode, len(ids))
 	err := store.Chunked(store.IDsOnly(ids), 512, func(ids []string) error {
 		list, args := db.In(nil, ids)

@@ -49,7 +49,7 @@ func checkConsumeUnit(f *authoring.Faults, member string, unit ConsumeUnit) {
 // that a promotion which has not ended holds, this one included. Every faulty
 // row is told, in their order, whatever is wrong with each, of very many the
 // first ones.
-func (s *Store) CreatePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *Promotion, made []*PromotionCode, err error) {
+func (s *PromotionService) CreatePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *Promotion, made []*PromotionCode, err error) {
 	list, err := s.creates.Ask(ctx, s.db, actor, newCodeList(promotionID, codes, unit))
 	if err != nil {
 		return nil, nil, err
@@ -62,7 +62,7 @@ func (s *Store) CreatePromotionCodes(ctx context.Context, actor store.Actor, pro
 
 // createAlone makes the codes of one request in a write of its own, and tells
 // of each that is wrong.
-func (s *Store) createAlone(r *createRequest) {
+func (s *PromotionService) createAlone(r *createRequest) {
 	f, asked := &authoring.Faults{}, r.In
 	checkConsumeUnit(f, "consumeUnit", asked.unit)
 	likely := true // that all is well
@@ -171,7 +171,7 @@ func (c *PromotionCode) row(values []any, p *Promotion, now time.Time) []any {
 // DeletePromotionCodes removes codes of a promotion, all or none, and tells
 // how many. NOT_FOUND for an unknown promotion and for each code it has not
 // got; UNPROCESSABLE for the code of an automatic promotion.
-func (s *Store) DeletePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []string) (deleted int, err error) {
+func (s *PromotionService) DeletePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []string) (deleted int, err error) {
 	if len(codes) == 0 || len(codes) > MaxCodes {
 		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, not %d", MaxCodes, len(codes))
 	}

@@ -98,7 +98,7 @@ func anyOf[T ~string](values []T) []any {
 
 // Promotions lists promotions that fit a filter, by id unless the query sorts
 // otherwise. INVALID or UNPROCESSABLE for a filter that cannot be.
-func (s *Store) Promotions(ctx context.Context, filter PromotionFilter, query store.ListQuery) (*store.Slice[*Promotion], error) {
+func (s *PromotionService) Promotions(ctx context.Context, filter PromotionFilter, query store.ListQuery) (*store.Slice[*Promotion], error) {
 	l := promotionList(s.db.Now())
 	var err error
 	if l.Within, err = filter.within(store.Micros(s.db.Now())); err != nil {
@@ -130,7 +130,7 @@ const SortCode store.SortBy = "code"
 // PromotionCodes lists a promotion's codes, by code unless sorted by
 // SortCreatedAt; codes keeps to those, where there are any. NOT_FOUND when
 // there is no such promotion.
-func (s *Store) PromotionCodes(ctx context.Context, promotionID string, codes []string, sort store.Sort, page store.Page) (*store.Slice[*PromotionCode], error) {
+func (s *PromotionService) PromotionCodes(ctx context.Context, promotionID string, codes []string, sort store.Sort, page store.Page) (*store.Slice[*PromotionCode], error) {
 	p, err := s.Promotion(ctx, promotionID)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 // purgeCodes deletes the codes that were done away with, by the epoch of their
 // promotion, in short transactions; and the record of their use where the
 // promotion is gone.
-func (s *Store) purgeCodes(ctx context.Context, actor store.Actor) error {
+func purgeCodes(ctx context.Context, s *PromotionService, actor store.Actor) error {
 	type epoch struct{ number, epoch int64 }
 	dead, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (e epoch, err error) {
 		return e, rows.Scan(&e.number, &e.epoch)

@@ -17,7 +17,7 @@ import (
 
 // CreatePromotion makes a promotion; an empty id is a new one. INVALID and
 // UNPROCESSABLE name each member that is wrong.
-func (s *Store) CreatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange) (*Promotion, error) {
+func (s *PromotionService) CreatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange) (*Promotion, error) {
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Promotion, error) {
 		w, number, err := s.beginPromotion(ctx, t)
 		if err != nil {
@@ -53,7 +53,7 @@ type PromotionUpdate struct {
 // more loses its automatic code. dryRun changes nothing and tells what would
 // happen. NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a
 // new one.
-func (s *Store) UpdatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
+func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*PromotionUpdate, error) {
 		w, _, err := s.beginPromotion(ctx, t)
 		if err != nil {
@@ -95,7 +95,7 @@ func (s *Store) UpdatePromotion(ctx context.Context, actor store.Actor, id strin
 // DeletePromotion removes a promotion; its codes are gone with it, and the
 // next sweep takes their rows and the record of their use. NOT_FOUND when
 // there is none.
-func (s *Store) DeletePromotion(ctx context.Context, actor store.Actor, id string) error {
+func (s *PromotionService) DeletePromotion(ctx context.Context, actor store.Actor, id string) error {
 	return db.UpdateSilently(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) error {
 		w, _, err := s.beginPromotion(ctx, t)
 		if err != nil {
@@ -115,7 +115,7 @@ func (s *Store) DeletePromotion(ctx context.Context, actor store.Actor, id strin
 
 // beginPromotion begins a write of a promotion, of which there is one at a
 // time; number is for a new one.
-func (s *Store) beginPromotion(ctx context.Context, t *db.Tx) (w *authoring.Writer, number int64, err error) {
+func (s *PromotionService) beginPromotion(ctx context.Context, t *db.Tx) (w *authoring.Writer, number int64, err error) {
 	number, err = t.Sequence(ctx, 1)
 	return &authoring.Writer{Tx: t, DB: s.db}, number, err
 }

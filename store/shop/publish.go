@@ -28,21 +28,21 @@ const publishBatch = 1000
 // again as the collector's headroom, beside 64 MiB each for words and for what
 // else products are found by (Config.WordBytes); their texts stay on disk. A
 // delta takes what its changes do.
-func (s *Store) Publish(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*Release, error) {
+func (s *PublishService) Publish(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*Release, error) {
 	return s.publish(ctx, actor, catalogID, true, progress)
 }
 
 // Preview makes a release likewise and does not serve it: View shows it to
 // those who ask for it by its number, and ServeRelease serves it.
-func (s *Store) Preview(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*Release, error) {
+func (s *PublishService) Preview(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*Release, error) {
 	return s.publish(ctx, actor, catalogID, false, progress)
 }
 
-func (s *Store) publish(ctx context.Context, actor store.Actor, catalogID string, serve bool, progress PublishProgress) (*Release, error) {
+func (s *PublishService) publish(ctx context.Context, actor store.Actor, catalogID string, serve bool, progress PublishProgress) (*Release, error) {
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	if err := s.sweepReleases(ctx, actor); err != nil {
+	if err := sweepReleases(ctx, s, actor); err != nil {
 		return nil, err
 	}
 	if serve {
@@ -53,7 +53,7 @@ func (s *Store) publish(ctx context.Context, actor store.Actor, catalogID string
 			return served, err
 		}
 	}
-	settings, err := s.Settings(ctx)
+	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Store) publish(ctx context.Context, actor store.Actor, catalogID string
 		if dropped, err := s.giveUp(ctx, actor, release, served); err != nil {
 			return nil, err
 		} else if dropped {
-			return s.keptRelease(ctx, served)
+			return keptRelease(ctx, s.db.Reader, served)
 		}
 	}
 	if release.BaseID == 0 { // a delta is too small to mislead the planner
@@ -105,7 +105,7 @@ func (s *Store) publish(ctx context.Context, actor store.Actor, catalogID string
 // analyzeReleases has the planner know a new release before anyone reads it:
 // from old statistics it would guess that a release is a few rows, and read
 // all of it for a page.
-func (s *Store) analyzeReleases(ctx context.Context) error {
+func (s *PublishService) analyzeReleases(ctx context.Context) error {
 	tables := []string{"document", "document_hash"}
 	for _, table := range releaseTables {
 		tables = append(tables, table.name)
@@ -115,7 +115,7 @@ func (s *Store) analyzeReleases(ctx context.Context) error {
 
 // startRelease takes a number and marks it as being built. Taking it is what
 // keeps Sweep from removing documents that this release will share.
-func (s *Store) startRelease(ctx context.Context, actor store.Actor, release *Release) (id int64, err error) {
+func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, release *Release) (id int64, err error) {
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		if release.BaseID != 0 { // and that it keeps the base
 			n, err := t.Exec(ctx, `UPDATE release SET touched_at = $2 WHERE id = $1 AND state = $3`, release.BaseID, store.Micros(t.Now), releasePublished)
@@ -137,7 +137,7 @@ func (s *Store) startRelease(ctx context.Context, actor store.Actor, release *Re
 
 // finishRelease is the flip: from here on the release is served, unless a
 // later one of the catalog was finished first, which then stays.
-func (s *Store) finishRelease(ctx context.Context, actor store.Actor, release *Release, serve bool) error {
+func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, release *Release, serve bool) error {
 	return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		// The catalog's row is locked from here on, so that flips come one by one.
 		if _, err := t.Exec(ctx, `
@@ -159,21 +159,8 @@ func (s *Store) finishRelease(ctx context.Context, actor store.Actor, release *R
 			return errSwept
 		}
 		release.PublishedAt = t.Now
-		return s.supersede(ctx, t, release.CatalogID)
+		return supersede(ctx, s.db, t, release.CatalogID)
 	})
-}
-
-// supersede marks the releases of a catalog that are not served, from now on,
-// and tells everyone.
-func (s *Store) supersede(ctx context.Context, t *db.Tx, catalogID string) error {
-	if _, err := t.Exec(ctx, `
-		UPDATE release SET superseded_at = $2
-		WHERE catalog_id = $1 AND state = $3 AND superseded_at = 0
-		  AND id NOT IN (SELECT release_id FROM catalog WHERE id = $1 AND release_id IS NOT NULL)`,
-		catalogID, store.Micros(t.Now), releasePublished); err != nil {
-		return err
-	}
-	return s.db.Changed(ctx, t, db.TopicCatalog)
 }
 
 // errSwept says that a build was taken for dead.

@@ -45,10 +45,6 @@ func (w *releaseWriter) keep(ctx context.Context, t *db.Tx, bodies [][]byte) ([]
 	return ids, nil
 }
 
-// documentBits is how many documents a release can add: the rest of a
-// document's id is the release that added it.
-const documentBits = 32
-
 func (w *releaseWriter) known(ctx context.Context, t *db.Tx, hashes [][16]byte) (map[[16]byte]int64, error) {
 	type document struct {
 		id   int64

@@ -13,9 +13,6 @@ import (
 // are not.
 const missingFile = "missing_file"
 
-// shownFile is the index of the files that products show.
-const shownFile = "file"
-
 // indexProduct notes what the product can be found by.
 func (w *releaseWriter) indexProduct(product *builtProduct) {
 	add := func(attribute string, values ...string) {

@@ -23,20 +23,20 @@ type publishResult struct {
 // PublishLater has a worker publish a catalog, or preview it. A job that
 // waits to do the same is the answer where there is one. NOT_FOUND for an
 // unknown catalog.
-func (s *Store) PublishLater(ctx context.Context, actor store.Actor, catalogID string, serve bool) (*job.Job, error) {
-	return job.Enqueue(ctx, s.JobService, actor, job.JobPublish, publishInput{catalogID, serve}, 0, func(ctx context.Context, t *db.Tx) error {
+func (s *PublishService) PublishLater(ctx context.Context, actor store.Actor, catalogID string, serve bool) (*job.Job, error) {
+	return job.Enqueue(ctx, s.jobs, actor, job.JobPublish, publishInput{catalogID, serve}, 0, func(ctx context.Context, t *db.Tx) error {
 		return catalogExists(ctx, t.Session, catalogID)
 	})
 }
 
 // publishJob does it. Done again, after a worker was gone, it makes another
 // release; what the first began is swept.
-func (s *Store) publishJob(ctx context.Context, job *job.Job, progress func(done, total int)) (any, error) {
+func publishJob(ctx context.Context, s *PublishService, task *job.Job, progress func(done, total int)) (any, error) {
 	var input publishInput
-	if err := json.Unmarshal(job.Input, &input); err != nil {
+	if err := json.Unmarshal(task.Input, &input); err != nil {
 		return nil, err
 	}
-	release, err := s.publish(ctx, job.Actor, input.CatalogID, input.Serve, progress)
+	release, err := s.publish(ctx, task.Actor, input.CatalogID, input.Serve, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -45,10 +45,10 @@ func (s *Store) publishJob(ctx context.Context, job *job.Job, progress func(done
 
 // ReleaseOfJob is the release that a job made; NOT_FOUND when it made none,
 // or the release is no longer kept.
-func (s *Store) ReleaseOfJob(ctx context.Context, task *job.Job) (*Release, error) {
+func (s *PublishService) ReleaseOfJob(ctx context.Context, task *job.Job) (*Release, error) {
 	var result publishResult
 	if task.Kind != job.JobPublish || task.State != job.JobSucceeded || json.Unmarshal(task.Result, &result) != nil {
 		return nil, store.NotFoundf(nil, "The job has made no release.")
 	}
-	return s.keptRelease(ctx, result.ReleaseID)
+	return keptRelease(ctx, s.db.Reader, result.ReleaseID)
 }

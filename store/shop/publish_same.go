@@ -16,8 +16,8 @@ import (
 // upToDate is the release that a catalog serves, where nothing that catalogs
 // publish was written since; nil otherwise. A release as an older binary made
 // it is published anew.
-func (s *Store) upToDate(ctx context.Context, catalogID string) (*Release, error) {
-	settings, err := s.Settings(ctx)
+func (s *PublishService) upToDate(ctx context.Context, catalogID string) (*Release, error) {
+	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func (s *Store) upToDate(ctx context.Context, catalogID string) (*Release, error
 	if err := plan.readCatalog(ctx, catalogID); err != nil || plan.served == 0 {
 		return nil, err
 	}
-	served, err := s.keptRelease(ctx, plan.served)
+	served, err := keptRelease(ctx, s.db.Reader, plan.served)
 	if err != nil {
 		return nil, ignoreNotFound(err)
 	}
@@ -89,7 +89,7 @@ func (w *releaseWriter) filesIn(ctx context.Context, layers []any) (map[string]i
 	for _, layer := range store.Unique(layers) {
 		of := []db.Within{{Clause: "release_id = ?", Values: []any{layer}}}
 		// The new release's own rows are not in the snapshot.
-		if err := db.PagesOf(ctx, w.store.db.Reader, "release_file", of, "file_id, document_id", []string{"file_id"}, scan, func([]struct{}) error { return nil }); err != nil {
+		if err := db.PagesOf(ctx, w.service.db.Reader, "release_file", of, "file_id, document_id", []string{"file_id"}, scan, func([]struct{}) error { return nil }); err != nil {
 			return nil, err
 		}
 	}
@@ -206,7 +206,7 @@ func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
 func (w *releaseWriter) standIns(ctx context.Context, v *View, known map[string]uint32) (func([]uint32) index.Ordinals, error) {
 	own := map[uint32]uint32{}
 	if v.Release.BaseID != 0 {
-		products, err := db.Collect(ctx, v.store.db.Reader, scanVersion, `SELECT product_id, ordinal, version FROM release_product WHERE release_id = $1`, v.Release.ID)
+		products, err := db.Collect(ctx, v.service.db.Reader, scanVersion, `SELECT product_id, ordinal, version FROM release_product WHERE release_id = $1`, v.Release.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -274,7 +274,7 @@ func (w *releaseWriter) servedPlaces(ctx context.Context) ([]uint32, error) {
 // giveUp drops a release that would show the same as the served one, which is
 // up to date from here on. It is false when another publication of the
 // catalog is under way, or was done meanwhile: then who is the later must win.
-func (s *Store) giveUp(ctx context.Context, actor store.Actor, release *Release, served int64) (dropped bool, err error) {
+func (s *PublishService) giveUp(ctx context.Context, actor store.Actor, release *Release, served int64) (dropped bool, err error) {
 	if err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		dropped = false
 		// The catalog's row is locked from here on, as in finishRelease.

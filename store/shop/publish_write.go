@@ -17,8 +17,8 @@ import (
 
 // writeRelease writes what was planned: files, products, nodes, lists. The
 // release is the same when it would show what the served one does.
-func (s *Store) writeRelease(ctx context.Context, actor store.Actor, p *plan, release *Release, progress PublishProgress) (same bool, err error) {
-	w := &releaseWriter{store: s, actor: actor, plan: p, release: release, shared: map[[16]byte]int64{},
+func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p *plan, release *Release, progress PublishProgress) (same bool, err error) {
+	w := &releaseWriter{service: s, actor: actor, plan: p, release: release, shared: map[[16]byte]int64{},
 		added: &runs{name: "hash", width: hashRecord}, index: map[string]*runs{}, facet: map[string]*facetBuilder{}}
 	for _, step := range []func(context.Context) error{
 		w.files,
@@ -33,7 +33,7 @@ func (s *Store) writeRelease(ctx context.Context, actor store.Actor, p *plan, re
 }
 
 type releaseWriter struct {
-	store     *Store
+	service   *PublishService
 	actor     store.Actor
 	plan      *plan
 	release   *Release
@@ -60,7 +60,7 @@ type addedDocument struct {
 // batch writes in a transaction of its own, and shows that the build lives.
 func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *db.Tx) error) error {
 	numbered := w.documents
-	err := w.store.db.Update(ctx, w.actor, func(ctx context.Context, t *db.Tx) error {
+	err := w.service.db.Update(ctx, w.actor, func(ctx context.Context, t *db.Tx) error {
 		w.documents, w.fresh = numbered, w.fresh[:0]
 		if err := t.ExpectMany(ctx); err != nil {
 			return err
@@ -86,7 +86,7 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 
 // budget is how much memory words may take, and so may what products and
 // documents are found by.
-func (w *releaseWriter) budget() int { return cmp.Or(w.store.config.WordBytes, defaultWordBytes) }
+func (w *releaseWriter) budget() int { return cmp.Or(w.service.wordBytes, defaultWordBytes) }
 
 // spill puts what products and documents are found by into runs, once it is
 // more than the budget.

@@ -57,7 +57,7 @@ func (r *references) note(d decoded) {
 
 // missing lists what is referred to and not there, and nodes that hang from
 // themselves or from another hierarchy.
-func (r *references) missing(ctx context.Context, s *Store) (list []ImportFault, err error) {
+func (r *references) missing(ctx context.Context, s *ExchangeService) (list []ImportFault, err error) {
 	for _, kind := range kinds {
 		var ids []string
 		for target := range r.wanted {
@@ -86,7 +86,7 @@ func (r *references) missing(ctx context.Context, s *Store) (list []ImportFault,
 	return r.misplaced(ctx, s)
 }
 
-func (r *references) misplaced(ctx context.Context, s *Store) (list []ImportFault, err error) {
+func (r *references) misplaced(ctx context.Context, s *ExchangeService) (list []ImportFault, err error) {
 	places, err := s.nodePlaces(ctx)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (r *references) isRooted(id string, places map[string]nodePlace, known map[
 }
 
 // nodePlaces reads the trees of the store.
-func (s *Store) nodePlaces(ctx context.Context) (map[string]nodePlace, error) {
+func (s *ExchangeService) nodePlaces(ctx context.Context) (map[string]nodePlace, error) {
 	places := map[string]nodePlace{}
 	_, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 		var body []byte

@@ -56,12 +56,6 @@ func (r *Release) identityOf(number int64) db.Identity {
 	return db.Identity{Number: number, Published: r.baseAt}
 }
 
-// The states of a release.
-const (
-	releaseBuilding  = "building"
-	releasePublished = "published"
-)
-
 const releaseColumns = `id, catalog_id, locale, locales, products, published_at, revision, preview, added, changed, removed,
 	base_id, COALESCE((SELECT base.published_at FROM release base WHERE base.id = release.base_id), 0), first_ordinal, ordinals, format`
 
@@ -77,10 +71,6 @@ func scanRelease(rows *sql.Rows) (*Release, error) {
 
 // keptRelease returns a release that is kept; NOT_FOUND when it is not, or not
 // finished.
-func (s *Store) keptRelease(ctx context.Context, id int64) (*Release, error) {
-	return keptRelease(ctx, s.db.Reader, id)
-}
-
 func keptRelease(ctx context.Context, in db.Session, id int64) (*Release, error) {
 	release, found, err := db.One(ctx, in, scanRelease,
 		`SELECT `+releaseColumns+` FROM release WHERE id = $1 AND state = $2`, id, releasePublished)
@@ -93,7 +83,7 @@ func keptRelease(ctx context.Context, in db.Session, id int64) (*Release, error)
 // Releases lists the releases of a catalog that are kept, newest first: the
 // served one, the newest three, those served within the last hour (20 at most),
 // and the bases of all these. NOT_FOUND for an unknown catalog.
-func (s *Store) Releases(ctx context.Context, catalogID string) ([]*Release, error) {
+func (s *ReleaseService) Releases(ctx context.Context, catalogID string) ([]*Release, error) {
 	if err := catalogExists(ctx, s.db.Reader, catalogID); err != nil {
 		return nil, err
 	}
@@ -102,17 +92,17 @@ func (s *Store) Releases(ctx context.Context, catalogID string) ([]*Release, err
 }
 
 // ReleaseByID returns a release that is kept; NOT_FOUND when it is not.
-func (s *Store) ReleaseByID(ctx context.Context, id string) (*Release, error) {
+func (s *ReleaseService) ReleaseByID(ctx context.Context, id string) (*Release, error) {
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
 		return nil, store.NotFoundf(nil, "There is no release %q; its number looks like 12.", store.Short(id))
 	}
-	return s.keptRelease(ctx, number)
+	return keptRelease(ctx, s.db.Reader, number)
 }
 
 // Served tells whether shoppers are shown the release, as far as the rules
 // choose its catalog.
-func (s *Store) Served(ctx context.Context, release *Release) (bool, error) {
+func (s *ReleaseService) Served(ctx context.Context, release *Release) (bool, error) {
 	routing, err := s.routingNow(ctx)
 	if err != nil {
 		return false, err
@@ -124,7 +114,7 @@ func (s *Store) Served(ctx context.Context, release *Release) (bool, error) {
 // ServeRelease serves a release that is kept, in place of the one its catalog
 // serves: an earlier one to roll back, or a preview. NOT_FOUND when it is not
 // kept.
-func (s *Store) ServeRelease(ctx context.Context, actor store.Actor, id string) (*Release, error) {
+func (s *ReleaseService) ServeRelease(ctx context.Context, actor store.Actor, id string) (*Release, error) {
 	gone := store.NotFoundf([]string{"releaseId"}, "is no release that is kept: %q; catalogReleases lists those that are, or publish the catalog anew", store.Short(id))
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
@@ -149,7 +139,7 @@ func (s *Store) ServeRelease(ctx context.Context, actor store.Actor, id string) 
 		if err != nil {
 			return nil, err
 		}
-		return release, s.supersede(ctx, t, release.CatalogID)
+		return release, supersede(ctx, s.db, t, release.CatalogID)
 	})
 }
 
@@ -206,7 +196,7 @@ func (v *View) listHeads(ctx context.Context, lists []string) (map[string]*listH
 	return db.Fetch(v.cache, key, lists, func(lists []string) (map[string]*listHead, error) {
 		heads := make(map[string]*listHead, len(lists))
 		places, args := db.In([]any{v.Release.ID}, lists)
-		_, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (h *listHead, err error) {
+		_, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (h *listHead, err error) {
 			h = &listHead{}
 			var list string
 			var curated, parts []byte
@@ -259,7 +249,7 @@ func chunksOf[T db.Sized](ctx context.Context, v *View, lists []keptList, sort s
 	for release, names := range missing {
 		if err := store.Chunked(store.Unique(names), 512, func(names []string) error {
 			places, args := db.In([]any{release, string(sort), low, high}, names)
-			read, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (c chunk, err error) {
+			read, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (c chunk, err error) {
 				return c, rows.Scan(&c.list, &c.number, &c.body)
 			}, `
 				SELECT list, chunk, body FROM release_chunk
@@ -280,4 +270,17 @@ func chunksOf[T db.Sized](ctx context.Context, v *View, lists []keptList, sort s
 
 func (v *View) chunkKey(list keptList, sort store.SortBy, number int) db.CacheKey {
 	return db.CacheKey{Release: v.Release.identityOf(list.heldBy), Kind: cachedChunk, Name: list.name, Sort: sort, Number: number}
+}
+
+// supersede marks the releases of a catalog that are not served, from now on,
+// and tells everyone.
+func supersede(ctx context.Context, d *db.DB, t *db.Tx, catalogID string) error {
+	if _, err := t.Exec(ctx, `
+		UPDATE release SET superseded_at = $2
+		WHERE catalog_id = $1 AND state = $3 AND superseded_at = 0
+		  AND id NOT IN (SELECT release_id FROM catalog WHERE id = $1 AND release_id IS NOT NULL)`,
+		catalogID, store.Micros(t.Now), releasePublished); err != nil {
+		return err
+	}
+	return d.Changed(ctx, t, db.TopicCatalog)
 }

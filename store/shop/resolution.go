@@ -12,20 +12,6 @@ import (
 // by itself, the rules that are left are compared in pairs, and the first of
 // them wins. Nothing here reads anything but its arguments.
 
-// criterion is something a rule can ask of a shopper.
-type criterion int
-
-// The criteria. Nobody sees a catalog for another account, account tag or
-// customer; channel and tag only score.
-const (
-	byAccount criterion = iota
-	byAccountTag
-	byCustomer
-	byChannel
-	byTag
-	criteria int = iota
-)
-
 // identity marks the criteria of which none may be missed.
 const identity = 1<<byAccount | 1<<byAccountTag | 1<<byCustomer
 
@@ -154,7 +140,7 @@ func canonicalIDs(ids ...string) (list []string) {
 }
 
 // judge holds a rule against a shopper.
-func (r *CatalogRule) judge(p *profile, at time.Time, published bool) RuleVerdict {
+func judge(r *CatalogRule, p *profile, at time.Time, published bool) RuleVerdict {
 	v := RuleVerdict{Rule: r, scheduled: len(r.Schedules) == 0 || slices.ContainsFunc(r.Schedules, func(s Schedule) bool { return s.holds(at) })}
 	for c, wanted := range r.asks {
 		if wanted == nil {
@@ -210,7 +196,7 @@ func (v *RuleVerdict) better(w *RuleVerdict) (order int, by TieBreak) {
 func bestRule(rules []*CatalogRule, shopper ShopperContext, at time.Time, published func(catalogID string) bool) (best RuleVerdict, ok bool) {
 	p := shopper.profile()
 	for _, rule := range rules {
-		v := rule.judge(&p, at, published(rule.CatalogID))
+		v := judge(rule, &p, at, published(rule.CatalogID))
 		if v.Dropped != "" {
 			continue
 		}
@@ -229,10 +215,10 @@ func bestRule(rules []*CatalogRule, shopper ShopperContext, at time.Time, publis
 func verdicts(rules []*CatalogRule, shopper ShopperContext, at time.Time, published func(catalogID string) bool) (list []*RuleVerdict, until time.Time) {
 	p := shopper.profile()
 	for _, rule := range rules {
-		v := rule.judge(&p, at, published(rule.CatalogID))
+		v := judge(rule, &p, at, published(rule.CatalogID))
 		list = append(list, &v)
 		if !v.Foreign() && (v.Default() || v.Score > 0) {
-			until = rule.nextEdge(at, until)
+			until = nextEdge(rule, at, until)
 		}
 	}
 	slices.SortFunc(list, func(v, w *RuleVerdict) int {
@@ -250,7 +236,7 @@ func verdicts(rules []*CatalogRule, shopper ShopperContext, at time.Time, publis
 
 // nextEdge is the first begin or end of a schedule after a time, unless until
 // is before it.
-func (r *CatalogRule) nextEdge(at, until time.Time) time.Time {
+func nextEdge(r *CatalogRule, at, until time.Time) time.Time {
 	for _, schedule := range r.Schedules {
 		for _, edge := range []time.Time{schedule.From, schedule.To} {
 			if edge.After(at) && (until.IsZero() || edge.Before(until)) {

@@ -87,17 +87,17 @@ func scanRule(rows *sql.Rows) (*CatalogRule, error) {
 }
 
 // CatalogRule returns a rule as authored; NOT_FOUND when there is none.
-func (s *Store) CatalogRule(ctx context.Context, id string) (*CatalogRule, error) {
+func (s *CatalogService) CatalogRule(ctx context.Context, id string) (*CatalogRule, error) {
 	return authoring.Authored(ctx, s.db.Reader, ruleList, "rule", id)
 }
 
 // CatalogRulesByID returns several rules; an unknown one is left out.
-func (s *Store) CatalogRulesByID(ctx context.Context, ids []string) (map[string]*CatalogRule, error) {
+func (s *CatalogService) CatalogRulesByID(ctx context.Context, ids []string) (map[string]*CatalogRule, error) {
 	return authoring.AuthoredByID(ctx, s.db.Reader, ruleList, ids)
 }
 
 // CatalogRules lists the rules by id.
-func (s *Store) CatalogRules(ctx context.Context, page store.Page) (*store.Slice[*CatalogRule], error) {
+func (s *CatalogService) CatalogRules(ctx context.Context, page store.Page) (*store.Slice[*CatalogRule], error) {
 	return db.List(ctx, s.db, ruleList, store.ListQuery{Page: page})
 }
 
@@ -148,7 +148,7 @@ func knownTime(t time.Time) string {
 // CreateCatalogRule makes a rule, which counts at once; an empty id is a new
 // one. INVALID names each member that is wrong; UNPROCESSABLE when the catalog
 // is unknown or the id is taken.
-func (s *Store) CreateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
+func (s *CatalogService) CreateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
 	return authorRow(ctx, s, actor, ruleList, "rule", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &ruleSource{Type: "catalog_rule", ID: authoring.OrNewID(&id)}
 		source.Attributes.CreatedAt = store.FormatTime(w.Now)
@@ -159,7 +159,7 @@ func (s *Store) CreateCatalogRule(ctx context.Context, actor store.Actor, id str
 
 // UpdateCatalogRule changes a rule, which counts at once. NOT_FOUND when there
 // is none; INVALID and UNPROCESSABLE as for a new one.
-func (s *Store) UpdateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
+func (s *CatalogService) UpdateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
 	return authorRow(ctx, s, actor, ruleList, "rule", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &ruleSource{}
 		if err := w.Read(ctx, "catalog_rule", "rule", id, source); err != nil {
@@ -172,9 +172,23 @@ func (s *Store) UpdateCatalogRule(ctx context.Context, actor store.Actor, id str
 
 // DeleteCatalogRule removes a rule, which counts no longer. NOT_FOUND when
 // there is none.
-func (s *Store) DeleteCatalogRule(ctx context.Context, actor store.Actor, id string) error {
+func (s *CatalogService) DeleteCatalogRule(ctx context.Context, actor store.Actor, id string) error {
 	return s.author(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		w.Topics = append(w.Topics, db.TopicCatalog)
 		return w.Remove(ctx, "catalog_rule", "rule", id)
 	})
 }
+
+// criterion is something a rule can ask of a shopper.
+type criterion int
+
+// The criteria. Nobody sees a catalog for another account, account tag or
+// customer; channel and tag only score.
+const (
+	byAccount criterion = iota
+	byAccountTag
+	byCustomer
+	byChannel
+	byTag
+	criteria int = iota
+)

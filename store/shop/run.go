@@ -122,7 +122,7 @@ func (h *runHead) fill(ctx context.Context, w *releaseWriter) error {
 	if len(h.block) > 0 || h.next == h.end {
 		return nil
 	}
-	block, found, err := db.One(ctx, w.store.db.Reader, func(rows *sql.Rows) (block []byte, err error) {
+	block, found, err := db.One(ctx, w.service.db.Reader, func(rows *sql.Rows) (block []byte, err error) {
 		return block, rows.Scan(&block)
 	}, `SELECT body FROM release_chunk WHERE release_id = $1 AND list = $2 AND sort = $3 AND chunk = $4`, w.release.ID, listRun, h.runs.name, h.next)
 	if err != nil || !found {

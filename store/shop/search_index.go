@@ -5,8 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
-	"maps"
-	"slices"
 	"sort"
 	"strings"
 
@@ -23,101 +21,6 @@ import (
 // same stretch of memory; below 0 stands, for each segment and language, with
 // which word each of its chunks begins, and lowest, written last, how many such
 // rows there are with itself.
-
-// wordIndex gathers the words of products, which come in order.
-type wordIndex struct {
-	words            map[string]map[string]*postings // by language
-	size             int                             // bytes of memory, about
-	segments, chunks int                             // written so far
-}
-
-type postings struct {
-	last uint32
-	body []byte
-}
-
-// defaultWordBytes bounds the memory of a publication for words.
-const defaultWordBytes = 64 << 20
-
-func (x *wordIndex) add(ordinal uint32, list []index.LanguageWords) {
-	if x.words == nil {
-		x.words = map[string]map[string]*postings{}
-	}
-	for _, of := range list {
-		words := x.words[of.Language]
-		if words == nil {
-			words = map[string]*postings{}
-			x.words[of.Language] = words
-		}
-		for named, tokens := range [][]string{of.Others, of.Named} {
-			for _, token := range tokens {
-				found := words[token]
-				if found == nil {
-					found = &postings{}
-					words[strings.Clone(token)] = found
-					x.size += 128 + len(token)
-				}
-				before := len(found.body)
-				found.body = binary.AppendUvarint(found.body, uint64(ordinal-found.last)<<1|uint64(named))
-				found.last = ordinal
-				x.size += len(found.body) - before
-			}
-		}
-	}
-}
-
-// wordChunkSize is how many bytes of entries are kept together, about.
-const wordChunkSize = 16 << 10
-
-// segment writes what was gathered, and begins anew.
-func (w *releaseWriter) segment(ctx context.Context) error {
-	for _, language := range slices.Sorted(maps.Keys(w.words.words)) {
-		words := w.words.words[language]
-		directory := appendText(nil, language)
-		directory = binary.AppendUvarint(directory, uint64(w.words.chunks))
-		var rows [][]any
-		var body []byte
-		cut := func() {
-			rows = append(rows, []any{w.release.ID, w.words.chunks, body})
-			w.words.chunks, body = w.words.chunks+1, nil
-		}
-		for _, token := range slices.Sorted(maps.Keys(words)) {
-			if len(body) == 0 {
-				directory = appendText(directory, token)
-			}
-			body = appendText(body, token)
-			body = appendText(body, string(words[token].body))
-			if len(body) >= wordChunkSize {
-				cut()
-			}
-		}
-		if len(body) > 0 {
-			cut()
-		}
-		w.words.segments++
-		rows = append(rows, []any{w.release.ID, -w.words.segments, directory})
-		if err := store.Chunked(rows, 128, func(rows [][]any) error {
-			return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-				return t.InsertRows(ctx, "release_word", []string{"release_id", "chunk", "body"}, rows)
-			})
-		}); err != nil {
-			return err
-		}
-	}
-	w.words.words, w.words.size = nil, 0
-	return nil
-}
-
-// wordsEnd writes the rest of the index.
-func (w *releaseWriter) wordsEnd(ctx context.Context) error {
-	if err := w.segment(ctx); err != nil {
-		return err
-	}
-	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-		rows := [][]any{{w.release.ID, -w.words.segments - 1, binary.AppendUvarint(nil, uint64(w.words.segments+1))}}
-		return t.InsertRows(ctx, "release_word", []string{"release_id", "chunk", "body"}, rows)
-	})
-}
 
 // appendText appends a text with its length in front.
 func appendText(dst []byte, text string) []byte {
@@ -202,7 +105,7 @@ func (v *View) wordDirectory(ctx context.Context) (wordDirectory, error) {
 	if kept, ok := db.Cached[wordDirectory](v.cache, key); ok {
 		return kept, nil
 	}
-	bodies, err := db.Collect(ctx, v.store.db.Reader, db.Scalar[[]byte],
+	bodies, err := db.Collect(ctx, v.service.db.Reader, db.Scalar[[]byte],
 		`SELECT body FROM release_word WHERE release_id = $1 AND chunk < 0 ORDER BY chunk`, v.Release.ID)
 	if err != nil {
 		return nil, err
@@ -221,7 +124,7 @@ func (v *View) wordDirectory(ctx context.Context) (wordDirectory, error) {
 // notKept says why a release lacks a part: it was swept meanwhile, or a binary
 // made it that knew no such part.
 func (v *View) notKept(ctx context.Context, part string) error {
-	if _, err := v.store.keptRelease(ctx, v.Release.ID); err != nil {
+	if _, err := keptRelease(ctx, v.service.db.Reader, v.Release.ID); err != nil {
 		return errReleaseGone
 	}
 	return store.Unprocessablef(nil, "The catalog was published by an older version, which kept no %s; publish it anew.", part)
@@ -241,7 +144,7 @@ func (v *View) wordChunks(ctx context.Context, numbers []int) (map[int]wordChunk
 	}
 	err := store.Chunked(missing, 1024, func(numbers []int) error {
 		list, args := db.In([]any{v.Release.ID}, numbers)
-		_, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (body wordChunk, err error) {
+		_, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (body wordChunk, err error) {
 			err = rows.Scan(&key.Number, (*[]byte)(&body))
 			found[key.Number] = body
 			v.cache.Keep(key, body)

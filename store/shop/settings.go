@@ -18,11 +18,13 @@ type SettingsChange struct {
 }
 
 // Settings returns the store's settings.
-func (s *Store) Settings(ctx context.Context) (*store.Settings, error) { return s.db.Settings(ctx) }
+func (s *SettingsService) Settings(ctx context.Context) (*store.Settings, error) {
+	return s.db.Settings(ctx)
+}
 
 // UpdateSettings changes the members given and returns all of them.
 // UNPROCESSABLE names each member out of its bounds; nothing is written then.
-func (s *Store) UpdateSettings(ctx context.Context, actor store.Actor, change SettingsChange) (*store.Settings, error) {
+func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor, change SettingsChange) (*store.Settings, error) {
 	if err := change.check(); err != nil {
 		return nil, err
 	}

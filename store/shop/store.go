@@ -41,18 +41,20 @@ type Config struct {
 
 // Store is one open database. Its methods may be called from many goroutines.
 type Store struct {
-	config Config
-	db     *db.DB
+	db *db.DB
 
 	*access.AccessService
+	*CatalogService
+	*ExchangeService
 	*gateway.GatewayService
 	*job.JobService
+	*PromotionService
+	*PublishService
+	*ReleaseService
+	*SettingsService
 	*stock.StockService
 
-	routing      db.Watched[*routing]
 	catalogWatch catalogWatch
-	redeems      *redeemQueue
-	creates      *createQueue
 }
 
 // Open connects, migrates the schema and starts the writer. Close ends it.
@@ -62,14 +64,18 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{config: config, db: d, AccessService: access.NewAccessService(d), GatewayService: gateway.NewGatewayService(d, config.Sealer)}
-	s.JobService = job.NewJobService(d, s.jobWorks(), s.keepHouse)
 	stockBytes := config.StockBytes
 	if config.NoCache {
 		stockBytes = 0
 	}
-	s.StockService = stock.NewStockService(d, stockBytes)
-	s.redeems, s.creates = newRedeemQueue(), newCreateQueue(s)
+	s := &Store{
+		db: d, AccessService: access.NewAccessService(d), CatalogService: NewCatalogService(d), GatewayService: gateway.NewGatewayService(d, config.Sealer),
+		ReleaseService: NewReleaseService(d), SettingsService: NewSettingsService(d), StockService: stock.NewStockService(d, stockBytes),
+	}
+	s.JobService = job.NewJobService(d, s.jobWorks(), s.keepHouse)
+	s.PromotionService = NewPromotionService(d, s.JobService)
+	s.PublishService = NewPublishService(d, s.JobService, s.ReleaseService, config.WordBytes, config.WholeReleases)
+	s.ExchangeService = NewExchangeService(d, s.StockService)
 	if err := s.db.Follow(ctx, db.Hooks{
 		Polled: func(ctx context.Context, versions map[db.Topic]int64, asked time.Time) error {
 			return errors.Join(stock.Follow(ctx, s.StockService, versions, asked), job.Follow(ctx, s.JobService))

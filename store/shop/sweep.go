@@ -16,7 +16,7 @@ import (
 // beyond the newest three of their catalog and beyond those that were served
 // within the last hour, at most 20 in all, unless they are the base of one that
 // is kept, and the documents that only they held.
-func (s *Store) sweepReleases(ctx context.Context, actor store.Actor) error {
+func sweepReleases(ctx context.Context, s *PublishService, actor store.Actor) error {
 	dead, err := s.deadReleases(ctx)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ type deadRelease struct {
 	delta   bool
 }
 
-func (s *Store) deadReleases(ctx context.Context) ([]deadRelease, error) {
+func (s *PublishService) deadReleases(ctx context.Context) ([]deadRelease, error) {
 	return db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (r deadRelease, err error) {
 		return r, rows.Scan(&r.id, &r.touched, &r.delta)
 	}, `
@@ -63,7 +63,7 @@ func (s *Store) deadReleases(ctx context.Context) ([]deadRelease, error) {
 // interrupted deletion is found again. The state is the first to change, so
 // that nobody begins to read it; a release that is served again meanwhile, or
 // made the base of another, stays.
-func (s *Store) dropRelease(ctx context.Context, actor store.Actor, release deadRelease) error {
+func (s *PublishService) dropRelease(ctx context.Context, actor store.Actor, release deadRelease) error {
 	id := release.id
 	var dropped int64
 	if err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) (err error) {
@@ -100,7 +100,7 @@ func (s *Store) dropRelease(ctx context.Context, actor store.Actor, release dead
 // documentsDue has the next sweep look for documents, now that the release's
 // rows do not refer to them any more. The value is another each time, so that
 // a sweep under way sees that there is more to do.
-func (s *Store) documentsDue(ctx context.Context, actor store.Actor, release deadRelease) error {
+func (s *PublishService) documentsDue(ctx context.Context, actor store.Actor, release deadRelease) error {
 	if release.delta {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (s *Store) documentsDue(ctx context.Context, actor store.Actor, release dea
 
 // dropDocuments deletes the documents that no release refers to. It gives way
 // to any publication, which may be about to share them.
-func (s *Store) dropDocuments(ctx context.Context, actor store.Actor) error {
+func (s *PublishService) dropDocuments(ctx context.Context, actor store.Actor) error {
 	var number, due int64
 	if _, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 		return none, rows.Scan(&number, &due)
@@ -164,7 +164,7 @@ func (s *Store) dropDocuments(ctx context.Context, actor store.Actor) error {
 }
 
 // usedDocuments marks what the releases refer to.
-func (s *Store) usedDocuments(ctx context.Context, used bitsets) error {
+func (s *PublishService) usedDocuments(ctx context.Context, used bitsets) error {
 	type row struct {
 		documents string
 		crumbs    int64

@@ -31,7 +31,7 @@ func (v *View) TranslationsByID(ctx context.Context, ids []string) (map[string][
 	var documents []int64
 	if err := store.Chunked(ordered(places), 512, func(places []uint32) error {
 		list, args := db.In(v.layers(), places)
-		_, err := db.Collect(ctx, v.store.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
+		_, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 			var id, text string
 			if err := rows.Scan(&id, &text); err != nil {
 				return none, err
@@ -46,7 +46,7 @@ func (v *View) TranslationsByID(ctx context.Context, ids []string) (map[string][
 	}); err != nil {
 		return nil, err
 	}
-	bodies, err := v.store.documents(ctx, store.Unique(documents))
+	bodies, err := v.service.documents(ctx, store.Unique(documents))
 	if err != nil {
 		return nil, err
 	}

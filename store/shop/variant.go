@@ -2,7 +2,6 @@ package shop
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 
 	"portico/store"
@@ -138,23 +137,4 @@ func (v *variants) appendJSON(dst []byte) []byte {
 	dst = append(store.AppendName(dst, "variation_matrix"), store.Encode(v.matrix())...)
 	dst = append(store.AppendName(dst, "child_option_ids"), store.Encode(v.optionIDs())...)
 	return appendModifiers(store.AppendName(dst, "price_modifiers"), v.modifiers)
-}
-
-// ChildID is the child that stands for the chosen options, one of each
-// variation, in any order; empty when there is none.
-func (r *released) ChildID(optionIDs []string) string {
-	var level any
-	if err := json.Unmarshal(r.read().Meta.VariationMatrix, &level); err != nil {
-		return ""
-	}
-	for range store.Unique(optionIDs) {
-		options, deeper := level.(map[string]any)
-		at := slices.IndexFunc(optionIDs, func(id string) bool { return options[id] != nil })
-		if !deeper || at < 0 {
-			return ""
-		}
-		level = options[optionIDs[at]]
-	}
-	child, _ := level.(string)
-	return child
 }

@@ -33,7 +33,7 @@ type View struct {
 	Currency string
 	Locale   language.Tag // in which amounts are written
 
-	store      *Store
+	service    *ReleaseService
 	cache      *db.Cache
 	memo       *treeMemo
 	valid      *validity // of what was read so far
@@ -46,8 +46,8 @@ type View struct {
 }
 
 // View chooses the catalog for a shopper. NOT_FOUND when none is published.
-func (s *Store) View(ctx context.Context, shopper ShopperContext) (*View, error) {
-	settings, err := s.Settings(ctx)
+func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*View, error) {
+	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (s *Store) View(ctx context.Context, shopper ShopperContext) (*View, error)
 		validity
 	}{}
 	v := &made.View
-	*v = View{memo: &made.treeMemo, valid: &made.validity, Release: release, Currency: shopper.Currency, store: s, cache: s.db.Cache, routing: routing, shopper: shopper, now: now, pageLength: settings.PageLength}
+	*v = View{memo: &made.treeMemo, valid: &made.validity, Release: release, Currency: shopper.Currency, service: s, cache: s.db.Cache, routing: routing, shopper: shopper, now: now, pageLength: settings.PageLength}
 	if v.Currency == "" {
 		v.Currency = routing.currency(release.CatalogID, settings)
 	}
@@ -94,7 +94,7 @@ func (t *tongue) Size() int { return 128 + 2*len(t.name) + 16*len(t.languages) }
 const maxTongue = 256
 
 // spoken reads an Accept-Language, once: browsers send the same few.
-func (s *Store) spoken(release *Release, accepted string) *tongue {
+func (s *ReleaseService) spoken(release *Release, accepted string) *tongue {
 	key := db.CacheKey{Release: release.identity(), Kind: cachedTongue, Name: accepted}
 	if kept, ok := db.Cached[*tongue](s.db.Cache, key); ok {
 		return kept
@@ -132,7 +132,7 @@ func (v *View) Resolution() *CatalogResolution {
 
 // CatalogResolution explains which catalog a shopper would see at a time; nil
 // is now.
-func (s *Store) CatalogResolution(ctx context.Context, shopper ShopperContext, at *time.Time) (*CatalogResolution, error) {
+func (s *ReleaseService) CatalogResolution(ctx context.Context, shopper ShopperContext, at *time.Time) (*CatalogResolution, error) {
 	routing, err := s.routingNow(ctx)
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func (v *View) follow(ctx context.Context, page store.Page) (*View, error) {
 		case c.Release == own.ID:
 			continue
 		}
-		own, err = v.store.keptRelease(ctx, c.Release)
+		own, err = keptRelease(ctx, v.service.db.Reader, c.Release)
 		if store.HasCode(err, store.NotFound) || err == nil && (own.CatalogID != v.Release.CatalogID || own.Preview) {
 			return nil, &store.Error{Code: store.CursorExpired, Path: []string{member},
 				Detail: "points into a release of the catalog that is no longer kept; start again without it"}

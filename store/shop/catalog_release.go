@@ -1,0 +1,7 @@
+package shop
+
+// The states of a release.
+const (
+	releaseBuilding  = "building"
+	releasePublished = "published"
+)

@@ -1,0 +1,145 @@
+package shop
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// offer is what one price book asks for a product in one currency: a base
+// price, and sales that replace it for a time.
+type offer struct {
+	PricebookID string
+	Base        *asked // nil for what is only ever sold in a sale
+	Sales       []sale // the one that wins first
+}
+
+// asked is an amount with its tiers, as a release keeps it.
+type asked struct {
+	Minor       int64  `json:"amount"` // minor units
+	IncludesTax bool   `json:"includes_tax"`
+	Tiers       []tier `json:"tiers,omitempty"` // by minimum quantity
+}
+
+type tier struct {
+	Name            string `json:"name"`
+	MinimumQuantity int    `json:"minimum_quantity"`
+	Minor           int64  `json:"amount"`
+}
+
+// sale is a price for a time: from From until just before To, where 0 is ever.
+type sale struct {
+	ID   string `json:"id"`
+	From int64  `json:"from,omitempty"` // microseconds
+	To   int64  `json:"to,omitempty"`
+	asked
+}
+
+// length of a sale; one that is open on either side lasts longer than any
+// other.
+func (s *sale) length() int64 {
+	if s.From == 0 || s.To == 0 {
+		return 1<<63 - 1
+	}
+	return s.To - s.From
+}
+
+// sortSales puts sales in the order in which they win: the shortest first,
+// then the one that began last, then by name (DESIGN 8).
+func sortSales(sales []sale) {
+	slices.SortFunc(sales, func(a, b sale) int {
+		return cmp.Or(cmp.Compare(a.length(), b.length()), cmp.Compare(b.From, a.From), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// saleAt is the sale that holds at a moment, nil outside all of them; and the
+// edges of sales around the moment, 0 where there is none.
+func (o *offer) saleAt(at int64) (holding *sale, from, until int64) {
+	for i := range o.Sales {
+		s := &o.Sales[i]
+		for _, edge := range []int64{s.From, s.To} {
+			switch {
+			case edge == 0:
+			case edge <= at:
+				from = max(from, edge)
+			case until == 0 || edge < until:
+				until = edge
+			}
+		}
+		if holding == nil && at >= s.From && (s.To == 0 || at < s.To) {
+			holding = s
+		}
+	}
+	return holding, from, until
+}
+
+// amountAt is what the product costs at a moment, nil for no price; and until
+// when, 0 for ever.
+func (o *offer) amountAt(at int64) (now *asked, until int64) {
+	holding, _, until := o.saleAt(at)
+	if holding != nil {
+		return &holding.asked, until
+	}
+	return o.Base, until
+}
+
+// tiers are what more units cost while a sale holds, or outside all of them
+// for nil. The base price's hold in a sale too where they are lower than what
+// the sale asks for so many units, so that nobody pays more for a box because
+// its pieces are on sale; and one of the sale's own is left out where they are
+// lower already. Amounts with tax and without do not compare: there the sale's
+// own stand alone. A name that both have is the sale's.
+func (o *offer) tiers(holding *sale) []tier {
+	switch {
+	case holding == nil:
+		return o.Base.Tiers
+	case o.Base == nil || len(o.Base.Tiers) == 0 || o.Base.IncludesTax != holding.IncludesTax:
+		return holding.Tiers
+	}
+	names := map[string]bool{}
+	for _, t := range holding.Tiers {
+		names[t.Name] = true
+	}
+	var list []tier
+	own, base := holding.Tiers, o.Base.Tiers
+	asked, floor := holding.Minor, int64(math.MaxInt64) // floor: of the base's tiers that hold
+	for len(own)+len(base) > 0 {
+		if len(base) == 0 || len(own) > 0 && (own[0].MinimumQuantity < base[0].MinimumQuantity ||
+			own[0].MinimumQuantity == base[0].MinimumQuantity && own[0].Minor <= base[0].Minor) {
+			if own[0].Minor < floor {
+				list, asked = append(list, own[0]), min(asked, own[0].Minor)
+			}
+			own = own[1:]
+			continue
+		}
+		if t := base[0]; t.Minor < asked {
+			for names[t.Name] {
+				t.Name += "_" + strconv.Itoa(t.MinimumQuantity)
+			}
+			names[t.Name] = true
+			list, asked, floor = append(list, t), t.Minor, t.Minor
+		}
+		base = base[1:]
+	}
+	return list
+}
+
+// offers works out what price books ask for a product, by currency: of the
+// books by priority, the first with a price in it; where none has one, the
+// first with a sale in it. A sale belongs to the price it replaces.
+func offers(ranked []pricebookRank, ofBook map[string]*priceSource) map[string]*offer {
+	found := map[string]*offer{}
+	for _, rank := range ranked {
+		source := ofBook[rank.ID]
+		if source == nil {
+			continue
+		}
+		for code, o := range source.offers() {
+			if before := found[code]; before == nil || before.Base == nil && o.Base != nil {
+				found[code] = o
+			}
+		}
+	}
+	return found
+}
