@@ -69,7 +69,7 @@ func (p *plan) findBase(ctx context.Context, s *PublishService, locale string) e
 			return nil
 		}
 	}
-	view := &View{Release: base, service: s.releases, cache: s.db.Cache, memo: &treeMemo{}, valid: &validity{}, now: s.db.Now()}
+	view := viewOf(s.releases, base)
 	p.delta = &delta{base: base, changes: changes, view: view.ahead()}
 	return nil
 }

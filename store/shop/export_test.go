@@ -2,7 +2,6 @@ package shop
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,7 +32,7 @@ func AuthoredQueries() (list []Query) {
 // PromotionQueries are the pages of promotions, and of one promotion's codes.
 func PromotionQueries() (list []Query) {
 	promotions := promotionList(time.Now())
-	codes := codeList(&Promotion{number: 7, epoch: 1})
+	codes := codesOf(7, 1)
 	where, args := codes.Where(nil)
 	for _, descending := range []bool{false, true} {
 		for _, by := range []store.SortBy{store.SortID, store.SortName, store.SortCreatedAt, store.SortUpdatedAt} {
@@ -121,14 +120,3 @@ func (s *Store) Plan(ctx context.Context, q Query) ([]string, error) {
 }
 
 // Enqueue and SetWork let tests have jobs of their own.
-
-// ReadBody reads a product's body by the way it was written, and by
-// encoding/json; ok tells whether the first could.
-func ReadBody(p *Product) (fast, slow any, ok bool) {
-	scanned, decoded := &productDocument{}, &productDocument{}
-	ok = scanned.scan(p.body, p.relations)
-	if err := json.Unmarshal(p.body, decoded); err != nil {
-		panic(err)
-	}
-	return scanned, decoded, ok
-}

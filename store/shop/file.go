@@ -1,14 +1,11 @@
 package shop
 
 import (
-	"context"
-	"database/sql"
 	"encoding/json"
 	"time"
 
 	"portico/store"
 	"portico/store/authoring"
-	"portico/store/db"
 )
 
 // File is an image or another document of a product, in its own shape on
@@ -128,30 +125,6 @@ func (f *File) scan(document []byte) bool {
 }
 
 func (f *File) Size() int { return 2*len(f.json) + 200 }
-
-// FilesByID returns several files of the release; an unknown one is left out.
-func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, error) {
-	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedFile}
-	return db.Fetch(v.cache, key, store.IDsOnly(ids), func(ids []string) (map[string]*File, error) {
-		files := make(map[string]*File, len(ids))
-		list, args := db.In(v.layers(), ids)
-		read, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (*File, error) {
-			var document []byte
-			if err := rows.Scan(&document); err != nil {
-				return nil, err
-			}
-			return readFile(document)
-		}, `
-			SELECT d.body FROM release_file f JOIN document d ON d.id = f.document_id
-			WHERE f.release_id IN ($1, $2) AND f.file_id IN (`+list+`)
-			ORDER BY f.release_id -- a delta's own after its base's
-			`, args...)
-		for _, f := range read {
-			files[f.ID] = f
-		}
-		return files, err
-	})
-}
 
 var fileKind = authoring.Kind{
 	Name: "file", Create: func() authoring.Source { return &File{} },

@@ -2,6 +2,7 @@ package shop
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strings"
 
@@ -118,4 +119,28 @@ func (t texts) Size() int {
 		n += 16 + len(text)
 	}
 	return n
+}
+
+// FilesByID returns several files of the release; an unknown one is left out.
+func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*File, error) {
+	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedFile}
+	return db.Fetch(v.cache, key, store.IDsOnly(ids), func(ids []string) (map[string]*File, error) {
+		files := make(map[string]*File, len(ids))
+		list, args := db.In(v.layers(), ids)
+		read, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (*File, error) {
+			var document []byte
+			if err := rows.Scan(&document); err != nil {
+				return nil, err
+			}
+			return readFile(document)
+		}, `
+			SELECT d.body FROM release_file f JOIN document d ON d.id = f.document_id
+			WHERE f.release_id IN ($1, $2) AND f.file_id IN (`+list+`)
+			ORDER BY f.release_id -- a delta's own after its base's
+			`, args...)
+		for _, f := range read {
+			files[f.ID] = f
+		}
+		return files, err
+	})
 }

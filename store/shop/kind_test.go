@@ -30,36 +30,42 @@ func TestKindsAreWhole(t *testing.T) {
 		require.True(t, has && member.Tag.Get("json") == "type", "%s is read into %s, which has no member Type that is written as type", k.Name, shape.Name())
 		known[k.Name], sources[shape.Name()] = true, true
 	}
-	for _, file := range parsedPackage(t) {
+	keys, declared, referred := 0, 0, 0
+	for _, file := range parsedRooms(t) {
 		ast.Inspect(file, func(node ast.Node) bool {
 			switch node := node.(type) {
 			case *ast.FuncDecl:
-				if node.Recv != nil && node.Name.Name == "key" && node.Type.Params.NumFields() == 0 {
+				if node.Recv != nil && node.Name.Name == "Key" && node.Type.Params.NumFields() == 0 {
 					if of, ok := node.Recv.List[0].Type.(*ast.StarExpr); ok {
 						name := of.X.(*ast.Ident).Name
+						keys++
 						require.True(t, sources[name], "%s has a key as sources have, and no kind that it is read by", name)
 					}
 				}
 			case *ast.CompositeLit:
-				if of, ok := node.Type.(*ast.Ident); ok && of.Name == "kind" && len(node.Elts) > 0 {
+				if of, ok := node.Type.(*ast.SelectorExpr); ok && of.Sel.Name == "Kind" && len(node.Elts) > 0 {
 					name := literal(t, node.Elts[0].(*ast.KeyValueExpr).Value)
+					declared++
 					require.True(t, known[name], "%s is declared as a kind and does not stand in kinds", name)
 				}
 			case *ast.CallExpr:
-				if called, ok := node.Fun.(*ast.SelectorExpr); ok && called.Sel.Name == "refers" {
+				if called, ok := node.Fun.(*ast.SelectorExpr); ok && called.Sel.Name == "Refers" {
 					name := literal(t, node.Args[1])
+					referred++
 					require.True(t, kindOf(name).Referred, "%s is referred to and not marked so: nobody would look for what is missing", name)
 				}
 			}
 			return true
 		})
 	}
+	require.Equal(t, []int{len(kinds), len(kinds)}, []int{keys, declared}, "it looks where they are")
+	require.Positive(t, referred)
 }
 
-// parsedPackage is the package's own files, without its tests.
-func parsedPackage(t *testing.T) (files []*ast.File) {
+// parsedRooms are the files of all rooms, without their tests.
+func parsedRooms(t *testing.T) (files []*ast.File) {
 	t.Helper()
-	names, err := filepath.Glob("*.go")
+	names, err := filepath.Glob("../*/*.go")
 	require.NoError(t, err)
 	for _, name := range names {
 		if !strings.HasSuffix(name, "_test.go") {

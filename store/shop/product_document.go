@@ -120,13 +120,6 @@ func (d *productDocument) scanMeta(s *scan) {
 	m.BreadCrumbNodes = s.texts(`,"bread_crumb_nodes":`)
 }
 
-// time is a time of the contract's, of a member whose name must come next.
-func (s *scan) time(name string) (t bareTimestamp) {
-	text := s.member(name)
-	s.failed = s.failed || t.UnmarshalText([]byte(text)) != nil
-	return t
-}
-
 // withoutEmpty is a document of the releases of earlier formats, which had components,
 // base_product_id and relationships.parent where they say nothing, too, without
 // those. custom_inputs is the first member that is the merchant's own JSON.

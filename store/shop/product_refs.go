@@ -33,14 +33,14 @@ func (r *released) refs() *refs {
 // scan reads relationships as appendRelationships writes them, and returns
 // what is behind them.
 func (r *refs) scan(body []byte) (rest []byte, ok bool) {
-	s := scan{left: body}
+	s := &scan{left: body}
 	s.skip(`,"relationships":{`)
 	if s.has(`"parent":{"data":{"id":"`) {
 		r.parent = s.text()
 		s.skip(`,"type":"product"}},`)
 	}
 	s.skip(`"children":{"data":[`)
-	r.children = s.products()
+	r.children = scanProducts(s)
 	s.skip(`,"files":{"data":[`)
 	s.list(func() {
 		link := FileLink{Type: "file"}
@@ -61,13 +61,13 @@ func (r *refs) scan(body []byte) (rest []byte, ok bool) {
 		s.skip(`,"type":"main_image"}`)
 	}
 	s.skip(`},"component_products":{"data":[`)
-	r.components = s.products()
+	r.components = scanProducts(s)
 	s.skip(`}`)
 	return s.left, !s.failed
 }
 
-// products are references, and the link behind them.
-func (s *scan) products() []string {
+// scanProducts reads references, and the link behind them.
+func scanProducts(s *scan) []string {
 	ids := []string{}
 	s.list(func() {
 		s.skip(`{"id":"`)

@@ -151,16 +151,23 @@ func (s *PromotionService) PromotionCodes(ctx context.Context, promotionID strin
 }
 
 func codeList(p *Promotion) db.Listing[*PromotionCode] {
+	l := codesOf(p.number, p.epoch)
+	l.Scan = func(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, p) }
+	return l
+}
+
+// codesOf is that list by the promotion's number and epoch; its rows have no
+// promotion.
+func codesOf(number, epoch int64) db.Listing[*PromotionCode] {
 	return db.Listing[*PromotionCode]{
 		Name: "promotion_code", ID: "promotion_code.code", Prefix: "promotion_code.",
 		Columns: codeColumns,
 		Table:   `promotion_code LEFT JOIN code_claim ON code_claim.code = promotion_code.code`,
 		Counted: `promotion_code`,
 		Within: []db.Within{
-			{Clause: "promotion_code.promotion_number = ?", Values: []any{p.number}},
-			{Clause: "promotion_code.epoch = ?", Values: []any{p.epoch}},
+			{Clause: "promotion_code.promotion_number = ?", Values: []any{number}},
+			{Clause: "promotion_code.epoch = ?", Values: []any{epoch}},
 		},
-		Scan: func(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, p) },
 		Key: func(c *PromotionCode, sort store.Sort) []any {
 			if sort.By != store.SortCreatedAt {
 				return []any{c.Code}

@@ -19,7 +19,7 @@ func (w *releaseWriter) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.served = &View{Release: served, service: w.service.releases, cache: w.service.db.Cache, memo: &treeMemo{}, valid: &validity{}}
+	w.served = viewOf(w.service.releases, served)
 	if w.plan.delta != nil {
 		return w.compareDelta(ctx, w.served)
 	}
@@ -78,14 +78,13 @@ func (w *releaseWriter) compareAll(ctx context.Context, served *View) error {
 // compareDelta compares a delta with its base or with another delta of it:
 // what neither of them holds itself is the same in both.
 func (w *releaseWriter) compareDelta(ctx context.Context, served *View) error {
-	own := *served
-	own.Release, own.cache = w.release, nil // which knows releases by when they were published
+	own := uncached(served, w.release) // caches know releases by when they were published
 	ids := map[string]bool{}
 	for _, handle := range w.plan.order {
 		ids[w.plan.ids.At(handle)] = true
 	}
-	for _, view := range []*View{served, &own} {
-		if err := differing(ctx, view, ids); err != nil {
+	for _, view := range []*View{served, own} {
+		if err := differing(ctx, w.service.db.Reader, view, ids); err != nil {
 			return err
 		}
 	}
@@ -96,11 +95,11 @@ func (w *releaseWriter) compareDelta(ctx context.Context, served *View) error {
 	slices.Sort(all)
 	r := w.release
 	return store.Chunked(all, 512, func(ids []string) error {
-		before, err := versions(ctx, served, ids)
+		before, err := versions(ctx, w.service.db.Reader, served, ids)
 		if err != nil {
 			return err
 		}
-		now, err := versions(ctx, &own, ids)
+		now, err := versions(ctx, w.service.db.Reader, own, ids)
 		if err != nil {
 			return err
 		}
@@ -122,7 +121,7 @@ func (w *releaseWriter) compareDelta(ctx context.Context, served *View) error {
 
 // differing adds the ids of the products that a delta holds, and of those of
 // its base that it does not show.
-func differing(ctx context.Context, v *View, ids map[string]bool) error {
+func differing(ctx context.Context, in db.Session, v *View, ids map[string]bool) error {
 	if v.Release.BaseID == 0 {
 		return nil
 	}
@@ -130,7 +129,7 @@ func differing(ctx context.Context, v *View, ids map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	own, err := db.Collect(ctx, v.service.db.Reader, db.Scalar[string], `SELECT product_id FROM release_product WHERE release_id = $1`, v.Release.ID)
+	own, err := db.Collect(ctx, in, db.Scalar[string], `SELECT product_id FROM release_product WHERE release_id = $1`, v.Release.ID)
 	if err != nil {
 		return err
 	}
@@ -139,7 +138,7 @@ func differing(ctx context.Context, v *View, ids map[string]bool) error {
 	}
 	return store.Chunked(dead, 512, func(places []uint32) error {
 		list, args := db.In([]any{v.Release.BaseID}, places)
-		below, err := db.Collect(ctx, v.service.db.Reader, db.Scalar[string],
+		below, err := db.Collect(ctx, in, db.Scalar[string],
 			`SELECT product_id FROM release_product WHERE release_id = $1 AND ordinal IN (`+list+`)`, args...)
 		for _, id := range below {
 			ids[id] = true
@@ -150,13 +149,13 @@ func differing(ctx context.Context, v *View, ids map[string]bool) error {
 
 // versions are those of several products; one that is not in the release is
 // left out.
-func versions(ctx context.Context, v *View, ids []string) (map[string]int64, error) {
+func versions(ctx context.Context, in db.Session, v *View, ids []string) (map[string]int64, error) {
 	places, err := v.placesByID(ctx, ids)
 	if err != nil || len(places) == 0 {
 		return nil, err
 	}
 	list, args := db.In(v.layers(), ordered(places))
-	products, err := db.Collect(ctx, v.service.db.Reader, scanVersion,
+	products, err := db.Collect(ctx, in, scanVersion,
 		`SELECT product_id, ordinal, version FROM release_product WHERE release_id IN ($1, $2) AND ordinal IN (`+list+`)`, args...)
 	byID := make(map[string]int64, len(products))
 	for _, p := range products {

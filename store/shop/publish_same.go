@@ -206,7 +206,7 @@ func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
 func (w *releaseWriter) standIns(ctx context.Context, v *View, known map[string]uint32) (func([]uint32) index.Ordinals, error) {
 	own := map[uint32]uint32{}
 	if v.Release.BaseID != 0 {
-		products, err := db.Collect(ctx, v.service.db.Reader, scanVersion, `SELECT product_id, ordinal, version FROM release_product WHERE release_id = $1`, v.Release.ID)
+		products, err := db.Collect(ctx, w.service.db.Reader, scanVersion, `SELECT product_id, ordinal, version FROM release_product WHERE release_id = $1`, v.Release.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -160,3 +160,10 @@ func (s *scan) list(item func()) {
 		s.skip(",")
 	}
 }
+
+// time is a time of the contract's, of a member whose name must come next.
+func (s *scan) time(name string) (t bareTimestamp) {
+	text := s.member(name)
+	s.failed = s.failed || t.UnmarshalText([]byte(text)) != nil
+	return t
+}

@@ -81,6 +81,20 @@ func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*Vie
 	return v, nil
 }
 
+// viewOf is a release by itself, as nobody sees it: without a language, a
+// currency and settings.
+func viewOf(s *ReleaseService, release *Release) *View {
+	return &View{Release: release, service: s, cache: s.db.Cache, memo: &treeMemo{}, valid: &validity{}, now: s.db.Now()}
+}
+
+// uncached is what a view reads of another release that rests on the same base;
+// nothing of it is kept, for it is not finished.
+func uncached(v *View, release *Release) *View {
+	own := *v
+	own.Release, own.cache = release, nil
+	return &own
+}
+
 // tongue is what an Accept-Language comes to in a release.
 type tongue struct {
 	languages []string     // what to look for in a product's languages, best first
