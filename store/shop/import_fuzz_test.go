@@ -13,7 +13,7 @@ import (
 // Whatever line is sent, it has faults that say so, or is a source that reads
 // the same when it is written down.
 //
-//	go test ./store/shop -run - -fuzz FuzzDecodeLine
+//	go test ./store/exchange -run - -fuzz FuzzDecodeLine
 func FuzzDecodeLine(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"product","id":"a","name":"A","sku":"S"}`, `{"type":"file","id":"f","file_name":"a.png","link":{"href":"https://x.example/a"}}`,
@@ -42,21 +42,5 @@ func FuzzDecodeLine(f *testing.F) {
 		twice, err := json.Marshal(again.source)
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(text, twice), "%q, then %q", text, twice)
-	})
-}
-
-// Whatever a browser sends as languages, few are taken, and each is a tag.
-//
-//	go test ./store/shop -run - -fuzz FuzzAcceptLanguage
-func FuzzAcceptLanguage(f *testing.F) {
-	for _, seed := range []string{"", "*", "de", "de-AT,de;q=0.9,en;q=0.8", "fr_CA", "de;q=2", "x-private", "-", ";;;,,,", "\xff", "zh-Hant-TW;q=0.001"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		list := acceptLanguage(text)
-		require.LessOrEqual(t, len(list), 1+len(text)/2)
-		for _, tag := range list {
-			require.NotEmpty(t, tag.String())
-		}
 	})
 }

@@ -3,9 +3,6 @@ package shop
 import (
 	"encoding/json"
 	"strings"
-	"time"
-
-	"portico/store"
 )
 
 // productDocument is what a document says, for typed readers. Times are as
@@ -49,16 +46,6 @@ type productDocument struct {
 // BundleConfiguration is what is chosen of a bundle.
 type BundleConfiguration struct {
 	SelectedOptions json.RawMessage `json:"selected_options"`
-}
-
-// bareTimestamp reads the contract's times without a zone, which are UTC.
-type bareTimestamp time.Time
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (t *bareTimestamp) UnmarshalText(text []byte) error {
-	at, err := store.ReadTime(string(text))
-	*t = bareTimestamp(at)
-	return err
 }
 
 // scan reads a body as documents are written and assembled, its relationships

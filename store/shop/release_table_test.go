@@ -47,9 +47,6 @@ func TestReleaseTablesAreAllThereAre(t *testing.T) {
 	require.Empty(t, left, "releaseTables has what no migration makes")
 }
 
-// ReleaseFormat is releaseFormat.
-const ReleaseFormat = releaseFormat
-
 // ReleaseTableTexts are a query of all rows of each table that releases are kept
 // in, by key.
 func ReleaseTableTexts() (queries []string) {

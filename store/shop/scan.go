@@ -3,7 +3,9 @@ package shop
 import (
 	"bytes"
 	"encoding/json"
+	"portico/store"
 	"strconv"
+	"time"
 )
 
 // scan reads JSON that this package has written itself, member by member in
@@ -166,4 +168,14 @@ func (s *scan) time(name string) (t bareTimestamp) {
 	text := s.member(name)
 	s.failed = s.failed || t.UnmarshalText([]byte(text)) != nil
 	return t
+}
+
+// bareTimestamp reads the contract's times without a zone, which are UTC.
+type bareTimestamp time.Time
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (t *bareTimestamp) UnmarshalText(text []byte) error {
+	at, err := store.ReadTime(string(text))
+	*t = bareTimestamp(at)
+	return err
 }
