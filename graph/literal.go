@@ -6,7 +6,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/exchange"
 )
 
 // checkLiterals refuses a document with a string that would not be kept as it
@@ -25,7 +25,7 @@ func checkLiterals(document string) *gqlerror.Error {
 			at += blockEnd(rest)
 		case rest[0] == '"':
 			end := stringEnd(rest)
-			if broken := shop.EscapeFault(rest[:end]); broken != "" {
+			if broken := exchange.EscapeFault(rest[:end]); broken != "" {
 				return &gqlerror.Error{
 					Message: "A string of the document " + broken + ".",
 					Locations: []gqlerror.Location{{

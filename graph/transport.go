@@ -19,7 +19,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/exchange"
 )
 
 // maxBody bounds a GraphQL request, in bytes.
@@ -99,7 +99,7 @@ func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 	if !streams && d.again(w, r, body) {
 		return
 	}
-	if err := shop.CheckJSON(body); err != nil {
+	if err := exchange.CheckJSON(body); err != nil {
 		fault := store.AsErrors(err)[0]
 		fault.Path = d.names.discreetPath(fault.Path, string(body))
 		WriteFault(w, http.StatusBadRequest, store.Errors{fault})
@@ -166,7 +166,7 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 		if text == "" {
 			continue
 		}
-		if err := shop.CheckJSON([]byte(text)); err != nil {
+		if err := exchange.CheckJSON([]byte(text)); err != nil {
 			fault := store.AsErrors(err)[0].At(member)
 			fault.Path = d.names.discreetPath(fault.Path, request.Query+text)
 			WriteFault(w, http.StatusBadRequest, store.Errors{fault})

@@ -13,8 +13,8 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/exchange"
 	"portico/store/gateway"
-	"portico/store/shop"
 )
 
 // maxBody bounds a request's body, in bytes.
@@ -81,7 +81,7 @@ func checkType(r *http.Request) error {
 // of a resource are named without the data around it; of one with a secret only
 // those that it has, for what else a caller wrote may be that in the wrong place.
 func checkSent(body []byte, begin string, into any) error {
-	err := shop.CheckJSON(body)
+	err := exchange.CheckJSON(body)
 	if err == nil {
 		return nil
 	}

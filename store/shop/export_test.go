@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/promotion"
 	"portico/store/stock"
 )
 
@@ -24,15 +26,15 @@ func StockQueries() []Query { return queriesOf(stock.StockList, "p010000", time.
 
 // AuthoredQueries are the pages of the lists of what is authored.
 func AuthoredQueries() (list []Query) {
-	nodes := nodeList
+	nodes := catalog.NodeList
 	nodes.Within = []db.Within{{Clause: "hierarchy_id = ?", Values: []any{"h2"}}}
-	return slices.Concat(pagesBy(catalogList, "c005000"), pagesBy(ruleList, "c005000"), pagesBy(hierarchyList, "c005000"), pagesBy(nodes, "c005000"))
+	return slices.Concat(pagesBy(catalog.CatalogList, "c005000"), pagesBy(catalog.RuleList, "c005000"), pagesBy(catalog.HierarchyList, "c005000"), pagesBy(nodes, "c005000"))
 }
 
 // PromotionQueries are the pages of promotions, and of one promotion's codes.
 func PromotionQueries() (list []Query) {
-	promotions := promotionList(time.Now())
-	codes := codesOf(7, 1)
+	promotions := promotion.PromotionList(time.Now())
+	codes := promotion.CodesOf(7, 1)
 	where, args := codes.Where(nil)
 	for _, descending := range []bool{false, true} {
 		for _, by := range []store.SortBy{store.SortID, store.SortName, store.SortCreatedAt, store.SortUpdatedAt} {

@@ -7,15 +7,17 @@ import (
 	"portico/store"
 	"portico/store/access"
 	"portico/store/job"
+	"portico/store/promotion"
+	"portico/store/publish"
 )
 
 // Sweep removes what no one reads any more, in short transactions: the codes of
-// promotions that have been done away with, and releases (sweepReleases).
+// promotions that have been done away with, and releases (SweepReleases).
 func (s *Store) Sweep(ctx context.Context, actor store.Actor) error {
-	if err := purgeCodes(ctx, s.PromotionService, actor); err != nil {
+	if err := promotion.PurgeCodes(ctx, s.PromotionService, actor); err != nil {
 		return err
 	}
-	return sweepReleases(ctx, s.PublishService, actor)
+	return publish.SweepReleases(ctx, s.PublishService, actor)
 }
 
 // sweepEvery is how often a worker looks for what no one needs any more.
@@ -27,7 +29,7 @@ func (s *Store) sweeps() map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"idempotency keys": s.db.SweepIdempotencyKeys,
 		"signing keys":     func(ctx context.Context) error { return access.SweepSigningKeys(ctx, s.AccessService, access.KeyActor) },
-		"promotion codes":  func(ctx context.Context) error { return purgeCodes(ctx, s.PromotionService, "") },
+		"promotion codes":  func(ctx context.Context) error { return promotion.PurgeCodes(ctx, s.PromotionService, "") },
 	}
 }
 
@@ -53,10 +55,10 @@ func (s *Store) keepHouse(ctx context.Context) {
 func (s *Store) jobWorks() map[job.JobKind]job.JobWork {
 	return map[job.JobKind]job.JobWork{
 		job.JobPublish: func(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
-			return publishJob(ctx, s.PublishService, task, progress)
+			return publish.PublishJob(ctx, s.PublishService, task, progress)
 		},
 		job.JobGenerateCodes: func(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
-			return generateJob(ctx, s.PromotionService, task, progress)
+			return promotion.GenerateJob(ctx, s.PromotionService, task, progress)
 		},
 	}
 }

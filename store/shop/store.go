@@ -14,10 +14,16 @@ import (
 
 	"portico/store"
 	"portico/store/access"
+	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/exchange"
 	"portico/store/gateway"
 	"portico/store/job"
+	"portico/store/promotion"
+	"portico/store/publish"
+	"portico/store/release"
 	"portico/store/seal"
+	"portico/store/settings"
 	"portico/store/stock"
 )
 
@@ -44,14 +50,14 @@ type Store struct {
 	db *db.DB
 
 	*access.AccessService
-	*CatalogService
-	*ExchangeService
+	*catalog.CatalogService
+	*exchange.ExchangeService
 	*gateway.GatewayService
 	*job.JobService
-	*PromotionService
-	*PublishService
-	*ReleaseService
-	*SettingsService
+	*promotion.PromotionService
+	*publish.PublishService
+	*release.ReleaseService
+	*settings.SettingsService
 	*stock.StockService
 
 	catalogWatch catalogWatch
@@ -69,13 +75,13 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 		stockBytes = 0
 	}
 	s := &Store{
-		db: d, AccessService: access.NewAccessService(d), CatalogService: NewCatalogService(d), GatewayService: gateway.NewGatewayService(d, config.Sealer),
-		ReleaseService: NewReleaseService(d), SettingsService: NewSettingsService(d), StockService: stock.NewStockService(d, stockBytes),
+		db: d, AccessService: access.NewAccessService(d), CatalogService: catalog.NewCatalogService(d), GatewayService: gateway.NewGatewayService(d, config.Sealer),
+		ReleaseService: release.NewReleaseService(d), SettingsService: settings.NewSettingsService(d), StockService: stock.NewStockService(d, stockBytes),
 	}
 	s.JobService = job.NewJobService(d, s.jobWorks(), s.keepHouse)
-	s.PromotionService = NewPromotionService(d, s.JobService)
-	s.PublishService = NewPublishService(d, s.JobService, s.ReleaseService, config.WordBytes, config.WholeReleases)
-	s.ExchangeService = NewExchangeService(d, s.StockService)
+	s.PromotionService = promotion.NewPromotionService(d, s.JobService)
+	s.PublishService = publish.NewPublishService(d, s.JobService, s.ReleaseService, config.WordBytes, config.WholeReleases)
+	s.ExchangeService = exchange.NewExchangeService(d, s.StockService)
 	if err := s.db.Follow(ctx, db.Hooks{
 		Polled: func(ctx context.Context, versions map[db.Topic]int64, asked time.Time) error {
 			return errors.Join(stock.Follow(ctx, s.StockService, versions, asked), job.Follow(ctx, s.JobService))

@@ -1,7 +1,0 @@
-package shop
-
-// The states of a release.
-const (
-	releaseBuilding  = "building"
-	releasePublished = "published"
-)

@@ -1,9 +1,0 @@
-package shop
-
-import "portico/store/db"
-
-// SettingsService keeps what holds for the whole shop.
-type SettingsService struct{ db *db.DB }
-
-// NewSettingsService keeps it in a database.
-func NewSettingsService(d *db.DB) *SettingsService { return &SettingsService{db: d} }
