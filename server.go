@@ -130,6 +130,7 @@ type serve struct {
 
 	Linger time.Duration `placeholder:"DURATION" default:"5s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first, and connections in use end. With --demo none, unless given. Default: ${default}."`
 	cli.Sealing
+	cli.Keeping
 	cli.Common
 }
 
@@ -167,6 +168,9 @@ func (c *serve) Validate() error {
 		if err := outside.Check(c.TokenIssuer); err != nil {
 			return &cli.Usage{Reason: "--oidc-issuer and --oidc-audience: " + err.Error()}
 		}
+	}
+	if err := c.Retention().Check(); err != nil {
+		return &cli.Usage{Reason: err.Error()}
 	}
 	return c.Common.Validate()
 }
@@ -313,7 +317,10 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.Open(ctx, log, func(config *shop.Config) { config.Sealer, config.StockBytes = sealer, c.StockCacheBytes })
+	kept := c.Retention()
+	s, err := c.Open(ctx, log, func(config *shop.Config) {
+		config.Sealer, config.StockBytes, config.Retention = sealer, c.StockCacheBytes, &kept
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -360,6 +367,9 @@ func (a *app) measure(ctx context.Context) (is web.Database, err error) {
 	}
 	for _, j := range found.Jobs {
 		is.Jobs = append(is.Jobs, web.Waiting{Kind: j.Kind, State: j.State, Count: j.Count, Oldest: j.Oldest})
+	}
+	for _, w := range found.Sweeps {
+		is.Sweeps = append(is.Sweeps, web.Swept{Kind: w.Name, Rows: w.Swept, Ended: w.Ended, Idle: w.Idle, Due: w.Due})
 	}
 	for _, c := range found.Catalogs {
 		is.Catalogs = append(is.Catalogs, web.Aged{Catalog: c.ID, Age: c.Age})

@@ -25,7 +25,7 @@ func releaseRemembered(e Engine) func(*testing.T) {
 			clock.Advance(time.Minute)
 		}
 		kept := func() int {
-			require.NoError(t, s.Sweep(t.Context(), actor))
+			require.NoError(t, s.Sweep(t.Context()))
 			requireNoLeftovers(t, db)
 			return count(t, db, "release")
 		}
