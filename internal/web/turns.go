@@ -152,10 +152,9 @@ func (t *turn) begin(ctx context.Context, among *turns) error {
 	return nil
 }
 
-// Middleware has requests wait their turn, but where health is asked for. Those
-// that writes tells are writes, all others read until ToWrite. It stands inside
-// of Serve, without which nobody waits, and inside of LimitBody.
-func (t *Turns) Middleware(writes func(*http.Request) bool, writeError func(http.ResponseWriter, *http.Request, error)) Middleware {
+// Middleware has requests wait their turn, but where health is asked for. It
+// stands inside of Serve, without which nobody waits, and inside of LimitBody.
+func (t *Turns) Middleware(writeError func(http.ResponseWriter, *http.Request, error)) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			answer := timedOf(w)
@@ -178,6 +177,12 @@ func (t *Turns) Middleware(writes func(*http.Request) bool, writeError func(http
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// writes tells requests that wait among writes from the start; mutations show
+// only once they are read.
+func writes(r *http.Request) bool {
+	return Family(r.URL) == "v2" && r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
 }
 
 // ToWrite has a request that turns out to write wait among those that do.

@@ -30,7 +30,6 @@ type turned struct {
 func takeTurns(t *testing.T, bounds web.Bounds) *turned {
 	t.Helper()
 	s := &turned{turns: web.NewTurns(bounds), begun: make(chan string, 1000), leave: make(chan struct{})}
-	writes := func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/write") }
 	writeError := func(w http.ResponseWriter, _ *http.Request, err error) {
 		status := http.StatusTeapot
 		if refused := new(auth.StatusError); errors.As(err, &refused) {
@@ -60,7 +59,7 @@ func takeTurns(t *testing.T, bounds web.Bounds) *turned {
 			<-s.leave
 		}
 	})
-	s.running = start(t, web.Compress(s.turns.Middleware(writes, writeError)(work)), web.Within(bounds))
+	s.running = start(t, web.Compress(s.turns.Middleware(writeError)(work)), web.Within(bounds))
 	t.Cleanup(func() { close(s.leave) })
 	return s
 }
@@ -117,8 +116,8 @@ func TestRequestsTakeTurns(t *testing.T) {
 	require.Equal(t, uint64(5), refused)
 	require.Equal(t, 200, <-s.asks(t, t.Context(), web.HealthPath), "health waits for nobody")
 	require.Equal(t, web.HealthPath, <-s.begun)
-	written := s.asks(t, t.Context(), "/write")
-	require.Equal(t, "/write", <-s.begun, "writes have their own turns")
+	written := s.asks(t, t.Context(), "/v2/write")
+	require.Equal(t, "/v2/write", <-s.begun, "writes have their own turns")
 	require.Empty(t, s.begun, "nobody else has begun")
 	for range 6 {
 		s.leave <- struct{}{}
@@ -186,7 +185,7 @@ func TestATurnThatDoesNotComeInTime(t *testing.T) {
 	require.Equal(t, "/mutation", <-s.begun)
 	reads := s.asks(t, t.Context(), "/read")
 	require.Equal(t, "/read", <-s.begun, "it holds no reader")
-	require.Equal(t, 503, <-s.asks(t, t.Context(), "/write"))
+	require.Equal(t, 503, <-s.asks(t, t.Context(), "/v2/write"))
 	s.leave <- struct{}{}
 	s.leave <- struct{}{}
 	require.Equal(t, []int{200, 200}, []int{<-mutation, <-reads})
