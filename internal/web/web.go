@@ -4,7 +4,7 @@
 //
 // The order that works, outermost first:
 //
-//	RequestID > Address > Recover > (who is asking) > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Entrance > Route > routes
+//	RequestID > Address > Recover > (who is asking) > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Entrance > Route > routes
 //
 // Recover stands outside of AccessLog, which logs a panicking request as 500
 // on its way out; AccessLog stands inside of what finds out who is asking, or
@@ -25,6 +25,16 @@ func Chain(handler http.Handler, middleware ...Middleware) http.Handler {
 		handler = middleware[i](handler)
 	}
 	return handler
+}
+
+// Announce calls asked for each request, before it is looked at.
+func Announce(asked func()) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked()
+			next.ServeHTTP(w, r)
+		})
+	}
 }
 
 // recorder notes what was answered.
