@@ -88,7 +88,7 @@ func (h *House) sweepDue(ctx context.Context) error {
 			return nil
 		}
 		if is := known[h.sweeps[i].Name]; h.due(&h.sweeps[i], is) {
-			h.sweep(ctx, &h.sweeps[i])
+			h.sweep(ctx, &h.sweeps[i], is)
 		}
 	}
 	return nil
@@ -107,8 +107,8 @@ func (h *House) SweepAll(ctx context.Context) error {
 // sweepState is a row of the table.
 type sweepState struct {
 	held  bool          // by somebody who lives
-	ended bool          // ever
-	idle  time.Duration // since the last one ended
+	ended int64         // when the last one ended, by the database's clock; 0 for never
+	idle  time.Duration // since then
 }
 
 func (h *House) states(ctx context.Context) (map[string]sweepState, error) {
@@ -119,7 +119,7 @@ func (h *House) states(ctx context.Context) (map[string]sweepState, error) {
 		err = rows.Scan(&name, &worker, &beat, &ended, &now)
 		byName[name] = sweepState{
 			held:  worker != "" && now-beat < jobStale.Microseconds(),
-			ended: ended > 0, idle: time.Duration(max(0, now-ended)) * time.Microsecond,
+			ended: ended, idle: time.Duration(max(0, now-ended)) * time.Microsecond,
 		}
 		return none, err
 	}, `SELECT name, worker, beat_at, ended_at, `+h.db.ClockSQL()+` FROM sweep`)
@@ -134,13 +134,14 @@ func (h *House) due(sweep *db.Sweep, is sweepState) bool {
 	if is.held || time.Now().Before(h.not[sweep.Name]) {
 		return false
 	}
-	return h.soon[sweep.Name] || !is.ended || is.idle >= sweep.Every
+	return h.soon[sweep.Name] || is.ended == 0 || is.idle >= sweep.Every
 }
 
-// sweep does one sweep, if nobody else does.
-func (h *House) sweep(ctx context.Context, sweep *db.Sweep) {
+// sweep does one sweep, if nobody else does or has done since its state was
+// read.
+func (h *House) sweep(ctx context.Context, sweep *db.Sweep, is sweepState) {
 	worker := store.NewID()
-	held, err := h.claim(ctx, sweep.Name, worker)
+	held, err := h.claim(ctx, sweep.Name, worker, is)
 	if err == nil && held {
 		h.mu.Lock()
 		delete(h.soon, sweep.Name)
@@ -158,14 +159,14 @@ func (h *House) sweep(ctx context.Context, sweep *db.Sweep) {
 	}
 }
 
-// claim takes the lease of a sweep, unless somebody who lives has it.
-func (h *House) claim(ctx context.Context, name, worker string) (held bool, err error) {
+// claim takes the lease of a sweep, unless it is no longer as it was read.
+func (h *House) claim(ctx context.Context, name, worker string, is sweepState) (held bool, err error) {
 	now := h.db.ClockSQL()
 	err = h.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		n, err := t.Exec(ctx, `
 			INSERT INTO sweep (name, worker, beat_at, ended_at, swept) VALUES ($1, $2, `+now+`, 0, 0)
 			ON CONFLICT (name) DO UPDATE SET worker = excluded.worker, beat_at = excluded.beat_at
-			WHERE sweep.worker = '' OR sweep.beat_at < `+now+` - $3`, name, worker, jobStale.Microseconds())
+			WHERE sweep.ended_at = $4 AND (sweep.worker = '' OR sweep.beat_at < `+now+` - $3)`, name, worker, jobStale.Microseconds(), is.ended)
 		held = n > 0
 		return err
 	})
@@ -242,7 +243,7 @@ func (h *House) Gauges(ctx context.Context) ([]SweepGauge, error) {
 	list := make([]SweepGauge, len(h.sweeps))
 	for i, sweep := range h.sweeps {
 		is := known[sweep.Name]
-		list[i] = SweepGauge{Name: sweep.Name, Swept: h.swept[sweep.Name].Load(), Ended: is.ended, Idle: is.idle}
+		list[i] = SweepGauge{Name: sweep.Name, Swept: h.swept[sweep.Name].Load(), Ended: is.ended > 0, Idle: is.idle}
 		if sweep.Due == nil {
 			continue
 		}
