@@ -37,7 +37,7 @@ var arrows = map[string][]string{
 	"portico/store/storetest": {"portico/store", "portico/store/index", "portico/store/shop", "portico/store/gateway", "portico/store/job", "portico/store/stock", "portico/store/seal", "portico/internal/madeup"},
 	"portico/internal/auth":   {"portico/store", "portico/store/shop", "portico/store/access", "portico/store/seal", "portico/internal/incoming"},
 	"portico/internal/web":    {"portico/store", "portico/store/shop", "portico/internal/coding", "portico/internal/incoming", "portico/internal/auth"},
-	"portico/internal/cli":    {"portico/store", "portico/store/shop", "portico/store/access", "portico/store/job", "portico/store/seal", "portico/internal/auth", "portico/internal/madeup"},
+	"portico/internal/cli":    {"portico/store", "portico/store/shop", "portico/store/access", "portico/store/job", "portico/store/seal", "portico/internal/auth", "portico/internal/web", "portico/internal/madeup"},
 	"portico/internal/demo":   {"portico/store", "portico/store/shop", "portico/internal/auth"},
 	"portico/graph/plan":      {},
 	"portico/graph/model":     {"portico/store", "portico/store/shop", "portico/store/gateway", "portico/store/job", "portico/store/stock", "portico/graph/plan"},

@@ -19,7 +19,6 @@ package main
 //	--admin-addr --> /metrics  /healthz  /readyz  /debug/pprof/ (app.adminHandler)
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	_ "embed"
@@ -29,10 +28,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/pprof"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -95,135 +92,40 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 
 // serve is the server.
 type serve struct {
-	Addr        string   `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen; :8080 is every interface, port 0 any free one. Default: ${default}."`
-	TLSCert     string   `type:"path" placeholder:"FILE" help:"The certificate to speak HTTPS with, PEM, its chain behind it; read again when it changes. Default: none, which is HTTP."`
-	TLSKey      string   `type:"path" placeholder:"FILE" help:"The private key of --tls-cert, PEM. Default: none."`
-	Demo        bool     `help:"Serve a small coffee shop to try things out: on this machine only, and in a temporary store unless a database is named. Default: no."`
-	CORSOrigins []string `name:"cors-origin" sep:"," placeholder:"ORIGIN" help:"An origin whose pages may use the service, such as https://shop.example or https://*.shop.example, or * for all; repeat it, or separate by commas. Default: none."`
-	AdminAddr   string   `placeholder:"HOST:PORT" help:"Where to answer /metrics, which needs no token, /healthz, /readyz and /debug/pprof/; best 127.0.0.1:9090 or an inner network's. Default: nowhere."`
-	TokenIssuer string   `placeholder:"NAME" default:"portico" help:"The issuer that tokens name, the same on all servers of one database. Default: ${default}."`
-
-	OIDCIssuer   string `name:"oidc-issuer" placeholder:"URL" help:"An OpenID Connect issuer whose tokens are good too, such as https://id.example. Their scopes are those of their claims scope and scp that are known here. Default: none."`
-	OIDCAudience string `name:"oidc-audience" placeholder:"NAME" help:"The audience that the tokens of --oidc-issuer must be meant for; needed with it. Default: none."`
-
-	TrustedProxies   []string `name:"trusted-proxy" sep:"," placeholder:"CIDR" help:"A network or address of proxies in front of this server, such as 10.0.0.0/8, whose X-Forwarded-For tells where a request came from; repeat it, or separate by commas. Default: none, the header is not believed."`
-	TokenRateClient  uint32   `placeholder:"N" default:"600" help:"How many tokens a minute can be asked for by a client's secret; 0 is any number. With --demo any, unless given. Default: ${default}."`
-	TokenRateAddress uint32   `placeholder:"N" default:"120" help:"How many tokens a minute can be asked for from one address, an IPv6 /64 being one; 0 is any number. With --demo any, unless given. Default: ${default}."`
-	CodeRateClient   uint32   `placeholder:"N" default:"3000" help:"How many promotion codes a minute a client can check or redeem; 0 is any number. With --demo any, unless given. Default: ${default}."`
-	CodeRateAddress  uint32   `placeholder:"N" default:"3000" help:"How many promotion codes a minute can be checked or redeemed from one address; 0 is any number. With --demo any, unless given. Default: ${default}."`
-
-	DocumentTokens int `placeholder:"N" default:"15000" help:"How many tokens a GraphQL document may have. Default: ${default}."`
-	DocumentDepth  int `placeholder:"N" default:"20" help:"How deep a GraphQL document may nest fields. Default: ${default}."`
-	DocumentCost   int `placeholder:"N" default:"60000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
-
-	TrustedDocuments     string `type:"path" placeholder:"FILE" help:"A manifest of GraphQL documents, which can be asked for by their ids: a JSON object of documents by id, as Relay and GraphQL Code Generator write it, or Apollo's. Default: none."`
-	TrustedDocumentsMode string `enum:"off,log,enforce" placeholder:"MODE" default:"enforce" help:"What becomes of documents that --trusted-documents does not have: off runs them; log runs them, and tells each in the log; enforce refuses them. Default: ${default}."`
-
-	Executor         string `enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"What runs GraphQL queries: plan, which compiles each document once; or gqlgen, whose executor is slower and answers the same. Default: ${default}."`
-	AnswerCacheBytes int64  `placeholder:"BYTES" default:"-1" help:"Memory for finished answers about what is published, and for fragments of them, in bytes; 0 keeps none, so that each is made anew; -1 is an eighth of the memory that the process can have, at most 384 MiB. Default: ${default}."`
-	StockCacheBytes  uint64 `placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, in bytes, some 90 a product, so that it is read without the database; 0 is none, and too little is as good as none. Default: ${default}, which is 96 MiB."`
-
-	SubscriptionsConnection int `placeholder:"N" default:"50" help:"How many GraphQL subscriptions a connection may have at once; 0 is any number. Default: ${default}."`
-	SubscriptionsClient     int `placeholder:"N" default:"5000" help:"How many GraphQL subscriptions a client may have at once, over all of its connections to this server; 0 is any number. Default: ${default}."`
-
-	web.Bounds
-
-	Linger time.Duration `placeholder:"DURATION" default:"5s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first, and connections in use end. With --demo none, unless given. Default: ${default}."`
-	cli.Sealing
-	cli.Common
-}
-
-// Help is the long description.
-func (*serve) Help() string {
-	return "Ready is told by one line of the log, with the address, and by /readyz. SIGINT and SIGTERM let requests under way end, and lose none; a second one hurries, a third one ends at once. SIGHUP has certificate files read again."
+	cli.Serve
+	Documents graph.Bounds `embed:"" group:"Bounds"`
 }
 
 // Validate checks what kong cannot.
 func (c *serve) Validate() error {
-	for _, origin := range c.CORSOrigins {
-		if err := web.CheckOrigin(origin); err != nil {
-			return &cli.Usage{Reason: "--cors-origin: " + err.Error()}
-		}
-	}
-	if _, err := web.ParseProxies(c.TrustedProxies); err != nil {
-		return &cli.Usage{Reason: "--trusted-proxy must be a network such as 10.0.0.0/8: " + err.Error()}
-	}
-	if min(c.DocumentTokens, c.DocumentDepth, c.DocumentCost) < 0 {
-		return &cli.Usage{Reason: "--document-tokens, --document-depth and --document-cost must be at least 1; 0 is the default"}
-	}
-	if min(c.SubscriptionsConnection, c.SubscriptionsClient) < 0 {
-		return &cli.Usage{Reason: "--subscriptions-connection and --subscriptions-client must be 0 or more"}
-	}
-	if err := c.Bounds.Check(); err != nil {
+	if err := c.Documents.Check(); err != nil {
 		return &cli.Usage{Reason: err.Error()}
 	}
-	if (c.TLSCert == "") != (c.TLSKey == "") {
-		return &cli.Usage{Reason: "--tls-cert and --tls-key go together"}
-	}
-	switch outside := c.outside(); {
-	case outside == nil && c.OIDCAudience != "":
-		return &cli.Usage{Reason: "--oidc-audience needs --oidc-issuer"}
-	case outside != nil:
-		if err := outside.Check(c.TokenIssuer); err != nil {
-			return &cli.Usage{Reason: "--oidc-issuer and --oidc-audience: " + err.Error()}
-		}
-	}
-	return c.Common.Validate()
-}
-
-// outside is the issuer that is trusted beside our own, if any.
-func (c *serve) outside() *auth.OutsideIssuer {
-	if c.OIDCIssuer == "" {
-		return nil
-	}
-	return &auth.OutsideIssuer{URL: c.OIDCIssuer, Audience: c.OIDCAudience}
-}
-
-// relax is what the demo is easier about: it serves this machine only.
-func (c *serve) relax(command *kong.Context) {
-	for flag, limit := range map[string]*uint32{
-		"token-rate-client": &c.TokenRateClient, "token-rate-address": &c.TokenRateAddress,
-		"code-rate-client": &c.CodeRateClient, "code-rate-address": &c.CodeRateAddress,
-	} {
-		if !cli.Given(command, flag) {
-			*limit = 0
-		}
-	}
-	if len(c.CORSOrigins) == 0 {
-		c.CORSOrigins = web.LocalOrigins()
-	}
-	if !cli.Given(command, "linger") {
-		c.Linger = 0
-	}
+	return c.Serve.Validate()
 }
 
 // Run serves until ctx ends.
 func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Context) error {
-	log, lines := c.logs(streams)
+	log, lines := c.Logs(streams)
 	defer lines.Flush()
-	listener, err := c.listen("--addr", c.Addr)
+	listener, err := c.Listen("--addr", c.Addr, demo.ErrElsewhere)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
 	var admin net.Listener
 	if c.AdminAddr != "" {
-		if admin, err = c.listen("--admin-addr", c.AdminAddr); err != nil {
+		if admin, err = c.Listen("--admin-addr", c.AdminAddr, demo.ErrElsewhere); err != nil {
 			return err
 		}
 		defer admin.Close()
 	}
-	if c.Demo && !cli.Given(command, "database-url") {
-		directory, err := os.MkdirTemp("", "portico-demo-*")
+	if c.Demo {
+		clean, err := c.Relax(command)
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(directory)
-		c.DatabaseURL, c.Synchronous = "file:"+filepath.Join(directory, "portico.db"), "OFF"
-		c.KeyFile = filepath.Join(directory, "portico.key")
-	}
-	if c.Demo {
-		c.relax(command)
+		defer clean()
 	}
 	a, err := c.open(ctx, log)
 	if err != nil {
@@ -265,16 +167,6 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	return a.answer(ctx, listener, admin)
 }
 
-// logs is the server's log, and the lines that the access log shares with it.
-func (c *serve) logs(streams cli.Streams) (*slog.Logger, *web.Lines) {
-	lines := web.NewLines(streams.Err)
-	if log := c.Log(streams); !cli.LogsJSON(log) {
-		return web.Logger(log), lines // on a terminal, which the lines are not
-	}
-	streams.Err = lines
-	return web.Logger(c.Log(streams)), lines
-}
-
 // answer serves until ctx ends, or either listener fails. Without an admin
 // listener there is one.
 func (a *app) answer(ctx context.Context, listener, admin net.Listener) error {
@@ -291,23 +183,11 @@ func (a *app) answer(ctx context.Context, listener, admin net.Listener) error {
 	return both.Wait()
 }
 
-// listen opens a door; the demo's only to this machine.
-func (c *serve) listen(flag, addr string) (net.Listener, error) {
-	address, err := net.ResolveTCPAddr("tcp", addr)
-	if err != nil {
-		return nil, &cli.Usage{Reason: fmt.Sprintf("%s must be HOST:PORT: %v", flag, err)}
-	}
-	if c.Demo && !address.IP.IsLoopback() {
-		return nil, &cli.Usage{Reason: demo.ErrElsewhere.Error()}
-	}
-	return net.ListenTCP("tcp", address)
-}
-
 // open opens what the handlers work with.
 func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
-	trusted, err := c.trustedDocuments()
+	trusted, err := graph.ReadManifestFile(c.TrustedDocuments, graph.Trust(c.TrustedDocumentsMode), c.Documents.OrDefaults())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--trusted-documents: %w", err)
 	}
 	sealer, err := c.Sealer(ctx, c.DatabaseURL, log)
 	if err != nil {
@@ -318,7 +198,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		return nil, err
 	}
 	tokens, err := auth.New(ctx, s, sealer, auth.Options{
-		Issuer: c.TokenIssuer, Log: log, Outside: c.outside(),
+		Issuer: c.TokenIssuer, Log: log, Outside: c.Outside(),
 		Limit: web.NewLimit("asking for tokens", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
 	})
 	if err != nil {
@@ -328,15 +208,10 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
-	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: web.NewMetrics(clientOf), answers: answers.NewRoom(cli.AnswerCacheBytes(c.AnswerCacheBytes)), log: log}
+	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: web.NewMetrics(auth.ClientID), answers: answers.NewRoom(cli.AnswerCacheBytes(c.AnswerCacheBytes)), log: log}
 	engine, _, _ := strings.Cut(s.Describe(), " ")
 	a.metrics.Build(cli.BuildVersion(), engine)
-	a.metrics.Database(log, a.measure)
-	a.metrics.Parts(s.CacheStats)
-	a.metrics.Stock(func() (held, bytes, age, loads float64) {
-		stats := s.LiveStockStats()
-		return float64(stats.Held), float64(stats.Bytes), stats.Age.Seconds(), float64(stats.Loads)
-	})
+	a.metrics.Store(log, s)
 	a.metrics.Answers(func() (found, made, bytes uint64) {
 		stats := a.answers.Stats()
 		return stats.Hits, stats.Misses, stats.Bytes
@@ -346,25 +221,6 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		return stats.FragmentsFound, stats.FragmentsMade
 	})
 	return a, nil
-}
-
-// measure is what metrics tell of the database. The pools are told whether or
-// not it answers.
-func (a *app) measure(ctx context.Context) (is web.Database, err error) {
-	for _, p := range a.store.PoolStats() {
-		is.Pools = append(is.Pools, web.Pool{Name: p.Pool, InUse: p.InUse, Idle: p.Idle, Most: p.Most, Waits: p.Waits, WaitSeconds: p.WaitSeconds})
-	}
-	found, err := a.store.Gauges(ctx)
-	if err != nil {
-		return is, err
-	}
-	for _, j := range found.Jobs {
-		is.Jobs = append(is.Jobs, web.Waiting{Kind: j.Kind, State: j.State, Count: j.Count, Oldest: j.Oldest})
-	}
-	for _, c := range found.Catalogs {
-		is.Catalogs = append(is.Catalogs, web.Aged{Catalog: c.ID, Age: c.Age})
-	}
-	return is, nil
 }
 
 // app is what a running server consists of.
@@ -399,7 +255,7 @@ func (a *app) reload() {
 func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.documentBounds()), graph.Keeping(a.answers),
+	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.Documents.OrDefaults()), graph.Keeping(a.answers),
 		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.Document), graph.WithLive(a.streams())}
 	if a.Executor == "gqlgen" {
 		options = append(options, graph.WithoutPlans())
@@ -427,12 +283,12 @@ func (a *app) handler() http.Handler {
 		web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
 	return web.Chain(web.Entrance(api.WriteError, graph.SentHeaders()...)(web.Route(mux)),
-		a.announce,
+		web.Announce(a.store.Asked), // so that jobs give way
 		web.RequestID,
 		web.Address(proxies),
 		web.Recover(a.log, api.WriteError),
 		a.tokens.Middleware,
-		web.AccessLog(a.log, web.WithClient(clientOf), web.WithLines(a.lines)),
+		web.AccessLog(a.log, web.WithClient(auth.ClientID), web.WithLines(a.lines)),
 		a.metrics.Middleware,
 		web.CORS(a.CORSOrigins),
 		web.Compress,
@@ -440,14 +296,6 @@ func (a *app) handler() http.Handler {
 		web.LimitBody(maxBody),
 		graph.Shopper,
 	)
-}
-
-// announce has the store's jobs know of requests, and give way to them.
-func (a *app) announce(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a.store.Asked()
-		next.ServeHTTP(w, r)
-	})
 }
 
 // streams is what subscriptions are given.
@@ -458,41 +306,13 @@ func (a *app) streams() graph.Live {
 	return live
 }
 
-// documentBounds are those of GraphQL documents and their variables.
-func (c *serve) documentBounds() graph.Bounds {
-	bounds := graph.DefaultBounds()
-	bounds.Tokens = cmp.Or(c.DocumentTokens, bounds.Tokens)
-	bounds.Depth = cmp.Or(c.DocumentDepth, bounds.Depth)
-	bounds.Cost = cmp.Or(c.DocumentCost, bounds.Cost)
-	return bounds
-}
-
-// trustedDocuments reads the manifest; nil where there is none.
-func (c *serve) trustedDocuments() (*graph.Manifest, error) {
-	if c.TrustedDocuments == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(c.TrustedDocuments)
-	if err != nil {
-		return nil, fmt.Errorf("--trusted-documents: %w", err)
-	}
-	manifest, err := graph.ReadManifest(text, graph.Trust(c.TrustedDocumentsMode), c.documentBounds())
-	if err != nil {
-		return nil, fmt.Errorf("--trusted-documents %s: %w", c.TrustedDocuments, err)
-	}
-	return manifest, nil
-}
-
 // adminHandler is what only those who run the server see.
 func (a *app) adminHandler() http.Handler {
 	mux, api := http.NewServeMux(), rest.New(nil, a.log)
 	readable(mux, map[string]http.Handler{
 		web.MetricsPath: a.metrics.Handler(), web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
-	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	web.Profiles(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		api.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There are " + web.MetricsPath + ", " + web.HealthPath + ", " + web.ReadyPath + " and /debug/pprof/ here, and nothing else."})
 	})
@@ -504,14 +324,6 @@ func readable(mux *http.ServeMux, pages map[string]http.Handler, writeError auth
 	for path, page := range pages {
 		mux.Handle(path, auth.Allow(writeError, page.ServeHTTP, http.MethodGet, http.MethodHead))
 	}
-}
-
-// clientOf is the API client that asks, for the log and the metrics.
-func clientOf(ctx context.Context) string {
-	if principal := auth.From(ctx); principal != nil {
-		return principal.ClientID
-	}
-	return ""
 }
 
 func serveSchema(w http.ResponseWriter, r *http.Request) {

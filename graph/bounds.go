@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -11,24 +12,24 @@ import (
 // Bounds are how much a document and its variables may ask for. Most are
 // held before validation, whose rules grow with the square of what some
 // documents hold; Cost before anything runs; Values and Nesting before
-// anything is decoded.
+// anything is decoded. Each is a flag; 0 is its default.
 type Bounds struct {
-	Bytes      int // of the document's text
-	Tokens     int // of the document
-	Depth      int // of fields within fields
-	Name       int // bytes of a name or an alias: answers and errors repeat them
-	Fields     int // selections of all operations, each fragment counted wherever it is spread
-	RootFields int // fields at the root of an operation
-	Aliases    int // names in one selection set of the answer, which the executor compares
-	Repeats    int // sum of the squares of how often each field of the answer is selected
-	Operations int
-	Fragments  int
-	Variables  int // definitions of variables
-	Directives int
-	Steps      int // selections and values that validation reads: a fragment again for whatever reaches it
-	Cost       int // what running the operation comes to: see cost.go
-	Values     int // values of a request's JSON, at all depths
-	Nesting    int // lists and objects within each other in a request's JSON
+	Bytes      int `name:"document-bytes" placeholder:"BYTES" default:"262144" help:"How many bytes of text a GraphQL document may have. Default: ${default}."`
+	Tokens     int `name:"document-tokens" placeholder:"N" default:"15000" help:"How many tokens a GraphQL document may have. Default: ${default}."`
+	Depth      int `name:"document-depth" placeholder:"N" default:"20" help:"How deep a GraphQL document may nest fields. Default: ${default}."`
+	Name       int `name:"document-name" placeholder:"BYTES" default:"96" help:"How many bytes a name or an alias in a GraphQL document may have: answers and errors repeat them. Default: ${default}."`
+	Fields     int `name:"document-fields" placeholder:"N" default:"5000" help:"How many fields a GraphQL document may select, those of a fragment wherever it is spread. Default: ${default}."`
+	RootFields int `name:"document-root-fields" placeholder:"N" default:"500" help:"How many fields the root of a GraphQL operation may have. Default: ${default}."`
+	Aliases    int `name:"document-aliases" placeholder:"N" default:"500" help:"How many fields and aliases one object of a GraphQL answer may have. Default: ${default}."`
+	Repeats    int `name:"document-repeats" placeholder:"N" default:"100000" help:"How often a GraphQL document may select the same fields of its answer: the sum of the squares. Default: ${default}."`
+	Operations int `name:"document-operations" placeholder:"N" default:"100" help:"How many operations a GraphQL document may define. Default: ${default}."`
+	Fragments  int `name:"document-fragments" placeholder:"N" default:"500" help:"How many fragments a GraphQL document may define. Default: ${default}."`
+	Variables  int `name:"document-variables" placeholder:"N" default:"250" help:"How many variables a GraphQL document may define. Default: ${default}."`
+	Directives int `name:"document-directives" placeholder:"N" default:"500" help:"How many directives a GraphQL document may hold. Default: ${default}."`
+	Steps      int `name:"document-steps" placeholder:"N" default:"50000" help:"How many selections and values validation may read of a GraphQL document, a fragment again for whatever reaches it. Default: ${default}."`
+	Cost       int `name:"document-cost" placeholder:"N" default:"60000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
+	Values     int `name:"request-values" placeholder:"N" default:"200000" help:"How many values the JSON of a GraphQL request may hold, at all depths. Default: ${default}."`
+	Nesting    int `name:"request-nesting" placeholder:"N" default:"500" help:"How deep lists and objects may nest in the JSON of a GraphQL request. Default: ${default}."`
 }
 
 // DefaultBounds let pass what a shop front, a generator of types or an
@@ -52,6 +53,27 @@ func DefaultBounds() Bounds {
 		Values:     200_000,
 		Nesting:    500,
 	}
+}
+
+// OrDefaults are the bounds with their defaults for those that are 0.
+func (b Bounds) OrDefaults() Bounds {
+	defaults := reflect.ValueOf(DefaultBounds())
+	for i, value := range reflect.ValueOf(&b).Elem().Fields() {
+		if value.IsZero() {
+			value.Set(defaults.FieldByIndex(i.Index))
+		}
+	}
+	return b
+}
+
+// Check tells what no bound can be.
+func (b Bounds) Check() error {
+	for field, value := range reflect.ValueOf(b).Fields() {
+		if value.Int() < 0 {
+			return fmt.Errorf("--%s must be at least 1, not %d; 0 is the default", field.Tag.Get("name"), value.Int())
+		}
+	}
+	return nil
 }
 
 // bound is one of the Bounds, held against a document. what has a place for

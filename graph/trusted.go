@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 
 	"portico/store/shop"
@@ -30,6 +31,22 @@ type Manifest struct {
 
 // apolloFormat is how Apollo's manifests begin; all others are a map.
 const apolloFormat = "apollo-persisted-query-manifest"
+
+// ReadManifestFile is ReadManifest of a file; nil where none is named.
+func ReadManifestFile(path string, mode Trust, bounds Bounds) (*Manifest, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := ReadManifest(text, mode, bounds)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return manifest, nil
+}
 
 // ReadManifest reads trusted documents as build tools write them: a JSON
 // object of documents by their ids, as the compiler of Relay and GraphQL Code

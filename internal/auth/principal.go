@@ -111,3 +111,12 @@ func forbidden(missing string, held []string) *store.Error {
 	}
 	return &store.Error{Code: store.Forbidden, Detail: fmt.Sprintf("This needs the scope %s; the token has %s.", missing, has)}
 }
+
+// ClientID is the API client that asks, for the log and the metrics; empty for
+// nobody.
+func ClientID(ctx context.Context) string {
+	if principal := From(ctx); principal != nil {
+		return principal.ClientID
+	}
+	return ""
+}

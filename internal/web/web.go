@@ -27,6 +27,16 @@ func Chain(handler http.Handler, middleware ...Middleware) http.Handler {
 	return handler
 }
 
+// Announce calls asked for each request, before it is looked at.
+func Announce(asked func()) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked()
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
 // recorder notes what was answered.
 type recorder struct {
 	http.ResponseWriter

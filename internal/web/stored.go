@@ -1,0 +1,38 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+
+	"portico/store/shop"
+)
+
+// Store has the metrics tell of a store: its database and pools, what it keeps
+// of releases, and the stock in memory.
+func (m *Metrics) Store(log *slog.Logger, s *shop.Store) {
+	m.Database(log, func(ctx context.Context) (Database, error) { return measure(ctx, s) })
+	m.Parts(s.CacheStats)
+	m.Stock(func() (held, bytes, age, loads float64) {
+		stats := s.LiveStockStats()
+		return float64(stats.Held), float64(stats.Bytes), stats.Age.Seconds(), float64(stats.Loads)
+	})
+}
+
+// measure is what metrics tell of the database. The pools are told whether or
+// not it answers.
+func measure(ctx context.Context, s *shop.Store) (is Database, err error) {
+	for _, p := range s.PoolStats() {
+		is.Pools = append(is.Pools, Pool{Name: p.Pool, InUse: p.InUse, Idle: p.Idle, Most: p.Most, Waits: p.Waits, WaitSeconds: p.WaitSeconds})
+	}
+	found, err := s.Gauges(ctx)
+	if err != nil {
+		return is, err
+	}
+	for _, j := range found.Jobs {
+		is.Jobs = append(is.Jobs, Waiting{Kind: j.Kind, State: j.State, Count: j.Count, Oldest: j.Oldest})
+	}
+	for _, c := range found.Catalogs {
+		is.Catalogs = append(is.Catalogs, Aged{Catalog: c.ID, Age: c.Age})
+	}
+	return is, nil
+}
