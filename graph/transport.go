@@ -197,6 +197,7 @@ type desk struct {
 	exec      *executor.Executor // gqlgen's
 	planned   *planned           // nil where gqlgen's executor is to run everything
 	live      *live              // what lasts
+	turns     Turns              // nil where nobody waits
 }
 
 // head writes what is told of every answer before it.
@@ -267,6 +268,13 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	if r.Method != http.MethodPost && operation.Operation.Operation != ast.Query {
 		mustPost().write(w)
 		return
+	}
+	if d.turns != nil && operation.Operation.Operation == ast.Mutation {
+		if err := d.turns.ToWrite(w, r); err != nil {
+			w.Header().Set("Retry-After", "1")
+			WriteFault(w, http.StatusServiceUnavailable, store.AsErrors(err))
+			return
+		}
 	}
 	responses, ctx := d.exec.DispatchOperation(ctx, operation)
 	response := responses(ctx)
