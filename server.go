@@ -76,6 +76,7 @@ type commands struct {
 	Migrate cli.Migrate `cmd:"" help:"Bring the database to this version's schema."`
 	Schema  cli.Schema  `cmd:"" help:"Print the GraphQL schema."`
 	Version cli.Version `cmd:"" help:"Print the version."`
+	Health  cli.Health  `cmd:"" help:"Ask the server on this machine whether it is well."`
 }
 
 func main() {
