@@ -83,6 +83,7 @@ func releaseWalked(e Engine) func(*testing.T) {
 			retitled(t, s, clock.Now().Format(" v15.04"))
 			publish(t, s, "main")
 		}
+		require.NoError(t, s.Sweep(t.Context()))
 		_, err := nextPage(viewOf(t, s, shop.ShopperContext{}), cursor)
 		requireFault(t, err, store.CursorExpired, "after")
 	}
