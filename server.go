@@ -9,7 +9,7 @@ package main
 //	                                   |      cli.Sealing     the key that seals secrets
 //	                                   |      auth.New        tokens, signed by keys in the store, or by an outside issuer
 //	                                   v
-//	request --> RequestID > Slow > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Shopper > Entrance --> mux (app.handler)
+//	request --> RequestID > Slow > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Shopper > Entrance --> mux (app.handler)
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
 //	     /  /playground/...  /graphiql/...  /graphql  /schema.graphql  graph  <----------+
@@ -76,6 +76,7 @@ type commands struct {
 	Migrate cli.Migrate `cmd:"" help:"Bring the database to this version's schema."`
 	Schema  cli.Schema  `cmd:"" help:"Print the GraphQL schema."`
 	Version cli.Version `cmd:"" help:"Print the version."`
+	Health  cli.Health  `cmd:"" help:"Ask the server on this machine whether it is well."`
 }
 
 func main() {
@@ -208,7 +209,8 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
-	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: web.NewMetrics(auth.ClientID), answers: answers.NewRoom(cli.AnswerCacheBytes(c.AnswerCacheBytes)), log: log}
+	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: web.NewMetrics(auth.ClientID), answers: answers.NewRoom(cli.AnswerCacheBytes(c.AnswerCacheBytes)), turns: web.NewTurns(c.Bounds), log: log}
+	a.metrics.Turns(a.turns)
 	engine, _, _ := strings.Cut(s.Describe(), " ")
 	a.metrics.Build(cli.BuildVersion(), engine)
 	a.metrics.Store(log, s)
@@ -232,6 +234,7 @@ type app struct {
 	tokens  *auth.Service
 	metrics *web.Metrics
 	answers *answers.Room
+	turns   *web.Turns
 	log     *slog.Logger
 	lines   *web.Lines    // of the log; nil where it is written another way
 	tls     *tls.Config   // nil for HTTP
@@ -257,7 +260,7 @@ func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
 	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.Documents.OrDefaults()), graph.Keeping(a.answers),
-		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.Document), graph.CountOperations(a.ran, a.began), graph.WithLive(a.streams())}
+		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.Document), graph.CountOperations(a.ran, a.began), graph.WithLive(a.streams()), graph.InTurn(a.turns)}
 	if a.Executor == "gqlgen" {
 		options = append(options, graph.WithoutPlans())
 	}
@@ -296,6 +299,7 @@ func (a *app) handler() http.Handler {
 		web.Compress,
 		web.Crowd(api.WriteError),
 		web.LimitBody(maxBody),
+		a.turns.Middleware(api.WriteError),
 		graph.Shopper,
 	)
 }

@@ -269,8 +269,20 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		l.handling.executed(byGqlgen)
 	}
 	responses, within := l.exec.DispatchOperation(withBudget(ctx, asked.budget()), operation)
-	told, extensions := false, asked.costed(&asked.params)
+	told, refused, extensions := false, false, asked.costed(&asked.params)
 	return func(ctx context.Context) *graphql.Response {
+		if refused {
+			return nil
+		}
+		end, err := l.turn(ctx, operation.Operation.Operation)
+		if err != nil {
+			refused = true
+			fault := store.AsErrors(err)[0]
+			faults := gqlerror.List{{Message: fault.Error(), Extensions: map[string]any{"code": fault.Code}}}
+			lasts.had(faults)
+			return &graphql.Response{Errors: faults}
+		}
+		defer end()
 		response := responses(anew(within))
 		if response != nil {
 			lasts.had(response.Errors)
@@ -284,6 +296,17 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		}
 		return nil
 	}, ctx
+}
+
+// turn waits for one, but of a subscription, which waits for what happens.
+func (l *live) turn(ctx context.Context, kind ast.Operation) (end func(), err error) {
+	switch {
+	case l.turns == nil || kind == ast.Subscription:
+		return func() {}, nil
+	case kind == ast.Mutation:
+		return l.turns.Writing(ctx)
+	}
+	return l.turns.Reading(ctx)
 }
 
 // shown is a response with no more errors than are told, and nothing in them

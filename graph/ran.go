@@ -45,6 +45,11 @@ func failed(faults gqlerror.List) error {
 	return nil
 }
 
+// coded is an error of which only its code is told.
+func coded(code store.Code) gqlerror.List {
+	return gqlerror.List{{Extensions: map[string]any{"code": code}}}
+}
+
 // of is what is told of an operation before it runs.
 func (p *prepared) of() (of Ran) {
 	if p == nil || p.keptDocument == nil || p.operation == nil {

@@ -198,6 +198,7 @@ type desk struct {
 	exec      *executor.Executor // gqlgen's
 	planned   *planned           // nil where gqlgen's executor is to run everything
 	live      *live              // what lasts
+	turns     Turns              // nil where nobody waits
 }
 
 // head writes what is told of every answer before it.
@@ -282,15 +283,24 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	}
 	if r.Method != http.MethodPost && operation.Operation.Operation != ast.Query {
 		ran(errAnswered)
-		d.handling.tell(r.Context(), asked, gqlerror.List{{Extensions: map[string]any{"code": mustPost().code}}})
+		d.handling.tell(r.Context(), asked, coded(store.Invalid))
 		mustPost().write(w)
 		return
+	}
+	if d.turns != nil && operation.Operation.Operation == ast.Mutation {
+		if err := d.turns.ToWrite(w, r); err != nil {
+			ran(err)
+			d.handling.tell(r.Context(), asked, coded(store.Unavailable))
+			w.Header().Set("Retry-After", "1")
+			WriteFault(w, http.StatusServiceUnavailable, store.AsErrors(err))
+			return
+		}
 	}
 	responses, ctx := d.exec.DispatchOperation(ctx, operation)
 	response := responses(ctx)
 	if response == nil { // the work was ended: it took too long, or the caller went away
 		ran(context.Canceled)
-		d.handling.tell(r.Context(), asked, gqlerror.List{{Extensions: map[string]any{"code": store.Unavailable}}})
+		d.handling.tell(r.Context(), asked, coded(store.Unavailable))
 		w.Header().Set("Retry-After", "1")
 		WriteFault(w, http.StatusServiceUnavailable, store.AsErrors(context.Canceled))
 		return
