@@ -33,6 +33,9 @@ type handling struct {
 	trust    *Manifest
 	named    func(outcome string)
 	live     Live
+	ran      func(ctx context.Context, ran Ran)
+	began    func(ctx context.Context, of Ran)
+	turns    Turns // nil for none
 }
 
 // OpenIntrospection lets anyone ask for the schema by introspection, with a
@@ -72,6 +75,19 @@ func CountDocuments(named func(outcome string)) HandlerOption {
 	return func(h *handling) { h.named = named }
 }
 
+// Turns bound how much is worked on at once. Each refuses what would have to
+// wait for too long; end gives a turn back.
+type Turns interface {
+	// ToWrite has a request, which has a turn to read, wait for one to write.
+	ToWrite(w http.ResponseWriter, r *http.Request) error
+
+	Reading(ctx context.Context) (end func(), err error)
+	Writing(ctx context.Context) (end func(), err error)
+}
+
+// InTurn has mutations, and what comes over streams, wait their turn.
+func InTurn(turns Turns) HandlerOption { return func(h *handling) { h.turns = turns } }
+
 // WithoutPlans has gqlgen's executor run everything.
 func WithoutPlans() HandlerOption { return func(h *handling) { h.unplan = true } }
 
@@ -84,7 +100,7 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	}
 	config := generated.Config{Resolvers: r, Schema: servedSchema()}
 	executable := generated.NewExecutableSchema(config)
-	desk := &desk{names: newSchemaNames(executable.Schema()), documents: newDocuments(executable.Schema(), chosen.bounds)}
+	desk := &desk{handling: &chosen, names: newSchemaNames(executable.Schema()), documents: newDocuments(executable.Schema(), chosen.bounds)}
 	desk.documents.trust, desk.documents.count, desk.documents.log = chosen.trust, chosen.named, log
 	exec, present := executor.New(executable), presenter(log)
 	exec.SetQueryCache(desk.documents.kept)
@@ -95,7 +111,7 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	exec.AroundResponses(tellReplays)
 	exec.SetErrorPresenter(present)
 	exec.SetRecoverFunc(recovered)
-	desk.exec = exec
+	desk.exec, desk.turns = exec, chosen.turns
 	desk.live = &live{Live: chosen.live, desk: desk, handling: &chosen, resolver: r, lines: map[*line]struct{}{}, clients: map[string]int{}}
 	if !chosen.unplan {
 		desk.planned = &planned{desk: desk, handling: &chosen, resolver: r, runner: generated.NewPlanRunner(config),

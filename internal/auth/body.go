@@ -7,21 +7,26 @@ import (
 	"net/http"
 	"os"
 	"slices"
+
+	"portico/store"
 )
 
 // ReadBody reads a body of at most limit bytes, whole, behind what is in room.
 // The error is a
 // *StatusError that says how to do better: 413 where it is longer, 408 where it
-// did not come in time, 400 where it broke off. After 413 and 408 the
-// connection closes.
+// did not come in time, 400 where it broke off, 503 where its turn did not come.
+// After 413 and 408 the connection closes.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64, room []byte) ([]byte, error) {
 	body, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength, room)
-	tooLarge := new(http.MaxBytesError)
+	tooLarge, noTurn := new(http.MaxBytesError), new(store.Error)
 	switch {
 	case err == nil:
 		return body, nil
 	case errors.As(err, &tooLarge):
 		return nil, &StatusError{http.StatusRequestEntityTooLarge, invalid("The body is over %s; send less at a time.", size(tooLarge.Limit))}
+	case errors.As(err, &noTurn):
+		w.Header().Set("Retry-After", "1")
+		return nil, &StatusError{http.StatusServiceUnavailable, noTurn}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.Header().Set("Connection", "close")
 		return nil, &StatusError{http.StatusRequestTimeout, invalid("The body did not come in time; send it again, faster, or less of it.")}

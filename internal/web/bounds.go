@@ -18,6 +18,10 @@ type Bounds struct {
 
 	AnswerMemory int `placeholder:"MIB" default:"256" help:"How many MiB of answers may wait for slow readers; beyond that the slowest are cut off. 0 is any. Default: ${default}."`
 
+	Requests        int           `placeholder:"N" default:"0" help:"How many requests that read may be worked on at once, and as many that write beside them; others wait their turn. 0 is 16 for each core. Default: ${default}."`
+	RequestsWaiting int           `placeholder:"N" default:"1000" help:"How many requests of each kind may wait their turn; beyond that they are answered 503. Default: ${default}."`
+	RequestWait     time.Duration `placeholder:"DURATION" default:"300ms" help:"How long a request may wait its turn; then it is answered 503. Default: ${default}."`
+
 	Connections        int `placeholder:"N" default:"0" help:"How many connections there may be at once. Beyond that those that wait for a request are closed; then /healthz and /readyz are answered, and else 503. 0 is what the limit of open files leaves, at most 4096. Default: ${default}."`
 	ConnectionsAddress int `placeholder:"N" default:"0" help:"How many of the connections one address may have, an IPv6 /64 being one and a --trusted-proxy being none; 0 is a quarter. Default: ${default}."`
 }
@@ -43,10 +47,13 @@ func (b Bounds) Check() error {
 	for _, time := range []struct {
 		flag string
 		time.Duration
-	}{{"header-time", b.HeaderTime}, {"body-time", b.BodyTime}, {"request-time", b.RequestTime}, {"answer-time", b.AnswerTime}, {"idle-time", b.IdleTime}} {
+	}{{"header-time", b.HeaderTime}, {"body-time", b.BodyTime}, {"request-time", b.RequestTime}, {"answer-time", b.AnswerTime}, {"idle-time", b.IdleTime}, {"request-wait", b.RequestWait}} {
 		if time.Duration < 0 {
 			return fmt.Errorf("--%s must be 0 or more, not %s", time.flag, time.Duration)
 		}
+	}
+	if b.Requests < 0 || b.RequestsWaiting < 0 {
+		return errors.New("--requests and --requests-waiting must be 0 or more")
 	}
 	if b.Connections < 0 || b.ConnectionsAddress < 0 || b.AnswerMemory < 0 {
 		return errors.New("--connections, --connections-address and --answer-memory must be 0 or more")

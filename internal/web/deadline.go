@@ -1,9 +1,11 @@
 package web
 
 import (
+	"bufio"
 	"container/list"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -59,6 +61,8 @@ type timedAnswer struct {
 	time    time.Duration
 	waiting *waiting
 	work    timed // the context of the request
+	turn    turn  // of Turns
+	waits   waitingBody
 
 	own   bool // the handler sees to it
 	since time.Time
@@ -78,9 +82,16 @@ func (a *timedAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // SetWriteDeadline is a handler's that is on its own from here.
 func (a *timedAnswer) SetWriteDeadline(t time.Time) error {
+	a.turn.end()
 	a.own = true
 	a.work.lift()
 	return a.control.SetWriteDeadline(t)
+}
+
+// Hijack implements http.Hijacker: what comes then waits for no turn.
+func (a *timedAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	a.turn.end()
+	return a.control.Hijack()
 }
 
 // Write implements http.ResponseWriter.
@@ -94,6 +105,7 @@ func (a *timedAnswer) Write(p []byte) (int, error) {
 
 // begin sets the deadline for so many bytes more.
 func (a *timedAnswer) begin(bytes int) {
+	a.turn.end()
 	if a.own || a.time == 0 {
 		return
 	}

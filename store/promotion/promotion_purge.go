@@ -3,15 +3,28 @@ package promotion
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"portico/store"
 	"portico/store/db"
 )
 
-// PurgeCodes deletes the codes that were done away with, by the epoch of their
+// SweepCodes deletes the codes that were done away with.
+func SweepCodes(s *PromotionService, actor store.Actor, every time.Duration) db.Sweep {
+	return db.Sweep{
+		Name: "codes", Every: every,
+		Do: func(ctx context.Context) error { return s.purgeCodes(ctx, actor) },
+		Due: func(ctx context.Context, most int) (int, error) {
+			return db.CountUpTo(ctx, s.db, most, `
+				promotion_purge JOIN promotion_code ON promotion_code.promotion_number = promotion_purge.promotion_number AND promotion_code.epoch = promotion_purge.epoch`)
+		},
+	}
+}
+
+// purgeCodes deletes the codes that were done away with, by the epoch of their
 // promotion, in short transactions; and the record of their use where the
 // promotion is gone.
-func PurgeCodes(ctx context.Context, s *PromotionService, actor store.Actor) error {
+func (s *PromotionService) purgeCodes(ctx context.Context, actor store.Actor) error {
 	type epoch struct{ number, epoch int64 }
 	dead, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (e epoch, err error) {
 		return e, rows.Scan(&e.number, &e.epoch)

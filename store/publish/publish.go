@@ -44,9 +44,6 @@ func (s *PublishService) publish(ctx context.Context, actor store.Actor, catalog
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	if err := SweepReleases(ctx, s, actor); err != nil {
-		return nil, err
-	}
 	if serve {
 		if served, err := s.upToDate(ctx, catalogID); err != nil || served != nil {
 			if served != nil {
@@ -101,7 +98,9 @@ func (s *PublishService) publish(ctx context.Context, actor store.Actor, catalog
 			return nil, err
 		}
 	}
-	return made, s.finishRelease(ctx, actor, made, serve)
+	err = s.finishRelease(ctx, actor, made, serve)
+	s.left() // for what is one too many now
+	return made, err
 }
 
 // analyzeReleases has the planner know a new release before anyone reads it:
@@ -169,7 +168,6 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 var errSwept = &store.Error{Code: store.Conflict, Detail: "The release was swept while it was built, because it had not moved for long; publish again."}
 
 const (
-	releasesKept      = 3           // newest of a catalog, for rolling back
 	releaseRemembered = time.Hour   // since a release was served, for those who page through it
 	releasesMost      = 20          // of a catalog, however many were served of late
 	buildingStale     = time.Minute // without a sign of life, a build is dead

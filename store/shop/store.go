@@ -7,6 +7,7 @@
 package shop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -39,6 +40,7 @@ type Config struct {
 	WholeReleases bool             // publish every release whole, none as a delta, for tests that compare
 	KeptKeys      int              // idempotency keys of a client; 0 means 100,000
 	KeptKeyBytes  int64            // of what they answer; 0 means 256 MiB
+	Retention     *store.Retention // for how long what happened is kept; nil means the default
 	Patience      store.Patience   // how long to wait for the database
 	Sealer        *seal.Sealer     // seals the gateways' secrets; nil for a process that has no use for them
 	Clock         func() time.Time // nil means time.Now
@@ -60,13 +62,18 @@ type Store struct {
 	*settings.SettingsService
 	*stock.StockService
 
+	house        *job.House
 	catalogWatch catalogWatch
 }
 
 // Open connects, migrates the schema and starts the writer. Close ends it.
 func Open(ctx context.Context, config Config) (*Store, error) {
+	kept := store.DefaultRetention()
+	if config.Retention != nil {
+		kept = *config.Retention
+	}
 	d, err := db.Open(ctx, db.Config{URL: config.URL, Readers: config.Readers, Synchronous: config.Synchronous, CacheBytes: config.CacheBytes,
-		NoCache: config.NoCache, KeptKeys: config.KeptKeys, KeptKeyBytes: config.KeptKeyBytes, Patience: config.Patience, Clock: config.Clock, Log: config.Log})
+		NoCache: config.NoCache, KeptKeys: config.KeptKeys, KeptKeyBytes: config.KeptKeyBytes, KeptKeyTime: cmp.Or(kept.IdempotencyKeys, -1), Patience: config.Patience, Clock: config.Clock, Log: config.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +85,14 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 		db: d, AccessService: access.NewAccessService(d), CatalogService: catalog.NewCatalogService(d), GatewayService: gateway.NewGatewayService(d, config.Sealer),
 		ReleaseService: release.NewReleaseService(d), SettingsService: settings.NewSettingsService(d), StockService: stock.NewStockService(d, stockBytes),
 	}
-	s.JobService = job.NewJobService(d, s.jobWorks(), s.keepHouse)
+	s.JobService = job.NewJobService(d, s.jobWorks(), func(ctx context.Context) { s.house.Keep(ctx) })
 	s.PromotionService = promotion.NewPromotionService(d, s.JobService)
-	s.PublishService = publish.NewPublishService(d, s.JobService, s.ReleaseService, config.WordBytes, config.WholeReleases)
+	s.PublishService = publish.NewPublishService(d, s.JobService, s.ReleaseService, publish.PublishConfig{
+		WordBytes: config.WordBytes, Whole: config.WholeReleases, Kept: kept.Releases,
+		Left: func() { s.house.Soon(publish.SweepOfReleases) },
+	})
 	s.ExchangeService = exchange.NewExchangeService(d, s.StockService)
+	s.house = job.NewHouse(d, s.sweeps(kept))
 	if err := s.db.Follow(ctx, db.Hooks{
 		Polled: func(ctx context.Context, versions map[db.Topic]int64, asked time.Time) error {
 			return errors.Join(stock.Follow(ctx, s.StockService, versions, asked), job.Follow(ctx, s.JobService))

@@ -26,7 +26,7 @@ func releaseRemembered(e Engine) func(*testing.T) {
 			clock.Advance(time.Minute)
 		}
 		kept := func() int {
-			require.NoError(t, s.Sweep(t.Context(), actor))
+			require.NoError(t, s.Sweep(t.Context()))
 			requireNoLeftovers(t, db)
 			return count(t, db, "release")
 		}
@@ -84,6 +84,7 @@ func releaseWalked(e Engine) func(*testing.T) {
 			retitled(t, s, clock.Now().Format(" v15.04"))
 			publish(t, s, "main")
 		}
+		require.NoError(t, s.Sweep(t.Context()))
 		_, err := nextPage(viewOf(t, s, release.ShopperContext{}), cursor)
 		requireFault(t, err, store.CursorExpired, "after")
 	}
