@@ -9,7 +9,7 @@ package main
 //	                                   |      cli.Sealing     the key that seals secrets
 //	                                   |      auth.New        tokens, signed by keys in the store, or by an outside issuer
 //	                                   v
-//	request --> RequestID > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Shopper > Entrance --> mux (app.handler)
+//	request --> RequestID > Slow > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Shopper > Entrance --> mux (app.handler)
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
 //	     /  /playground/...  /graphiql/...  /graphql  /schema.graphql  graph  <----------+
@@ -214,6 +214,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	engine, _, _ := strings.Cut(s.Describe(), " ")
 	a.metrics.Build(cli.BuildVersion(), engine)
 	a.metrics.Store(log, s)
+	a.metrics.Operations(c.MetricsOperations)
 	a.metrics.Answers(func() (found, made, bytes uint64) {
 		stats := a.answers.Stats()
 		return stats.Hits, stats.Misses, stats.Bytes
@@ -259,7 +260,7 @@ func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
 	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.Documents.OrDefaults()), graph.Keeping(a.answers),
-		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.Document), graph.WithLive(a.streams()), graph.InTurn(a.turns)}
+		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.Document), graph.CountOperations(a.ran, a.began), graph.WithLive(a.streams()), graph.InTurn(a.turns)}
 	if a.Executor == "gqlgen" {
 		options = append(options, graph.WithoutPlans())
 	}
@@ -288,6 +289,7 @@ func (a *app) handler() http.Handler {
 	return web.Chain(web.Entrance(api.WriteError, graph.SentHeaders()...)(web.Route(mux)),
 		web.Announce(a.store.Asked), // so that jobs give way
 		web.RequestID,
+		web.Slow(a.log, a.Slow, auth.ClientID),
 		web.Address(proxies),
 		web.Recover(a.log, api.WriteError),
 		a.tokens.Middleware,
@@ -300,6 +302,12 @@ func (a *app) handler() http.Handler {
 		a.turns.Middleware(api.WriteError),
 		graph.Shopper,
 	)
+}
+
+// ran has the metrics count a GraphQL operation, and began a subscription.
+func (a *app) ran(ctx context.Context, of graph.Ran) { a.metrics.OperationRan(ctx, web.Operation(of)) }
+func (a *app) began(ctx context.Context, of graph.Ran) {
+	a.metrics.OperationBegan(ctx, web.Operation(of))
 }
 
 // streams is what subscriptions are given.
