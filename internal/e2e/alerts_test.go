@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -62,6 +63,25 @@ func TestTheRunBookHasEveryAlert(t *testing.T) {
 	}
 	for _, link := range regexp.MustCompile(`\]\(#(\w+)\)`).FindAllStringSubmatch(string(text), -1) {
 		require.Contains(t, strings.ToLower(strings.Join(named, " ")), link[1])
+	}
+}
+
+// The run book's commands are run as they stand there, but that an answer of
+// 4xx or 5xx fails them.
+func TestTheRunBooksCommandsRun(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			storetest.Require(t, tool, "the run book's commands need it")
+		}
+	}
+	text, err := os.ReadFile("docs/runbook.md")
+	require.NoError(t, err)
+	s := serving(t, "--demo", "--admin-addr", "127.0.0.1:0")
+	blocks := fences.FindAllStringSubmatch(string(text), -1)
+	require.GreaterOrEqual(t, len(blocks), 3)
+	for _, block := range blocks {
+		runReadme(t, t.TempDir(), "", strings.NewReplacer("http://127.0.0.1:9090", s.admin, "curl -s ", "curl -sf ").Replace(block[1]))
 	}
 }
 

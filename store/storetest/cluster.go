@@ -2,10 +2,12 @@ package storetest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,15 +54,19 @@ func newCluster(t testing.TB, bin string) *Cluster {
 	return &Cluster{Port: FreePort(t), Bin: bin, dir: dir, owner: owner}
 }
 
-// FreePort is one that nobody listens on now.
+// FreePort is one that nobody listens on now, and that the kernel gives to
+// nobody who asks for any.
 func FreePort(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	require.NoError(t, err)
-	return port
+	for range 100 {
+		port := strconv.Itoa(20_000 + rand.IntN(12_000))
+		if listener, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			listener.Close()
+			return port
+		}
+	}
+	require.FailNow(t, "there is no free port")
+	return ""
 }
 
 // Start starts the server, which may have been stopped.
