@@ -195,7 +195,10 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.Open(ctx, log, func(config *shop.Config) { config.Sealer, config.StockBytes = sealer, c.StockCacheBytes })
+	kept := c.Retention()
+	s, err := c.Open(ctx, log, func(config *shop.Config) {
+		config.Sealer, config.StockBytes, config.Retention = sealer, c.StockCacheBytes, &kept
+	})
 	if err != nil {
 		return nil, err
 	}

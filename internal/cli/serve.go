@@ -49,6 +49,7 @@ type Serve struct {
 
 	Linger time.Duration `placeholder:"DURATION" default:"5s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first, and connections in use end. With --demo none, unless given. Default: ${default}."`
 	Sealing
+	Keeping
 	Common
 }
 
@@ -86,6 +87,9 @@ func (c *Serve) Validate() error {
 		if err := outside.Check(c.TokenIssuer); err != nil {
 			return usage("--oidc-issuer and --oidc-audience: %s", err)
 		}
+	}
+	if err := c.Retention().Check(); err != nil {
+		return usage("%s", err)
 	}
 	return c.Common.Validate()
 }
