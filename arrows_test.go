@@ -21,8 +21,9 @@ var arrows = map[string][]string{
 	"portico/internal/contract": {}, // it knows the schema as a text
 	"portico/internal/bench":    {}, // it knows the server as its clients do
 	"portico/internal/e2e":      {}, // it knows the program as its users do
-	"portico/internal/incoming": {},
+	"portico/internal/incoming": {"portico/store"},
 	"portico/internal/madeup":   {}, // it knows the format of import files
+	"portico/internal/release":  {}, // it knows the repository as Go and git do
 	"portico/store":             {}, // the words
 	"portico/store/db":          {"portico/store", "portico/store/seal"},
 	"portico/store/index":       {"portico/store"}, // pure

@@ -9,7 +9,7 @@ package main
 //	                                   |      cli.Sealing     the key that seals secrets
 //	                                   |      auth.New        tokens, signed by keys in the store, or by an outside issuer
 //	                                   v
-//	request --> RequestID > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Shopper > Entrance --> mux (app.handler)
+//	request --> RequestID > Slow > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Shopper > Entrance --> mux (app.handler)
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
 //	     /  /playground/...  /graphiql/...  /graphql  /schema.graphql  graph  <----------+
@@ -76,6 +76,7 @@ type commands struct {
 	Migrate cli.Migrate `cmd:"" help:"Bring the database to this version's schema."`
 	Schema  cli.Schema  `cmd:"" help:"Print the GraphQL schema."`
 	Version cli.Version `cmd:"" help:"Print the version."`
+	Health  cli.Health  `cmd:"" help:"Ask the server on this machine whether it is well."`
 }
 
 func main() {
@@ -193,7 +194,10 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.Open(ctx, log, func(config *shop.Config) { config.Sealer, config.StockBytes = sealer, c.StockCacheBytes })
+	kept := c.Retention()
+	s, err := c.Open(ctx, log, func(config *shop.Config) {
+		config.Sealer, config.StockBytes, config.Retention = sealer, c.StockCacheBytes, &kept
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +217,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	engine, _, _ := strings.Cut(s.Describe(), " ")
 	a.metrics.Build(cli.BuildVersion(), engine)
 	a.metrics.Store(log, s)
+	a.metrics.Operations(c.MetricsOperations)
 	a.metrics.Answers(func() (found, made, bytes uint64) {
 		stats := a.answers.Stats()
 		return stats.Hits, stats.Misses, stats.Bytes
@@ -258,7 +263,7 @@ func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
 	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.Documents.OrDefaults()), graph.Keeping(a.answers),
-		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.Document), graph.WithLive(a.streams()), graph.InTurn(a.turns)}
+		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.Document), graph.CountOperations(a.ran, a.began), graph.WithLive(a.streams()), graph.InTurn(a.turns)}
 	if a.Executor == "gqlgen" {
 		options = append(options, graph.WithoutPlans())
 	}
@@ -287,6 +292,7 @@ func (a *app) handler() http.Handler {
 	return web.Chain(web.Entrance(api.WriteError, graph.SentHeaders()...)(web.Route(mux)),
 		web.Announce(a.store.Asked), // so that jobs give way
 		web.RequestID,
+		web.Slow(a.log, a.Slow, auth.ClientID),
 		web.Address(proxies),
 		web.Recover(a.log, api.WriteError),
 		a.tokens.Middleware,
@@ -299,6 +305,12 @@ func (a *app) handler() http.Handler {
 		a.turns.Middleware(api.WriteError),
 		graph.Shopper,
 	)
+}
+
+// ran has the metrics count a GraphQL operation, and began a subscription.
+func (a *app) ran(ctx context.Context, of graph.Ran) { a.metrics.OperationRan(ctx, web.Operation(of)) }
+func (a *app) began(ctx context.Context, of graph.Ran) {
+	a.metrics.OperationBegan(ctx, web.Operation(of))
 }
 
 // streams is what subscriptions are given.

@@ -66,11 +66,11 @@ func newPricing(schema *ast.Schema, bounds Bounds) *pricing {
 // check refuses a validated operation whose answer would cost too much, with
 // these variables. What it lets pass has a budget for the lists whose length
 // nobody knows beforehand.
-func (p *pricing) check(operation *ast.OperationDefinition, variables map[string]any) (allowance, *gqlerror.Error) {
+func (p *pricing) check(operation *ast.OperationDefinition, variables map[string]any) (allowance, *Cost, *gqlerror.Error) {
 	bill := &bill{pricing: p, operation: operation, variables: variables,
 		sizes: map[string]float64{}, fragments: map[string]price{}, unsized: map[string]float64{}}
 	cost := int(math.Ceil(bill.selections(operation.SelectionSet).of(1)))
-	return allowance{bill.unsized, int64(p.bounds.Cost)}, bound{"could cost %d, in fields of the answer", cost, p.bounds.Cost, "ask for smaller pages, or for fewer of them"}.check()
+	return allowance{bill.unsized, int64(p.bounds.Cost)}, &Cost{cost, p.bounds.Cost}, bound{"could cost %d, in fields of the answer", cost, p.bounds.Cost, "ask for smaller pages, or for fewer of them"}.check()
 }
 
 // bill adds up what an operation costs: fields by the rows they are read for,

@@ -39,6 +39,7 @@ type prepared struct {
 	*keptDocument
 	operation *ast.OperationDefinition // nil where the document has none of that name
 	allowed   allowance
+	cost      *Cost  // what it could cost; nil until that is known
 	outcome   string // of naming the document; empty where that is not counted
 }
 
@@ -80,7 +81,7 @@ func (d *documents) prepare(params *graphql.RawParams) (*prepared, gqlerror.List
 		return nil, faults
 	}
 	params.Variables = variables
-	asked.allowed, fault = d.pricing.check(asked.operation, variables)
+	asked.allowed, asked.cost, fault = d.pricing.check(asked.operation, variables)
 	return asked, listed(fault)
 }
 

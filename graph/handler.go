@@ -33,6 +33,8 @@ type handling struct {
 	trust    *Manifest
 	named    func(outcome string)
 	live     Live
+	ran      func(ctx context.Context, ran Ran)
+	began    func(ctx context.Context, of Ran)
 	turns    Turns // nil for none
 }
 
@@ -98,7 +100,7 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	}
 	config := generated.Config{Resolvers: r, Schema: servedSchema()}
 	executable := generated.NewExecutableSchema(config)
-	desk := &desk{names: newSchemaNames(executable.Schema()), documents: newDocuments(executable.Schema(), chosen.bounds)}
+	desk := &desk{handling: &chosen, names: newSchemaNames(executable.Schema()), documents: newDocuments(executable.Schema(), chosen.bounds)}
 	desk.documents.trust, desk.documents.count, desk.documents.log = chosen.trust, chosen.named, log
 	exec, present := executor.New(executable), presenter(log)
 	exec.SetQueryCache(desk.documents.kept)

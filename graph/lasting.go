@@ -101,7 +101,7 @@ func (p *planned) draft(ctx context.Context, q *ready, dst []byte) (*draftAnswer
 	if err != nil {
 		return nil, err
 	}
-	made := &draftAnswer{append(slices.Clip(slices.Clone(body)), answerEnds...), livePart{holes: holes}}
+	made := &draftAnswer{append(slices.Clip(slices.Clone(body)), q.ends...), livePart{holes: holes}}
 	holes.Rows(func(row any) {
 		made.products = append(made.products, shop.NamedProduct(row.(*model.Product).ID()))
 	})

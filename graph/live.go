@@ -204,6 +204,7 @@ func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawPa
 	}
 	if faults != nil {
 		response := l.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)
+		l.handling.refused(ctx, asked, response.Errors)
 		return operation, l.shown(&sent, response).Errors
 	}
 	operation.Stats.SetExtension(begunKey, &begun{asked, sent})
@@ -254,7 +255,8 @@ func (l *live) release(line *line) {
 // DispatchOperation implements graphql.GraphExecutor.
 func (l *live) DispatchOperation(ctx context.Context, operation *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
 	asked, line := operation.Stats.GetExtension(begunKey).(*begun), ctx.Value(lineKey{}).(*line)
-	context.AfterFunc(ctx, func() { l.release(line) }) // the transports end it with the operation
+	lasts := l.handling.begin(ctx, asked.prepared)
+	context.AfterFunc(ctx, func() { l.release(line); lasts.end() }) // the transports end it with the operation
 	streams := operation.Operation.Operation == ast.Subscription
 	anew := func(ctx context.Context) context.Context { return withBudget(ctx, asked.budget()) }
 	if streams {
@@ -267,7 +269,7 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		l.handling.executed(byGqlgen)
 	}
 	responses, within := l.exec.DispatchOperation(withBudget(ctx, asked.budget()), operation)
-	told, refused := false, false
+	told, refused, extensions := false, false, asked.costed(&asked.params)
 	return func(ctx context.Context) *graphql.Response {
 		if refused {
 			return nil
@@ -276,11 +278,15 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		if err != nil {
 			refused = true
 			fault := store.AsErrors(err)[0]
-			return &graphql.Response{Errors: gqlerror.List{{Message: fault.Error(), Extensions: map[string]any{"code": fault.Code}}}}
+			faults := gqlerror.List{{Message: fault.Error(), Extensions: map[string]any{"code": fault.Code}}}
+			lasts.had(faults)
+			return &graphql.Response{Errors: faults}
 		}
 		defer end()
 		response := responses(anew(within))
 		if response != nil {
+			lasts.had(response.Errors)
+			response.Extensions, extensions = extensions, nil // with the first
 			return l.shown(&asked.params, response)
 		}
 		if reason := why(ctx); reason != nil && reason.fault != nil && !told {

@@ -13,6 +13,7 @@ import (
 
 	"portico/graph/plan"
 	"portico/internal/answers"
+	"portico/store"
 )
 
 // planned runs queries by plans, and leaves everything else to gqlgen's
@@ -42,6 +43,7 @@ type ready struct {
 	params    graphql.RawParams // as the caller wrote them
 	variables map[string]any    // as the library has them
 	plan      *plan.Plan        // never nil
+	ends      string            // what stands behind the data
 	lasting   []string          // what must be allowed before a kept answer is given; nil where none may be kept
 }
 
@@ -63,7 +65,7 @@ func (p *planned) ready(asked *prepared, params *graphql.RawParams) *ready {
 		p.executed(byGqlgen)
 		return nil
 	}
-	q.lasting = lasting(q.plan)
+	q.ends, q.lasting = asked.answerEnd(params), lasting(q.plan)
 	return q
 }
 
@@ -71,8 +73,9 @@ func (p *planned) ready(asked *prepared, params *graphql.RawParams) *ready {
 // client that has gone, and where a resolver panics: gqlgen's executor makes
 // that the error of its field.
 func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
-	ctx := r.Context()
+	ctx, ran := store.Begin(r.Context(), stepRun)
 	if ctx.Err() != nil {
+		ran(ctx.Err())
 		return false
 	}
 	if op, ok := operationOf(ctx); ok {
@@ -91,15 +94,18 @@ func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
 	}
 	defer buffers.Put(buffer)
 	if err != nil {
+		ran(err)
 		p.executed(byGqlgen)
 		return false
 	}
 	p.executed(byPlan)
 	faults := graphql.GetErrors(ctx)
+	ran(failed(faults))
+	p.tell(r.Context(), q.prepared, faults)
 	switch {
 	case len(faults) > 0:
-		data := body[len(answerBegins) : len(body)-len(answerEnds)]
-		response := &graphql.Response{Data: data, Errors: faults}
+		data := body[len(answerBegins) : len(body)-len(q.ends)]
+		response := &graphql.Response{Data: data, Errors: faults, Extensions: q.costed(&q.params)}
 		if refusedByLimit(response) {
 			w.WriteHeader(http.StatusTooManyRequests)
 		}
@@ -126,7 +132,7 @@ func (p *planned) answer(ctx context.Context, q *ready, tagged bool, dst []byte)
 		}
 	}
 	body, err = p.runner.Run(ctx, q.plan, append(dst, answerBegins...))
-	return append(body, answerEnds...), nil, err
+	return append(body, q.ends...), nil, err
 }
 
 func untouched(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }

@@ -192,6 +192,7 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 
 // desk is where both transports hand in their operations.
 type desk struct {
+	handling  *handling
 	names     schemaNames
 	documents *documents
 	exec      *executor.Executor // gqlgen's
@@ -228,6 +229,7 @@ func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 	if known == nil {
 		return false
 	}
+	named(r.Context(), known.prepared)
 	before := w.Header()["Vary"]
 	head(w, r)
 	if d.planned.run(w, r, known) {
@@ -241,15 +243,22 @@ func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 // execute runs an operation and writes its answer. sent is the request, to
 // know it by when it comes again.
 func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request, sent []byte) {
-	params, modern, ctx := request.params(r), head(w, r), graphql.StartOperationTrace(r.Context())
-	operation := &graphql.OperationContext{}
+	params, modern := request.params(r), head(w, r)
+	_, prepared := store.Begin(r.Context(), stepPrepare)
 	asked, faults := d.documents.prepare(params)
+	named(r.Context(), asked)
 	if faults == nil && asked.streams() {
+		prepared(nil)
 		d.stream(w, r, request)
 		return
 	}
+	var q *ready
 	if faults == nil {
-		if q := d.planned.ready(asked, params); q != nil && d.planned.run(w, r, q) {
+		q = d.planned.ready(asked, params)
+	}
+	prepared(failed(faults))
+	if faults == nil {
+		if q != nil && d.planned.run(w, r, q) {
 			d.documents.kept.keep(sent, q)
 			return
 		}
@@ -257,20 +266,31 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 			op.budget = asked.budget() // anew: a plan that failed has spent of it
 		}
 	}
+	ctx, ran := store.Begin(r.Context(), stepRun)
+	ctx = graphql.StartOperationTrace(ctx)
+	operation := &graphql.OperationContext{}
 	if faults == nil {
 		operation, faults = d.exec.CreateOperationContext(ctx, params)
 	}
 	if faults != nil {
+		ran(failed(faults))
 		w.WriteHeader(refusal(params, faults, modern))
-		d.write(w, params, d.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults))
+		response := d.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)
+		d.handling.tell(r.Context(), asked, response.Errors)
+		response.Extensions = asked.costed(params)
+		d.write(w, params, response)
 		return
 	}
 	if r.Method != http.MethodPost && operation.Operation.Operation != ast.Query {
+		ran(errAnswered)
+		d.handling.tell(r.Context(), asked, coded(store.Invalid))
 		mustPost().write(w)
 		return
 	}
 	if d.turns != nil && operation.Operation.Operation == ast.Mutation {
 		if err := d.turns.ToWrite(w, r); err != nil {
+			ran(err)
+			d.handling.tell(r.Context(), asked, coded(store.Unavailable))
 			w.Header().Set("Retry-After", "1")
 			WriteFault(w, http.StatusServiceUnavailable, store.AsErrors(err))
 			return
@@ -279,10 +299,15 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	responses, ctx := d.exec.DispatchOperation(ctx, operation)
 	response := responses(ctx)
 	if response == nil { // the work was ended: it took too long, or the caller went away
+		ran(context.Canceled)
+		d.handling.tell(r.Context(), asked, coded(store.Unavailable))
 		w.Header().Set("Retry-After", "1")
 		WriteFault(w, http.StatusServiceUnavailable, store.AsErrors(context.Canceled))
 		return
 	}
+	ran(failed(response.Errors))
+	d.handling.tell(r.Context(), asked, response.Errors)
+	response.Extensions = asked.costed(params)
 	if refusedByLimit(response) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	}

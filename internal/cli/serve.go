@@ -42,10 +42,14 @@ type Serve struct {
 	SubscriptionsConnection int `placeholder:"N" default:"50" help:"How many GraphQL subscriptions a connection may have at once; 0 is any number. Default: ${default}."`
 	SubscriptionsClient     int `placeholder:"N" default:"5000" help:"How many GraphQL subscriptions a client may have at once, over all of its connections to this server; 0 is any number. Default: ${default}."`
 
+	Slow              time.Duration `placeholder:"DURATION" default:"1s" help:"From how long on a request is logged as slow, with its statements and the time they took; 0 logs none. Default: ${default}."`
+	MetricsOperations int           `placeholder:"N" default:"100" help:"How many GraphQL operations metrics tell apart by name, beside trusted ones: the first that clients with a token ask for. Default: ${default}."`
+
 	web.Bounds `group:"Bounds"`
 
 	Linger time.Duration `placeholder:"DURATION" default:"5s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first, and connections in use end. With --demo none, unless given. Default: ${default}."`
 	Sealing
+	Keeping
 	Common
 }
 
@@ -67,6 +71,9 @@ func (c *Serve) Validate() error {
 	if min(c.SubscriptionsConnection, c.SubscriptionsClient) < 0 {
 		return usage("--subscriptions-connection and --subscriptions-client must be 0 or more")
 	}
+	if c.Slow < 0 || c.MetricsOperations < 0 {
+		return usage("--slow and --metrics-operations must be 0 or more")
+	}
 	if err := c.Bounds.Check(); err != nil {
 		return usage("%s", err)
 	}
@@ -80,6 +87,9 @@ func (c *Serve) Validate() error {
 		if err := outside.Check(c.TokenIssuer); err != nil {
 			return usage("--oidc-issuer and --oidc-audience: %s", err)
 		}
+	}
+	if err := c.Retention().Check(); err != nil {
+		return usage("%s", err)
 	}
 	return c.Common.Validate()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 // Version tells which portico this is.
@@ -16,8 +17,8 @@ func (Version) Run(streams Streams) error {
 	return err
 }
 
-// BuildVersion is "v1.2.0", or with the commit where it was built from one:
-// "(devel) 1a2b3c4d5e6f, modified".
+// BuildVersion is "v1.2.0 1a2b3c4d5e6f", with the commit unless the version
+// has it already, or "(devel)" where nobody knows: "(devel) 1a2b3c4d5e6f, modified".
 func BuildVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -25,9 +26,9 @@ func BuildVersion() string {
 	}
 	version := cmp.Or(info.Main.Version, "(devel)")
 	for _, setting := range info.Settings {
-		switch {
-		case setting.Key == "vcs.revision":
-			version += " " + setting.Value[:min(12, len(setting.Value))]
+		switch commit := setting.Value[:min(12, len(setting.Value))]; {
+		case setting.Key == "vcs.revision" && !strings.Contains(version, commit):
+			version += " " + commit
 		case setting.Key == "vcs.modified" && setting.Value == "true":
 			version += ", modified"
 		}

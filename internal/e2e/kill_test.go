@@ -185,7 +185,7 @@ func requireWhole(t *testing.T, e storetest.Engine, holds string, many int) {
 	require.Equal(t, many, total)
 	require.Equal(t, holds, authored(t, s))
 
-	require.NoError(t, s.Sweep(t.Context(), "test"))
+	require.NoError(t, s.Sweep(t.Context()))
 	var leftovers int
 	require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM release WHERE state <> 'published'`).Scan(&leftovers))
 	require.Zero(t, leftovers, "releases that were never finished")

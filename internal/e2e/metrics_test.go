@@ -22,7 +22,8 @@ func TestMetricsTellWhichClientCallsWhichRoute(t *testing.T) {
 	s.send(t, "GET", "/v2/inventories/", "", bearer...)
 	s.send(t, "GET", "/catalog//nodes/HIDDEN/relationships/products", "", bearer...)
 	s.send(t, "GET", "/v2/HIDDEN", "", "Authorization", "Bearer HIDDEN")
-	s.graphql(t, token, `query HIDDEN { a: settings { pageLength } b: settings { pageLength } promotion(id: "HIDDEN") { id } }`)
+	s.graphql(t, token, `query Settings { a: settings { pageLength } b: settings { pageLength } promotion(id: "HIDDEN") { id } }`)
+	s.graphql(t, "HIDDEN", `query HIDDEN { __typename }`) // of a stranger
 	response, body := s.send(t, "GET", "/metrics", "", bearer...)
 	require.Equal(t, http.StatusNotFound, response.StatusCode, "only the admin listener tells: %s", body)
 
@@ -38,6 +39,7 @@ func TestMetricsTellWhichClientCallsWhichRoute(t *testing.T) {
 		requests + `"` + id + `",method="POST",route="/graphql",status="2xx",surface="graphql"} 1`,
 		`portico_graphql_fields_total{client="` + id + `",field="Query.settings"} 2`,
 		`portico_graphql_fields_total{client="` + id + `",field="Query.promotion"} 1`,
+		`portico_graphql_operations_total{kind="query",operation="Settings",outcome="ok"} 1`,
 		`portico_http_request_duration_seconds_count{method="GET",route="/v2/inventories",surface="rest"} 1`,
 	} {
 		require.Contains(t, text, line+"\n")

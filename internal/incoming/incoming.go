@@ -9,11 +9,13 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+
+	"portico/store"
 )
 
 // Request is the context of a request, and what the layers found out. Each
 // member says who sets it; it is empty where that layer is not there. Nobody
-// sets anything once the handler runs, but for Route and Lasting.
+// sets anything once the handler runs, but for Route, Lasting and Named.
 type Request struct {
 	context.Context
 
@@ -25,6 +27,11 @@ type Request struct {
 	Operation any         // graph.Shopper: who asks as a shopper
 	Route     string      // web.Route: the pattern of the mux, once it is answered
 	Lasting   bool        // graph: the answer has no end of its own, so that how long it took says nothing
+	Named     string      // graph: the name of the operation, once it is read; empty for none
+
+	Observer store.Observer // web.Slow, tracing: who is told of what is done for it; nil for nobody
+	Effort   store.Effort   // web.Slow: what it asked of the database
+	TraceID  string         // tracing: the trace that it is part of; empty for none
 
 	line [1]string
 }
@@ -33,8 +40,11 @@ type key struct{}
 
 // Value implements context.Context.
 func (r *Request) Value(of any) any {
-	if _, ok := of.(key); ok {
+	switch {
+	case of == any(key{}):
 		return r
+	case of == store.ObserverKey && r.Observer != nil:
+		return r.Observer
 	}
 	return r.Context.Value(of)
 }

@@ -29,7 +29,7 @@ type access struct {
 }
 
 // AccessLog writes a line for each answered request: method, path, query,
-// status, bytes of the body, duration_ms since its first layer, request_id and client. Values of the
+// status, bytes of the body, duration_ms since its first layer, request_id, client and, of GraphQL, the operation by its name. Values of the
 // query are left out unless they are known to be harmless, headers and bodies
 // always. Probes that are answered well are logged at debug level.
 func AccessLog(log *slog.Logger, options ...AccessOption) Middleware {
@@ -59,11 +59,13 @@ func (a *access) write(r *http.Request, status int, bytes int64, took time.Durat
 	}
 	e := entry{method: bounded(r.Method, 16), path: bounded(r.URL.Path, 256), query: loggable(r.URL.RawQuery), client: a.client(ctx),
 		status: status, bytes: bytes, took: took}
+	known := incoming.From(ctx) // AccessLog began it
+	e.operation = bounded(known.Named, maxOperation)
 	if a.lines == nil || !e.writable() {
 		e.log(ctx, a.log, level)
 		return
 	}
-	e.write(a.lines, time.Now(), level, RequestIDFrom(ctx))
+	e.write(a.lines, time.Now(), level, known.ID, known.TraceID)
 }
 
 const (

@@ -19,6 +19,7 @@ type Database struct {
 	Pools    []Pool
 	Jobs     []Waiting
 	Catalogs []Aged
+	Sweeps   []Swept
 }
 
 // Pool is how busy a pool of connections is.
@@ -40,6 +41,15 @@ type Waiting struct {
 type Aged struct {
 	Catalog string
 	Age     time.Duration
+}
+
+// Swept is how far housekeeping is with one kind of what is no longer needed.
+type Swept struct {
+	Kind  string
+	Rows  int64         // that this server did away with
+	Ended bool          // it was done to the end
+	Idle  time.Duration // since then
+	Due   int           // what waits
 }
 
 // Database has the metrics tell of the database each time they are asked for.
@@ -74,6 +84,9 @@ var (
 	jobsOpen   = describe("portico_jobs", "Jobs that have not ended, of all servers of the database, by kind and state.", "kind", "state")
 	jobsOldest = describe("portico_job_oldest_seconds", "Time since the oldest of them was asked for, by kind and state.", "kind", "state")
 	servedAge  = describe("portico_catalog_served_age_seconds", "Time since what is served of a catalog was published, by catalog; the first 200.", "catalog")
+	sweptRows  = describe("portico_swept_rows_total", "Rows of what is no longer needed that this server did away with, by kind.", "kind")
+	sweptAge   = describe("portico_sweep_age_seconds", "Time since a server last did away with all there was of it, by kind; what never was so is left out.", "kind")
+	sweptDue   = describe("portico_sweep_due", "What waits to be done away with, counted up to 1000, by kind: rows, or of releases whole ones.", "kind")
 	databaseUp = describe("portico_database_up", "1 where the database answered when metrics were asked for, else 0.")
 )
 
@@ -83,7 +96,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{poolInUse, poolIdle, poolMost, poolWaits, poolWaited, jobsOpen, jobsOldest, servedAge, databaseUp} {
+	for _, desc := range []*prometheus.Desc{poolInUse, poolIdle, poolMost, poolWaits, poolWaited, jobsOpen, jobsOldest, servedAge, sweptRows, sweptAge, sweptDue, databaseUp} {
 		to <- desc
 	}
 }
@@ -112,6 +125,13 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 	for _, j := range is.Jobs {
 		gauge(jobsOpen, float64(j.Count), j.Kind, j.State)
 		gauge(jobsOldest, j.Oldest.Seconds(), j.Kind, j.State)
+	}
+	for _, w := range is.Sweeps {
+		to <- prometheus.MustNewConstMetric(sweptRows, prometheus.CounterValue, float64(w.Rows), w.Kind)
+		gauge(sweptDue, float64(w.Due), w.Kind)
+		if w.Ended {
+			gauge(sweptAge, w.Idle.Seconds(), w.Kind)
+		}
 	}
 	for _, c := range is.Catalogs[:min(len(is.Catalogs), maxCatalogs)] {
 		gauge(servedAge, c.Age.Seconds(), c.Catalog)

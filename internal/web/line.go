@@ -23,23 +23,24 @@ func WithLines(lines *Lines) AccessOption {
 
 // entry is what the access log tells of a request.
 type entry struct {
-	method, path, query, client string // empty ones but method and path are left out
-	status                      int
-	bytes                       int64
-	took                        time.Duration
+	method, path, query, client, operation string // empty ones but method and path are left out
+	status                                 int
+	bytes                                  int64
+	took                                   time.Duration
 }
-
-func (e *entry) milliseconds() float64 { return float64(e.took.Microseconds()) / 1000 }
 
 // log writes the entry by slog.
 func (e *entry) log(ctx context.Context, log *slog.Logger, level slog.Level) {
-	attributes := append(make([]slog.Attr, 0, 7), slog.String("method", e.method), slog.String("path", e.path),
-		slog.Int("status", e.status), slog.Int64("bytes", e.bytes), slog.Float64("duration_ms", e.milliseconds()))
+	attributes := append(make([]slog.Attr, 0, 8), slog.String("method", e.method), slog.String("path", e.path),
+		slog.Int("status", e.status), slog.Int64("bytes", e.bytes), slog.Float64("duration_ms", milliseconds(e.took)))
 	if e.query != "" {
 		attributes = append(attributes, slog.String("query", e.query))
 	}
 	if e.client != "" {
 		attributes = append(attributes, slog.String("client", e.client))
+	}
+	if e.operation != "" {
+		attributes = append(attributes, slog.String("operation", e.operation))
 	}
 	log.LogAttrs(ctx, level, "request", attributes...)
 }
@@ -48,7 +49,7 @@ func (e *entry) log(ctx context.Context, log *slog.Logger, level slog.Level) {
 var room = sync.Pool{New: func() any { line := make([]byte, 0, 512); return &line }}
 
 // write writes the entry as slog would, without its detours.
-func (e *entry) write(to *Lines, at time.Time, level slog.Level, id string) {
+func (e *entry) write(to *Lines, at time.Time, level slog.Level, id, trace string) {
 	kept := room.Get().(*[]byte)
 	line := append((*kept)[:0], `{"time":"`...)
 	line = append(at.AppendFormat(line, time.RFC3339Nano), `","level":"`...)
@@ -57,8 +58,8 @@ func (e *entry) write(to *Lines, at time.Time, level slog.Level, id string) {
 	line = append(append(line, `","path":"`...), e.path...)
 	line = strconv.AppendInt(append(line, `","status":`...), int64(e.status), 10)
 	line = strconv.AppendInt(append(line, `,"bytes":`...), e.bytes, 10)
-	line = strconv.AppendFloat(append(line, `,"duration_ms":`...), e.milliseconds(), 'f', -1, 64)
-	for _, member := range [...]struct{ name, value string }{{`,"query":"`, e.query}, {`,"client":"`, e.client}, {`,"request_id":"`, id}} {
+	line = strconv.AppendFloat(append(line, `,"duration_ms":`...), milliseconds(e.took), 'f', -1, 64)
+	for _, member := range [...]struct{ name, value string }{{`,"query":"`, e.query}, {`,"client":"`, e.client}, {`,"operation":"`, e.operation}, {`,"request_id":"`, id}, {`,"trace_id":"`, trace}} {
 		if member.value != "" {
 			line = append(append(append(line, member.name...), member.value...), '"')
 		}
@@ -72,7 +73,7 @@ func (e *entry) write(to *Lines, at time.Time, level slog.Level, id string) {
 // writable tells whether no text of the entry has to be escaped. Those that
 // have are rare, and left to slog.
 func (e *entry) writable() bool {
-	return unescaped(e.method) && unescaped(e.path) && unescaped(e.query) && unescaped(e.client)
+	return unescaped(e.method) && unescaped(e.path) && unescaped(e.query) && unescaped(e.client) && unescaped(e.operation)
 }
 
 func unescaped(text string) bool {

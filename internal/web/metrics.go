@@ -24,13 +24,16 @@ const maxClients = 200
 
 // Words for what has no name, or none that metrics tell apart.
 const (
-	noClient  = "none"      // there is no good token
+	none      = "none"      // there is no good token, or no name
 	other     = "other"     // a client too many, or a method that nothing takes
 	unmatched = "unmatched" // no route
 )
 
+// durations are the buckets of how long something took, in seconds.
+var durations = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
+
 // Metrics counts calls by what may be seen by anyone who watches: routes as
-// patterns, ids of clients, fields of the schema. No path, query or header is
+// patterns, ids of clients, fields of the schema, names of operations as far as their number is bounded. No path, query or header is
 // in it.
 type Metrics struct {
 	client   func(context.Context) string
@@ -41,6 +44,8 @@ type Metrics struct {
 	named    *prometheus.CounterVec
 	live     prometheus.Gauge
 	registry *prometheus.Registry
+
+	operations operations
 
 	mu      sync.RWMutex
 	clients map[string]bool
@@ -57,7 +62,7 @@ func NewMetrics(client func(context.Context) string) *Metrics {
 		}, []string{"surface", "route", "method", "status", "client"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "portico_http_request_duration_seconds", Help: "How long requests took, by surface, route and method.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+			Buckets: durations,
 		}, []string{"surface", "route", "method"}),
 		fields: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portico_graphql_fields_total", Help: "Root fields asked for over GraphQL, each alias for itself, by field and client.",
@@ -71,11 +76,13 @@ func NewMetrics(client func(context.Context) string) *Metrics {
 		live: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "portico_graphql_subscriptions", Help: "GraphQL subscriptions that are open now.",
 		}),
-		registry: prometheus.NewRegistry(),
-		clients:  map[string]bool{},
-		series:   map[taken]*series{},
+		registry:   prometheus.NewRegistry(),
+		operations: newOperations(),
+		clients:    map[string]bool{},
+		series:     map[taken]*series{},
 	}
 	m.registry.MustRegister(m.requests, m.duration, m.fields, m.queries, m.named, m.live,
+		m.operations.total, m.operations.codes, m.operations.begun, m.operations.took,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -234,7 +241,7 @@ func methodOf(r *http.Request) string {
 // who is a client as a label.
 func (m *Metrics) who(client string) string {
 	if client == "" {
-		return noClient
+		return none
 	}
 	m.mu.RLock()
 	known := m.clients[client]

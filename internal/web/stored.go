@@ -31,6 +31,9 @@ func measure(ctx context.Context, s *shop.Store) (is Database, err error) {
 	for _, j := range found.Jobs {
 		is.Jobs = append(is.Jobs, Waiting{Kind: j.Kind, State: j.State, Count: j.Count, Oldest: j.Oldest})
 	}
+	for _, w := range found.Sweeps {
+		is.Sweeps = append(is.Sweeps, Swept{Kind: w.Name, Rows: w.Swept, Ended: w.Ended, Idle: w.Idle, Due: w.Due})
+	}
 	for _, c := range found.Catalogs {
 		is.Catalogs = append(is.Catalogs, Aged{Catalog: c.ID, Age: c.Age})
 	}

@@ -26,6 +26,7 @@ type Config struct {
 	NoCache      bool             // keep nothing from one operation to the next
 	KeptKeys     int              // idempotency keys of a client; 0 means 100,000
 	KeptKeyBytes int64            // of what they answer; 0 means 256 MiB
+	KeptKeyTime  time.Duration    // how long a key stands for its first use; 0 means a day, less than that for ever
 	Patience     store.Patience   // how long to wait for the database
 	Clock        func() time.Time // nil means time.Now
 	Log          *slog.Logger     // nil discards

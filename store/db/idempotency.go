@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -10,9 +11,15 @@ import (
 	"portico/store"
 )
 
-// idempotencyKept is how long a key stands for its first use; where a client
-// has more keys than are kept of one, at least keysSafe (keyRoom).
-const idempotencyKept = 24 * time.Hour
+// keysBefore is when the keys were used first that no longer stand for it, in
+// microseconds; 0 where they do for ever. Where a client has more keys than are
+// kept of one, it is keysSafe at least (keyRoom).
+func (s *DB) keysBefore(now time.Time) int64 {
+	if s.opened.KeptKeyTime < 0 {
+		return 0
+	}
+	return store.Micros(now.Add(-cmp.Or(s.opened.KeptKeyTime, defaultKeptKeyTime)))
+}
 
 // UpdateOnce is update for a write that is answered by what fn returns. Under a
 // key, which may be nil, fn runs for the first use only, and a later one is
@@ -88,7 +95,7 @@ func (s *DB) once(ctx context.Context, key *store.IdempotencyKey, actor store.Ac
 			ON CONFLICT (client, operation, key) DO UPDATE
 			SET input_hash = excluded.input_hash, outcome = '', created_at = excluded.created_at
 			WHERE idempotency_key.created_at <= $6`,
-			string(t.Actor), key.Operation, key.Key, hash, store.Micros(t.Now), store.Micros(t.Now.Add(-idempotencyKept)))
+			string(t.Actor), key.Operation, key.Key, hash, store.Micros(t.Now), s.keysBefore(t.Now))
 		if err != nil {
 			return err
 		}
@@ -147,6 +154,12 @@ func (s *DB) SweepIdempotencyKeys(ctx context.Context) error {
 			        SELECT created_at, client, operation, key FROM idempotency_key
 			        WHERE created_at <= $1 ORDER BY created_at, client, operation, key LIMIT $2) AS batch
 			    ORDER BY created_at DESC, client DESC, operation DESC, key DESC LIMIT 1)`,
-			store.Micros(t.Now.Add(-idempotencyKept)), rows)
+			s.keysBefore(t.Now), rows)
 	})
+}
+
+// IdempotencyKeysDue counts, up to a number, those that SweepIdempotencyKeys
+// deletes.
+func (s *DB) IdempotencyKeysDue(ctx context.Context, most int) (int, error) {
+	return CountUpTo(ctx, s, most, `idempotency_key WHERE created_at <= $1`, s.keysBefore(s.Now()))
 }

@@ -19,6 +19,7 @@ const keysSafe = time.Hour
 const (
 	defaultKeptKeys     = 100_000
 	defaultKeptKeyBytes = 256 << 20
+	defaultKeptKeyTime  = 24 * time.Hour
 
 	// keyLooks is how often a client's keys are looked at, in shares of the
 	// bounds that this process has added; the bounds hold as nearly as that.

@@ -46,19 +46,23 @@ func (p *Pace) Timed(batch func(rows int) (done int, err error)) error {
 }
 
 // InBatches has rows be written batch by batch, each in a transaction of its
-// own, until a batch leaves some of its rows undone: there are no more.
+// own, until a batch leaves some of its rows undone: there are no more. Between
+// batches it gives way.
 func (s *DB) InBatches(ctx context.Context, actor store.Actor, batch func(ctx context.Context, t *Tx, rows int) (done int64, err error)) error {
 	p := NewPace()
 	for more := true; more; {
+		var done int64
 		if err := s.Update(ctx, actor, func(ctx context.Context, t *Tx) error {
-			return p.Timed(func(rows int) (int, error) {
-				done, err := batch(ctx, t, rows)
+			return p.Timed(func(rows int) (_ int, err error) {
+				done, err = batch(ctx, t, rows)
 				more = done >= int64(rows)
 				return int(done), err
 			})
 		}); err != nil {
 			return err
 		}
+		Swept(ctx, done)
+		GiveWay(ctx)
 	}
 	return nil
 }

@@ -79,10 +79,12 @@ func inTurn(query string) string {
 }
 
 // Exec runs a statement, and tells how many rows it wrote.
-func (s Session) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+func (s Session) Exec(ctx context.Context, query string, args ...any) (written int64, err error) {
 	store.CountStatement(ctx, query)
+	if told := store.ObserverOf(ctx); told != nil {
+		defer func(began time.Time) { told.Statement(ctx, query, began, err) }(time.Now())
+	}
 	var result sql.Result
-	var err error
 	if s.prepared != nil {
 		stmt, prepareErr := s.prepare(ctx, query)
 		if prepareErr != nil {
@@ -121,7 +123,10 @@ func (s Session) bulk(ctx context.Context, engine dialect) error {
 }
 
 // Collect reads every row of a query.
-func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
+func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, error), query string, args ...any) (list []T, err error) {
+	if told := store.ObserverOf(ctx); told != nil {
+		defer func(ctx context.Context, began time.Time) { told.Statement(ctx, query, began, err) }(ctx, time.Now())
+	}
 	if s.patience > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, s.patience, store.ErrSlow)
@@ -132,7 +137,6 @@ func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, err
 		return nil, s.failed(ctx, query, err)
 	}
 	defer rows.Close()
-	var list []T
 	for rows.Next() {
 		item, err := scan(rows)
 		if err != nil {

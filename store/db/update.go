@@ -52,10 +52,12 @@ const (
 // fn must not call update.
 //
 // A write that is made once under an idempotency key is an UpdateOnce.
-func (s *DB) Update(ctx context.Context, actor store.Actor, fn func(context.Context, *Tx) error) error {
+func (s *DB) Update(ctx context.Context, actor store.Actor, fn func(context.Context, *Tx) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	ctx, end := store.Begin(ctx, store.StepWrite)
+	defer func() { end(err) }()
 	if isClosed(s.closing) {
 		return store.ErrClosed
 	}

@@ -72,7 +72,7 @@ func scanJob(rows *sql.Rows) (*Job, error) {
 }
 
 // Job returns a job; NOT_FOUND for an unknown one. Finished jobs are kept for
-// jobKept.
+// some time (SweepJobs).
 func (s *JobService) Job(ctx context.Context, id string) (*Job, error) {
 	job, found, err := db.One(ctx, s.db.Reader, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
 	if err == nil && !found {
@@ -119,18 +119,12 @@ func (s *JobService) CancelJob(ctx context.Context, actor store.Actor, id string
 	})
 }
 
-// jobKept is how long a finished job can be asked for.
-const jobKept = 30 * 24 * time.Hour
-
 // Enqueue adds a job of so many units, 0 where that is not known yet, unless one
 // that waits would do the same; then it is that one. ready tells whether it may
 // be asked for at all. RATE_LIMITED when too much waits already.
 func Enqueue(ctx context.Context, s *JobService, actor store.Actor, kind JobKind, input any, total int, ready func(context.Context, *db.Tx) error) (*Job, error) {
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
 		if err := ready(ctx, t); err != nil {
-			return nil, err
-		}
-		if _, err := t.Exec(ctx, `DELETE FROM job WHERE finished_at > 0 AND finished_at < $1`, store.Micros(t.Now.Add(-jobKept))); err != nil {
 			return nil, err
 		}
 		text := string(store.Encode(input))

@@ -122,6 +122,7 @@ func TurnOver(ctx context.Context, s *JobService, since time.Time) error {
 func (s *JobService) workOn(ctx context.Context, job *Job) {
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
+	working, tell := store.Begin(running, store.StepJob+string(job.Kind))
 	var done, total atomic.Int64
 	done.Store(int64(job.Done))
 	total.Store(int64(job.Total))
@@ -149,9 +150,10 @@ func (s *JobService) workOn(ctx context.Context, job *Job) {
 		if work == nil {
 			return fmt.Errorf("this version knows no job of the kind %q", job.Kind)
 		}
-		result, err = work(s.db.Courteous(running), job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
+		result, err = work(s.db.Courteous(working), job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
 		return err
 	})
+	tell(err)
 	ended := func(by error) bool { return errors.Is(context.Cause(running), by) || errors.Is(err, by) }
 	canceled, takenOver := ended(errCanceled), ended(errTakenOver)
 	end(nil)

@@ -35,6 +35,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"idempotency", storetest.Idempotency},
 		{"code use", storetest.CodeUse},
 		{"code generation", storetest.CodeGeneration},
+		{"housekeeping", storetest.Housekeeping},
 	} {
 		t.Run(suite.name, func(t *testing.T) {
 			t.Parallel()

@@ -7,12 +7,14 @@ import (
 
 	"portico/store"
 	"portico/store/db"
+	"portico/store/job"
 )
 
 // Gauges is what is measured of the database when somebody looks.
 type Gauges struct {
 	Jobs     []JobGauge     // that have not ended, by kind and state
 	Catalogs []CatalogGauge // that are served, by id
+	Sweeps   []job.SweepGauge
 }
 
 // JobGauge is how many jobs of a kind have a state, and for how long the oldest has waited or run.
@@ -28,7 +30,7 @@ type CatalogGauge struct {
 	Age time.Duration // since it was published
 }
 
-// Gauges measures, by two short queries.
+// Gauges measures, by short queries.
 func (s *Store) Gauges(ctx context.Context) (*Gauges, error) {
 	since := func(us int64) time.Duration { return max(0, s.db.Now().Sub(store.FromMicros(us))) }
 	jobs, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (g JobGauge, err error) {
@@ -49,7 +51,11 @@ func (s *Store) Gauges(ctx context.Context) (*Gauges, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Gauges{jobs, catalogs}, nil
+	sweeps, err := s.house.Gauges(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Gauges{jobs, catalogs, sweeps}, nil
 }
 
 // PoolStats tells how busy the pools of connections are.

@@ -6,47 +6,54 @@ import (
 
 	"portico/store"
 	"portico/store/access"
+	"portico/store/db"
 	"portico/store/job"
+	"portico/store/stock"
 )
 
-// Sweep removes what no one reads any more, in short transactions: the codes of
-// promotions that have been done away with, and releases (sweepReleases).
-func (s *Store) Sweep(ctx context.Context, actor store.Actor) error {
-	if err := s.purgeCodes(ctx, actor); err != nil {
-		return err
-	}
-	return s.sweepReleases(ctx, actor)
-}
+// housekeeper does what nobody asked for.
+const housekeeper store.Actor = "system:housekeeping"
 
-// sweepEvery is how often a worker looks for what no one needs any more.
+// sweepEvery is how often a server looks for what is no longer needed, but for
+// what is kept for days.
 const sweepEvery = 10 * time.Minute
 
-// sweeps are what a worker does away with beside its jobs. Releases are swept
-// by publications, which leave them behind.
-func (s *Store) sweeps() map[string]func(context.Context) error {
-	return map[string]func(context.Context) error{
-		"idempotency keys": s.db.SweepIdempotencyKeys,
-		"signing keys":     func(ctx context.Context) error { return access.SweepSigningKeys(ctx, s.AccessService, access.KeyActor) },
-		"promotion codes":  func(ctx context.Context) error { return s.purgeCodes(ctx, "") },
+// sweepOfReleases is the one that publications ask for, which leave work for
+// it.
+const sweepOfReleases = "releases"
+
+// sweeps are all there are, by how long what happened is kept.
+func (s *Store) sweeps(kept store.Retention) []db.Sweep {
+	return []db.Sweep{
+		{Name: sweepOfReleases, Every: sweepEvery, Due: s.releasesDue,
+			Do: func(ctx context.Context) error { return s.sweepReleases(ctx, housekeeper) }},
+		{Name: "codes", Every: sweepEvery, Due: s.codesDue,
+			Do: func(ctx context.Context) error { return s.purgeCodes(ctx, housekeeper) }},
+		{Name: "idempotency keys", Every: sweepEvery, Do: s.db.SweepIdempotencyKeys, Due: s.db.IdempotencyKeysDue},
+		{Name: "signing keys", Every: sweepEvery,
+			Do: func(ctx context.Context) error { return access.SweepSigningKeys(ctx, s.AccessService, access.KeyActor) }},
+		access.SweepClients(s.AccessService, housekeeper, kept.RevokedClients),
+		job.SweepJobs(s.JobService, kept.FinishedJobs),
+		sweepUsages(s.db, housekeeper, kept.CodeUsages),
+		stock.SweepLedger(s.StockService, kept.StockLedger),
+		stock.SweepChanges(s.StockService),
 	}
 }
 
-// keepHouse sweeps at once, and again and again until ctx ends.
-func (s *Store) keepHouse(ctx context.Context) {
-	for ctx.Err() == nil {
-		for what, sweep := range s.sweeps() {
-			if s.ReadOnly() {
-				break
-			}
-			if err := sweep(ctx); err != nil && ctx.Err() == nil {
-				s.db.Log.Warn("could not sweep "+what, "error", err)
-			}
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(sweepEvery):
-		}
-	}
+// Sweep removes what no one needs any more, whether or not it is time to, in
+// short transactions.
+func (s *Store) Sweep(ctx context.Context) error { return s.house.SweepAll(ctx) }
+
+// releasesDue counts the releases that sweepReleases drops.
+func (s *Store) releasesDue(ctx context.Context, most int) (int, error) {
+	dead, err := s.deadReleases(ctx)
+	return min(len(dead), most), err
+}
+
+// codesDue counts the codes that purgeCodes deletes.
+func (s *Store) codesDue(ctx context.Context, most int) (int, error) {
+	return db.CountUpTo(ctx, s.db, most, `
+		promotion_purge JOIN promotion_code ON promotion_code.promotion_number = promotion_purge.promotion_number AND promotion_code.epoch = promotion_purge.epoch`)
 }
 
 // jobWorks is what this version knows to do.

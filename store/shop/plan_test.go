@@ -88,7 +88,7 @@ func TestNoPageOfAPublicationSortsAllThePages(t *testing.T) {
 			_, err = s.Export(ctx, io.Discard, shop.ExportOptions{WithClients: true})
 			require.NoError(t, err)
 			run(t, db, `UPDATE counter SET value = 0 WHERE name = 'documents_due'`)
-			require.NoError(t, s.Sweep(ctx, "test"))
+			require.NoError(t, s.Sweep(ctx))
 		}
 		places, seen := regexp.MustCompile(`\$\d+`), map[string]bool{}
 		for _, query := range counter.Queries() {

@@ -42,9 +42,6 @@ func (s *Store) publish(ctx context.Context, actor store.Actor, catalogID string
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	if err := s.sweepReleases(ctx, actor); err != nil {
-		return nil, err
-	}
 	if serve {
 		if served, err := s.upToDate(ctx, catalogID); err != nil || served != nil {
 			if served != nil {
@@ -99,7 +96,9 @@ func (s *Store) publish(ctx context.Context, actor store.Actor, catalogID string
 			return nil, err
 		}
 	}
-	return release, s.finishRelease(ctx, actor, release, serve)
+	err = s.finishRelease(ctx, actor, release, serve)
+	s.house.Soon(sweepOfReleases) // for what is one too many now
+	return release, err
 }
 
 // analyzeReleases has the planner know a new release before anyone reads it:
@@ -180,7 +179,6 @@ func (s *Store) supersede(ctx context.Context, t *db.Tx, catalogID string) error
 var errSwept = &store.Error{Code: store.Conflict, Detail: "The release was swept while it was built, because it had not moved for long; publish again."}
 
 const (
-	releasesKept      = 3           // newest of a catalog, for rolling back
 	releaseRemembered = time.Hour   // since a release was served, for those who page through it
 	releasesMost      = 20          // of a catalog, however many were served of late
 	buildingStale     = time.Minute // without a sign of life, a build is dead

@@ -7,6 +7,7 @@
 package shop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -33,6 +34,7 @@ type Config struct {
 	WholeReleases bool             // publish every release whole, none as a delta, for tests that compare
 	KeptKeys      int              // idempotency keys of a client; 0 means 100,000
 	KeptKeyBytes  int64            // of what they answer; 0 means 256 MiB
+	Retention     *store.Retention // for how long what happened is kept; nil means the default
 	Patience      store.Patience   // how long to wait for the database
 	Sealer        *seal.Sealer     // seals the gateways' secrets; nil for a process that has no use for them
 	Clock         func() time.Time // nil means time.Now
@@ -49,6 +51,8 @@ type Store struct {
 	*job.JobService
 	*stock.StockService
 
+	house *job.House
+
 	routing      db.Watched[*routing]
 	catalogWatch catalogWatch
 	redeems      *redeemQueue
@@ -57,18 +61,24 @@ type Store struct {
 
 // Open connects, migrates the schema and starts the writer. Close ends it.
 func Open(ctx context.Context, config Config) (*Store, error) {
+	kept := store.DefaultRetention()
+	if config.Retention != nil {
+		kept = *config.Retention
+	}
+	config.Retention = &kept
 	d, err := db.Open(ctx, db.Config{URL: config.URL, Readers: config.Readers, Synchronous: config.Synchronous, CacheBytes: config.CacheBytes,
-		NoCache: config.NoCache, KeptKeys: config.KeptKeys, KeptKeyBytes: config.KeptKeyBytes, Patience: config.Patience, Clock: config.Clock, Log: config.Log})
+		NoCache: config.NoCache, KeptKeys: config.KeptKeys, KeptKeyBytes: config.KeptKeyBytes, KeptKeyTime: cmp.Or(kept.IdempotencyKeys, -1), Patience: config.Patience, Clock: config.Clock, Log: config.Log})
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{config: config, db: d, AccessService: access.NewAccessService(d), GatewayService: gateway.NewGatewayService(d, config.Sealer)}
-	s.JobService = job.NewJobService(d, s.jobWorks(), s.keepHouse)
 	stockBytes := config.StockBytes
 	if config.NoCache {
 		stockBytes = 0
 	}
 	s.StockService = stock.NewStockService(d, stockBytes)
+	s.JobService = job.NewJobService(d, s.jobWorks(), func(ctx context.Context) { s.house.Keep(ctx) })
+	s.house = job.NewHouse(d, s.sweeps(kept))
 	s.redeems, s.creates = newRedeemQueue(), newCreateQueue(s)
 	if err := s.db.Follow(ctx, db.Hooks{
 		Polled: func(ctx context.Context, versions map[db.Topic]int64, asked time.Time) error {

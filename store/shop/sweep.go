@@ -1,9 +1,11 @@
 package shop
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,17 +15,19 @@ import (
 )
 
 // sweepReleases removes releases that were left unfinished, superseded ones
-// beyond the newest three of their catalog and beyond those that were served
-// within the last hour, at most 20 in all, unless they are the base of one that
+// beyond the newest of their catalog that are kept (Retention) and beyond those
+// that were served within the last hour, at most 20 in all, unless they are the base of one that
 // is kept, and the documents that only they held.
 func (s *Store) sweepReleases(ctx context.Context, actor store.Actor) error {
-	dead, err := s.deadReleases(ctx)
-	if err != nil {
-		return err
-	}
-	for _, release := range dead {
-		if err := s.dropRelease(ctx, actor, release); err != nil {
+	for range 2 { // then the bases on which nothing rests any more
+		dead, err := s.deadReleases(ctx)
+		if err != nil {
 			return err
+		}
+		for _, release := range dead {
+			if err := s.dropRelease(ctx, actor, release); err != nil {
+				return err
+			}
 		}
 	}
 	return s.dropDocuments(ctx, actor)
@@ -43,6 +47,7 @@ type deadRelease struct {
 }
 
 func (s *Store) deadReleases(ctx context.Context) ([]deadRelease, error) {
+	kept := cmp.Or(s.config.Retention.Releases, math.MaxInt32)
 	return db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (r deadRelease, err error) {
 		return r, rows.Scan(&r.id, &r.touched, &r.delta)
 	}, `
@@ -50,13 +55,16 @@ func (s *Store) deadReleases(ctx context.Context) ([]deadRelease, error) {
 		WHERE state <> $1 AND touched_at < $2
 		UNION ALL
 		SELECT id, touched_at, base_id <> 0 FROM (
-		    SELECT id, touched_at, base_id, superseded_at, preview, ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY id DESC) AS age
-		    FROM release WHERE state = $1) AS published
-		WHERE superseded_at > 0 AND age > $3 AND (preview OR superseded_at <= $4 OR age > $5) AND id NOT IN (SELECT base_id FROM release)
+		    SELECT id, touched_at, base_id, superseded_at, preview, age,
+		           ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY CASE WHEN preview AND age > $3 THEN 1 ELSE 0 END, id DESC) AS place -- previews that go are not in the way
+		    FROM (
+		        SELECT id, catalog_id, touched_at, base_id, superseded_at, preview, ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY id DESC) AS age
+		        FROM release WHERE state = $1) AS published) AS placed
+		WHERE superseded_at > 0 AND age > $3 AND (preview OR superseded_at <= $4 OR place > $5) AND id NOT IN (SELECT base_id FROM release)
 		UNION ALL
 		SELECT id, touched_at, base_id <> 0 FROM release -- of a catalog that was deleted
 		WHERE state = $1 AND superseded_at > 0 AND catalog_id NOT IN (SELECT id FROM catalog)`,
-		releasePublished, store.Micros(s.db.Now().Add(-buildingStale)), releasesKept, store.Micros(s.db.Now().Add(-releaseRemembered)), releasesMost)
+		releasePublished, store.Micros(s.db.Now().Add(-buildingStale)), kept, store.Micros(s.db.Now().Add(-releaseRemembered)), max(kept, releasesMost))
 }
 
 // dropRelease deletes a release, its own row last: what is left of an
@@ -150,7 +158,8 @@ func (s *Store) dropDocuments(ctx context.Context, actor store.Actor) error {
 					WHERE hash IN (SELECT hash FROM document WHERE id IN (`+list+`))`, args...); err != nil {
 					return err
 				}
-				_, err = t.Exec(ctx, `DELETE FROM document WHERE id IN (`+list+`)`, args...)
+				n, err = t.Exec(ctx, `DELETE FROM document WHERE id IN (`+list+`)`, args...)
+				db.Swept(ctx, n)
 				return err
 			})
 		})

@@ -128,7 +128,8 @@ func putStocks(w *authoring.Writer, ctx context.Context, balances []balance) err
 }
 
 // writeStockTransactions adds lines to the ledger and to the balances; a line that
-// is there already is left alone.
+// is there already is left alone, and so is one of a time that was carried over,
+// in which it was once.
 func writeStockTransactions(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (changed int, err error) {
 	var ids, products []string
 	for _, resource := range sources {
@@ -143,11 +144,15 @@ func writeStockTransactions(w *authoring.Writer, ctx context.Context, sources []
 	if err != nil {
 		return 0, err
 	}
+	carried, err := carriedOver(ctx, w.Session, products)
+	if err != nil {
+		return 0, err
+	}
 	var lines [][]any
 	after := map[string]*Stock{}
 	for _, resource := range sources {
 		r := resource.(*StockTransactionSource)
-		if known[r.ID] {
+		if upTo, is := carried[r.ProductID]; known[r.ID] || is && store.Micros(store.CheckedTime(r.CreatedAt)) <= upTo {
 			continue
 		}
 		if after[r.ProductID] == nil {

@@ -306,7 +306,7 @@ func authorSwept(e Engine) func(*testing.T) {
 		require.NoError(t, s.DeleteCatalog(t.Context(), actor, "outlet"))
 		require.Equal(t, "main", seenBy(t, s, shop.ShopperContext{}))
 		require.Equal(t, []string{"glue", "anvil", "brush"}, listed(t, outlet, shop.ProductQuery{NodeID: "sale"}), "until the next sweep, who reads it goes on")
-		require.NoError(t, s.Sweep(t.Context(), actor))
+		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 1, count(t, db, "release"))
 		requireNoLeftovers(t, db)
 
@@ -315,7 +315,7 @@ func authorSwept(e Engine) func(*testing.T) {
 		_, err = s.Publish(t.Context(), actor, "brief", func(int, int) { _ = s.DeleteCatalog(t.Context(), actor, "brief") })
 		require.NoError(t, err)
 		require.Equal(t, "main", seenBy(t, s, shop.ShopperContext{}))
-		require.NoError(t, s.Sweep(t.Context(), actor))
+		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 1, count(t, db, "release"), "one that was finished after its catalog was removed")
 		requireNoLeftovers(t, db)
 	}

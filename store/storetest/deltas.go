@@ -459,7 +459,7 @@ func deltaSwept(e Engine) func(*testing.T) {
 			want[v.Release.UUID()] = []string{product(t, v, "anvil").Name()}
 		}
 		kept := func() (ids []string) {
-			require.NoError(t, s.Sweep(t.Context(), actor))
+			require.NoError(t, s.Sweep(t.Context()))
 			releases, err := s.Releases(t.Context(), "main")
 			require.NoError(t, err)
 			for _, release := range releases {

@@ -88,7 +88,7 @@ func codesModel(e Engine) func(*testing.T) {
 					_, err := d.UpdatePromotion(t.Context(), actor, id, shop.PromotionChange{End: ptr(ends[id].Format(date))}, false)
 					require.NoError(r, err)
 				case "sweep":
-					require.NoError(r, d.Sweep(t.Context(), actor))
+					require.NoError(r, d.Sweep(t.Context()))
 				}
 				for id, has := range codes {
 					maps.DeleteFunc(has, func(_ string, there bool) bool { return !there })
@@ -164,7 +164,7 @@ func reenabledRaced(e Engine) func(*testing.T) {
 							}
 						}
 					case 1:
-						_ = s.Sweep(context.Background(), actor)
+						_ = s.Sweep(context.Background())
 					default:
 						_ = addCodes(s, []string{"p", "q"}[n%2], fmt.Sprint("A", round), fmt.Sprint("B", round%3))
 					}

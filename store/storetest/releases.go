@@ -114,7 +114,7 @@ func releaseExpired(e Engine) func(*testing.T) {
 		}
 		renamed(t, s, "Fourth")
 		publish(t, s, "main")
-		require.NoError(t, s.Sweep(t.Context(), actor))
+		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, "0", value(t, e.SQL(t), `SELECT COUNT(*) FROM release WHERE id = `+strconv.FormatInt(before.Release.ID, 10)))
 		requireNoLeftovers(t, e.SQL(t))
 		for name, s := range map[string]*shop.Store{"cached": s, "not cached": bare} {
@@ -153,7 +153,7 @@ func releaseKept(e Engine) func(*testing.T) {
 			_, cursor := firstPage(t, viewOf(t, s, shop.ShopperContext{}))
 			cursors = append(cursors, cursor)
 		}
-		require.NoError(t, s.Sweep(t.Context(), actor))
+		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, "3", value(t, e.SQL(t), `SELECT COUNT(*) FROM release`))
 		requireNoLeftovers(t, e.SQL(t))
 		v := viewOf(t, s, shop.ShopperContext{})
@@ -236,7 +236,7 @@ func releaseShared(e Engine) func(*testing.T) {
 		require.Equal(t, before+2, count(t, db, "document"), "the texts with that description: the base, and pt-BR, which has none")
 		clock.Advance(3 * time.Hour)
 		publish(t, s, "main", "outlet")
-		require.NoError(t, s.Sweep(t.Context(), actor))
+		require.NoError(t, s.Sweep(t.Context()))
 		requireNoLeftovers(t, db)
 		require.Equal(t, "For painting.", product(t, viewOf(t, s, shop.ShopperContext{}), "brush").Description())
 	}
@@ -271,12 +271,12 @@ func releaseInterrupted(e Engine) func(*testing.T) {
 		require.Equal(t, release.ID, again.Release.ID)
 		require.Equal(t, want, listed(t, again, shop.ProductQuery{}))
 
-		require.NoError(t, s.Sweep(t.Context(), actor))
+		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 2, count(t, db, "release"), "it may still be under way")
 		clock.Advance(2 * time.Minute)
 		interrupt() // while the one before is swept
 		clock.Advance(2 * time.Minute)
-		require.NoError(t, s.Sweep(t.Context(), actor))
+		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 1, count(t, db, "release"))
 		requireNoLeftovers(t, db)
 		require.Equal(t, documents, count(t, db, "document"))
@@ -322,7 +322,7 @@ func releaseTogether(e Engine) func(*testing.T) {
 			}
 			publishAll(t, stores, catalogs)
 		}
-		require.NoError(t, s.Sweep(t.Context(), actor))
+		require.NoError(t, s.Sweep(t.Context()))
 		requireNoLeftovers(t, db)
 		require.Equal(t, 0, count(t, db, `release WHERE state <> 'published'`))
 		require.Equal(t, 2, count(t, db, `catalog WHERE release_id IS NOT NULL`))
@@ -343,7 +343,7 @@ func releaseRaced(e Engine) func(*testing.T) {
 		}
 		_, err := db.Exec(`UPDATE counter SET value = 0 WHERE name = 'documents_due'`)
 		require.NoError(t, err)
-		require.NoError(t, stores[0].Sweep(t.Context(), actor))
+		require.NoError(t, stores[0].Sweep(t.Context()))
 		require.Equal(t, 3, count(t, db, "release WHERE base_id <> 0"))
 		require.Equal(t, 1, count(t, db, "release WHERE superseded_at = 0"), "one is served")
 		requireNoLeftovers(t, db)

@@ -25,7 +25,7 @@ func releaseRemembered(e Engine) func(*testing.T) {
 			clock.Advance(time.Minute)
 		}
 		kept := func() int {
-			require.NoError(t, s.Sweep(t.Context(), actor))
+			require.NoError(t, s.Sweep(t.Context()))
 			requireNoLeftovers(t, db)
 			return count(t, db, "release")
 		}
@@ -83,6 +83,7 @@ func releaseWalked(e Engine) func(*testing.T) {
 			retitled(t, s, clock.Now().Format(" v15.04"))
 			publish(t, s, "main")
 		}
+		require.NoError(t, s.Sweep(t.Context()))
 		_, err := nextPage(viewOf(t, s, shop.ShopperContext{}), cursor)
 		requireFault(t, err, store.CursorExpired, "after")
 	}

@@ -80,7 +80,7 @@ func releaseRolledBack(e Engine) func(*testing.T) {
 			_, err := here.Preview(t.Context(), actor, "main", nil)
 			require.NoError(t, err)
 		}
-		require.NoError(t, here.Sweep(t.Context(), actor))
+		require.NoError(t, here.Sweep(t.Context()))
 		require.Equal(t, "One Anvil", seen(here))
 		kept, _ := releasesOf(t, here, "main")
 		require.Len(t, kept, 4, "the newest three, and the served one")
@@ -146,7 +146,7 @@ func releaseSweptAndServed(e Engine) func(*testing.T) {
 			var served, swept error
 			var both sync.WaitGroup
 			both.Go(func() { _, served = s.ServeRelease(t.Context(), actor, oldest) })
-			both.Go(func() { swept = other.Sweep(t.Context(), actor) })
+			both.Go(func() { swept = other.Sweep(t.Context()) })
 			both.Wait()
 			require.NoError(t, swept)
 			if served != nil {

@@ -1,0 +1,93 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+	"portico/internal/answers"
+	"portico/store/storetest"
+)
+
+// TestWhatAnOperationCostsIsToldWhenAsked, and not else, whoever asked before:
+// of answers that are kept, with and without stock in them, of mutations, of
+// introspection, of what is refused, and of streams.
+func TestWhatAnOperationCostsIsToldWhenAsked(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, whatCostsIsTold)
+}
+
+func whatCostsIsTold(t *testing.T, e storetest.Engine) {
+	s := open(t, e, handmade())
+	for name, options := range map[string][]graph.HandlerOption{
+		"kept": {graph.Keeping(answers.NewRoom(1 << 20))}, "not kept": nil, "gqlgen": {graph.WithoutPlans()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bounds := graph.DefaultBounds()
+			bounds.Cost = 1000
+			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, graph.WithBounds(bounds))...))
+			ask := func(method, query string, extensions, accept string) *httptest.ResponseRecorder {
+				body, at := io.Reader(nil), "/graphql"
+				if method == http.MethodPost {
+					body = strings.NewReader(strings.TrimSuffix(postBody(query), "}") + `, "extensions": ` + extensions + `}`)
+				} else {
+					at += "?query=" + url.QueryEscape(query) + "&extensions=" + url.QueryEscape(extensions)
+				}
+				r, w := httptest.NewRequest(method, at, body), httptest.NewRecorder()
+				r.Header.Set("Content-Type", "application/json")
+				r.Header.Set("Accept", accept)
+				handler.ServeHTTP(w, by(r, admin()))
+				return w
+			}
+			for _, test := range []struct {
+				query string
+				cost  int // about
+			}{
+				{`{ products(first: 7) { nodes { id name } } }`, 20},
+				{`{ products(first: 7) { nodes { id stock { available } } } }`, 63},
+				{`{ products(first: 7) { nodes { id } } settings { pageLength } gone: product(id: "nonsense") { id } }`, 28},
+				{`{ __schema { queryType { name } } }`, 35},
+				{`mutation { settingsUpdate(input: {pageLength: 26}) { settings { pageLength } } }`, 9},
+				{`{ catalogNodes(first: 100) { nodes { children(first: 100) { nodes { id } } } } }`, 20_706},
+			} {
+				methods := []string{http.MethodPost, http.MethodGet}
+				if strings.HasPrefix(test.query, "mutation") {
+					methods = methods[:1]
+				}
+				for _, method := range methods {
+					var without, with string
+					for i := range 4 { // in turns, so that each could find the other's
+						if i%2 == 0 {
+							without = ask(method, test.query, `{}`, "").Body.String()
+							require.NotContains(t, without, `"extensions":{"cost"`, test.query)
+							continue
+						}
+						w := ask(method, test.query, `{"cost": true}`, "")
+						with = w.Body.String()
+						var answer struct {
+							Data       any
+							Extensions struct{ Cost graph.Cost }
+						}
+						require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), with)
+						require.InDelta(t, test.cost, answer.Extensions.Cost.Requested, float64(test.cost)/2+3, "%s: %s", test.query, with)
+						require.Equal(t, 1000, answer.Extensions.Cost.Limit)
+						require.Equal(t, test.cost < 1000, answer.Data != nil)
+					}
+					require.NotEqual(t, without, with)
+				}
+			}
+			for _, other := range []string{`{"cost": false}`, `{"cost": "true"}`, `{"cost": 1}`} {
+				require.NotContains(t, ask(http.MethodPost, `{ products(first: 7) { nodes { id name } } }`, other, "").Body.String(), `"extensions"`)
+			}
+			require.Contains(t, ask(http.MethodPost, `{ products(first: 7) { nodes { id name } } }`, `{"cost": true}`, "text/event-stream").Body.String(), `"extensions":{"cost":{"requested":`)
+		})
+	}
+}

@@ -1,0 +1,154 @@
+package graph_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+	"portico/internal/answers"
+	"portico/internal/incoming"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// ended is what was told of operations.
+type ended struct {
+	mu         sync.Mutex
+	ran, begun []graph.Ran
+}
+
+func (e *ended) option() graph.HandlerOption {
+	return graph.CountOperations(func(_ context.Context, ran graph.Ran) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.ran = append(e.ran, ran)
+	}, func(_ context.Context, of graph.Ran) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.begun = append(e.begun, of)
+	})
+}
+
+// taken is what was told since the last time; whether it took time is told by a
+// second.
+func (e *ended) taken() (ran, begun []graph.Ran) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ran, begun = e.ran, e.begun
+	e.ran, e.begun = nil, nil
+	for i := range ran {
+		if ran[i].Took > 0 {
+			ran[i].Took = 1
+		}
+	}
+	return ran, begun
+}
+
+// TestOperationsAreTold by name, kind and codes, by both executors, each once:
+// a 200 with errors is an error.
+func TestOperationsAreTold(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, operationsAreTold)
+}
+
+func operationsAreTold(t *testing.T, e storetest.Engine) {
+	s := open(t, e, handmade())
+	for name, options := range map[string][]graph.HandlerOption{"plan": {graph.Keeping(answers.NewRoom(1 << 20))}, "gqlgen": {graph.WithoutPlans()}} {
+		t.Run(name, func(t *testing.T) {
+			told := &ended{}
+			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, told.option())...))
+			for _, test := range []struct {
+				query string
+				want  graph.Ran
+			}{
+				{`query Products { products(first: 1) { nodes { id } } }`, graph.Ran{Name: "Products", Kind: "query", Took: 1}},
+				{`{ __typename }`, graph.Ran{Kind: "query", Took: 1}},
+				{`query Gone { nodes(ids: ["x", "y"]) { id } hierarchies(first: 5000) { totalCount } }`, graph.Ran{Name: "Gone", Kind: "query", Took: 1, Codes: []store.Code{store.Unprocessable}}},
+				{`mutation Set { settingsUpdate(input: {pageLength: 30}) { settings { pageLength } } }`, graph.Ran{Name: "Set", Kind: "mutation", Took: 1}},
+				{`query Nonsense { nonsense }`, graph.Ran{Took: 1, Codes: []store.Code{store.Invalid}}},
+				{`query Broken {`, graph.Ran{Took: 1, Codes: []store.Code{store.Invalid}}},
+				{`query Costly { catalogNodes(first: 100) { nodes { children(first: 100) { nodes { products(first: 100) { nodes { id } } } } } } }`, graph.Ran{Name: "Costly", Kind: "query", Took: 1, Codes: []store.Code{store.Unprocessable}}},
+			} {
+				for range 2 { // the second time it is known
+					r, known := incoming.Begin(httptest.NewRequest("POST", "/graphql", strings.NewReader(postBody(test.query))))
+					r.Header.Set("Content-Type", "application/json")
+					handler.ServeHTTP(httptest.NewRecorder(), by(r, admin()))
+					ran, begun := told.taken()
+					require.Empty(t, begun)
+					require.Len(t, ran, 1, test.query)
+					require.Equal(t, test.want, ran[0], test.query)
+					require.Equal(t, test.want.Name, known.Named)
+				}
+			}
+			r := httptest.NewRequest("GET", "/graphql?query="+url.QueryEscape(`mutation Set { settingsUpdate(input: {}) { settings { pageLength } } }`), nil)
+			handler.ServeHTTP(httptest.NewRecorder(), by(r, admin()))
+			ran, _ := told.taken()
+			require.Len(t, ran, 1)
+			require.Equal(t, []store.Code{store.Invalid}, ran[0].Codes)
+		})
+	}
+}
+
+// TestSubscriptionsAreTold as they begin, and once more as they end.
+func TestSubscriptionsAreTold(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, subscriptionsAreTold)
+}
+
+func subscriptionsAreTold(t *testing.T, e storetest.Engine) {
+	s := open(t, e, handmade())
+	told := &ended{}
+	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), told.option()))
+	ask := func(query string) {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := httptest.NewRequestWithContext(ctx, "POST", "/graphql", strings.NewReader(postBody(query)))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "text/event-stream")
+		first := &firstWrite{ResponseRecorder: httptest.NewRecorder(), then: cancel}
+		handler.ServeHTTP(first, by(r, admin()))
+		cancel()
+	}
+	wait := func() []graph.Ran {
+		storetest.Soon(t, true, func() bool {
+			told.mu.Lock()
+			defer told.mu.Unlock()
+			return len(told.ran) > 0
+		})
+		ran, begun := told.taken()
+		return append(begun, ran...)
+	}
+	ask(`subscription Watch { catalogPublished { id } }`)
+	is := graph.Ran{Name: "Watch", Kind: "subscription"}
+	require.Equal(t, []graph.Ran{is, is}, wait())
+	ask(`subscription Watch { nonsense }`)
+	require.Equal(t, []graph.Ran{{Codes: []store.Code{store.Invalid}}}, wait())
+	ask(`query Streamed { __typename }`)
+	require.Equal(t, []graph.Ran{{Name: "Streamed", Kind: "query", Took: 1}}, wait())
+}
+
+// firstWrite calls then with the first event.
+type firstWrite struct {
+	*httptest.ResponseRecorder
+	then func()
+}
+
+func (w *firstWrite) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), "event:") {
+		defer w.then()
+	}
+	return w.ResponseRecorder.Write(p)
+}
+
+var _ http.Flusher = (*firstWrite)(nil)
+
+func postBody(query string) string {
+	return `{"query": ` + string(store.Encode(query)) + `}`
+}

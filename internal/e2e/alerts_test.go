@@ -1,0 +1,154 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"portico/store/storetest"
+)
+
+// alert is one of packaging/alerts.yml.
+type alert struct {
+	Alert, Expr, For    string
+	Labels, Annotations map[string]string
+}
+
+func alerts(t *testing.T) (all []alert) {
+	t.Helper()
+	text, err := os.ReadFile("packaging/alerts.yml")
+	require.NoError(t, err)
+	var file struct {
+		Groups []struct{ Rules []alert }
+	}
+	require.NoError(t, yaml.Unmarshal(text, &file))
+	for _, group := range file.Groups {
+		all = append(all, group.Rules...)
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+// Each alert has a section in the run book, and the other way round.
+func TestTheRunBookHasEveryAlert(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("docs/runbook.md")
+	require.NoError(t, err)
+	parts := strings.Split(string(text), "\n## ")[1:]
+	sections := make(map[string]string, len(parts))
+	for _, part := range parts {
+		name, body, _ := strings.Cut(part, "\n")
+		sections[name] = body
+	}
+	var named []string
+	for _, a := range alerts(t) {
+		named = append(named, a.Alert)
+		body, ok := sections[a.Alert]
+		require.True(t, ok, "%s has no section", a.Alert)
+		for _, word := range []string{"**Means**", "**Look at**", "**Do**"} {
+			require.Contains(t, body, word, a.Alert)
+		}
+		require.Equal(t, "docs/runbook.md#"+strings.ToLower(a.Alert), a.Annotations["runbook_url"])
+		require.NotEmpty(t, a.Annotations["summary"], a.Alert)
+		require.Contains(t, []string{"page", "ticket"}, a.Labels["severity"], a.Alert)
+	}
+	for name := range sections {
+		require.Contains(t, named, name, "the run book has a section of no alert")
+	}
+	for _, link := range regexp.MustCompile(`\]\(#(\w+)\)`).FindAllStringSubmatch(string(text), -1) {
+		require.Contains(t, strings.ToLower(strings.Join(named, " ")), link[1])
+	}
+}
+
+// The run book's commands are run as they stand there, but that an answer of
+// 4xx or 5xx fails them.
+func TestTheRunBooksCommandsRun(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			storetest.Require(t, tool, "the run book's commands need it")
+		}
+	}
+	text, err := os.ReadFile("docs/runbook.md")
+	require.NoError(t, err)
+	s := serving(t, "--demo", "--admin-addr", "127.0.0.1:0")
+	blocks := fences.FindAllStringSubmatch(string(text), -1)
+	require.GreaterOrEqual(t, len(blocks), 3)
+	for _, block := range blocks {
+		runReadme(t, t.TempDir(), "", strings.NewReplacer("http://127.0.0.1:9090", s.admin, "curl -s ", "curl -sf ").Replace(block[1]))
+	}
+}
+
+var (
+	metricName = regexp.MustCompile(`\b(portico|process|go)_[a-z_]+[a-z]\b`)
+	selector   = regexp.MustCompile(`\b((?:portico|process|go)_[a-z_]+[a-z])\{([^}]*)\}`)
+	labelName  = regexp.MustCompile(`(\w+)\s*[=!]~?"`)
+	grouping   = regexp.MustCompile(`\b(?:by|without) \(([^)]*)\)`)
+)
+
+// What alerts, the run book and the README name are metrics of the server, and
+// labels that they have. What others add to them is job and instance.
+func TestMetricsThatAreNamedAreThere(t *testing.T) {
+	t.Parallel()
+	exposed := everyMetric(t)
+	files, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	for _, file := range append(files, "README.md", "packaging/alerts.yml") {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, name := range metricName.FindAllString(string(text), -1) {
+			require.True(t, strings.Contains(exposed, "\n"+name), "%s names %s, which is told by no server", file, name)
+		}
+		for _, match := range selector.FindAllStringSubmatch(string(text), -1) {
+			for _, label := range labelName.FindAllStringSubmatch(match[2], -1) {
+				if label[1] != "job" && label[1] != "instance" {
+					requireLabel(t, exposed, match[1], label[1], file)
+				}
+			}
+		}
+	}
+	for _, a := range alerts(t) {
+		for _, match := range grouping.FindAllStringSubmatch(a.Expr, -1) {
+			for label := range strings.SplitSeq(match[1], ",") {
+				if label = strings.TrimSpace(label); label != "instance" {
+					requireLabel(t, exposed, metricName.FindString(a.Expr), label, a.Alert)
+				}
+			}
+		}
+	}
+}
+
+func requireLabel(t *testing.T, exposed, metric, label, where string) {
+	t.Helper()
+	require.True(t, regexp.MustCompile(`(?m)^`+metric+`\{[^}]*\b`+label+`="`).MatchString(exposed), "%s has %s by %s, which no server tells", where, metric, label)
+}
+
+// everyMetric is what a server tells that has done a bit of everything, and has
+// a job that has not ended.
+func everyMetric(t *testing.T) (exposed string) {
+	t.Helper()
+	url, _ := database(t)
+	office := openDemo(t, url[1])
+	_, token := office.issue(t)
+	s := office.serve(t, "--admin-addr", "127.0.0.1:0")
+	bearer := []string{"Authorization", "Bearer " + token, "Content-Type", "application/json"}
+	s.send(t, "GET", "/v2/inventories", "", bearer...)
+	s.send(t, "POST", "/graphql", `{"query":"query Page { settings { pageLength } }","operationName":"Page"}`, bearer...)
+	s.send(t, "POST", "/graphql", `{"query":"{ nothing }"}`, bearer...)
+	s.send(t, "POST", "/graphql", `{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"`+strings.Repeat("0", 64)+`"}}}`, bearer...)
+	s.events(t, token, espressos).next()
+	s.url = s.admin
+	storetest.Soon(t, true, func() bool {
+		_, err := office.PublishLater(t.Context(), "test", "catalog-coffee", true)
+		require.NoError(t, err)
+		_, exposed = s.send(t, "GET", "/metrics", "")
+		return strings.Contains(exposed, "\nportico_jobs{")
+	})
+	return exposed
+}

@@ -1,0 +1,58 @@
+package e2e
+
+import (
+	"net/url"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+// at is the flag of what asks a server where it listens.
+func (s *served) at(t testing.TB) string {
+	t.Helper()
+	address, err := url.Parse(s.url)
+	require.NoError(t, err)
+	return "--addr=" + address.Host
+}
+
+func TestHealthAsksTheServerOnThisMachine(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	s := serving(t, append(flags, "--linger", "10m")...)
+	require.Equal(t, "ok\n", good(t, "health", s.at(t)))
+	require.Equal(t, "ok\n", good(t, "health", "--ready", s.at(t)))
+	_, port, _ := strings.Cut(s.at(t), "127.0.0.1")
+	require.Equal(t, "ok\n", good(t, "health", "--addr", port), "as serve has it for every interface")
+
+	s.signal(syscall.SIGTERM)
+	storetest.Soon(t, 1, func() int {
+		code, _, _ := portico(t, "health", "--ready", s.at(t))
+		return code
+	})
+	code, _, stderr := portico(t, "health", "--ready", s.at(t))
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "is unavailable: The server is shutting down.")
+	require.Equal(t, "ok\n", good(t, "health", s.at(t)), "it is up as long as it answers")
+	s.kill()
+	code, _, stderr = portico(t, "health", s.at(t))
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "does not answer")
+}
+
+func TestHealthOverTLS(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	certify(t, cert, key, 1)
+	s := serving(t, append(flags, "--tls-cert", cert, "--tls-key", key)...)
+	require.Equal(t, "ok\n", good(t, "health", s.at(t), "--tls-cert", cert))
+	code, _, stderr := portico(t, "health", s.at(t))
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "is no portico")
+	require.Zero(t, s.stop())
+}

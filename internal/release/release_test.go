@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+func TestTheCommandLine(t *testing.T) {
+	t.Parallel()
+	o, err := parse(nil, io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, options{folder: "dist", profile: "internal/bench/server.pgo", bill: true, targets: allTargets}, o)
+	require.FileExists(t, filepath.Join("..", "..", o.profile))
+	o, err = parse([]string{"-o", "x", "-pgo", "off", "-sbom=false", "linux/riscv64"}, io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, options{folder: "x", profile: "off", targets: []target{{"linux", "riscv64"}}}, o)
+	for _, wrong := range []string{"linux", "/amd64", "linux/", "linux/amd64/v3"} {
+		_, err = parse([]string{wrong}, io.Discard)
+		require.ErrorContains(t, err, "no OS/ARCH such as linux/arm64")
+	}
+}
+
+func TestChecksumsAreAsSha256sumReadsThem(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for name, text := range map[string]string{"b": "two", "a": "one"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
+	}
+	var out bytes.Buffer
+	require.NoError(t, sum(folder, []string{"b", "a"}, &out))
+	const sums = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed  a\n" +
+		"3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3  b\n"
+	require.Equal(t, sums, out.String())
+	written, err := os.ReadFile(filepath.Join(folder, "SHA256SUMS"))
+	require.NoError(t, err)
+	require.Equal(t, sums, string(written))
+}
+
+// A release is the same byte by byte wherever it is built, and holds what is
+// committed only. Both are built by the same cache, which holds what does not
+// depend on the folder; with the profile it is the same, and takes longer.
+func TestAReleaseIsTheSameWhereverItIsBuilt(t *testing.T) {
+	t.Parallel()
+	if !storetest.Long() {
+		t.Skip("it builds the program twice; PORTICO_LONG=1 does")
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		storetest.Require(t, "git", "a release is of a commit")
+	}
+	from := t.TempDir()
+	_, err := command(t.Context(), filepath.Join("..", ".."), nil, "git", "clone", "--quiet", ".", filepath.Join(from, "elsewhere"))
+	require.NoError(t, err)
+	here := target{runtime.GOOS, runtime.GOARCH}
+	var sums []string
+	for i, repository := range []string{filepath.Join("..", ".."), filepath.Join(from, "elsewhere")} {
+		if i == 1 { // what lies around is not in it
+			require.NoError(t, os.WriteFile(filepath.Join(repository, "schema.graphqls"), []byte("type Query { other: Int }"), 0o644))
+		}
+		folder := t.TempDir()
+		var out bytes.Buffer
+		require.NoError(t, run(t.Context(), repository, options{folder: folder, profile: "off", bill: i == 0, targets: []target{here}}, &out))
+		if i == 1 {
+			require.Contains(t, out.String(), "1 files are not as they were committed")
+		}
+		written, err := os.ReadFile(filepath.Join(folder, "SHA256SUMS"))
+		require.NoError(t, err)
+		first, _, _ := strings.Cut(string(written), "\n")
+		sums = append(sums, first)
+		binary, err := filepath.Glob(filepath.Join(folder, "portico_*_"+here.system+"_"+here.machine))
+		require.NoError(t, err)
+		require.Len(t, binary, 1)
+		if i == 0 {
+			told, err := command(t.Context(), folder, nil, binary[0], "version")
+			require.NoError(t, err)
+			name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(binary[0]), "portico_"), "_"+here.system+"_"+here.machine)
+			require.True(t, strings.HasPrefix(told, "portico "+name+" "), "%s tells that it is %s", binary[0], told)
+			require.NotContains(t, told, "dirty")
+			requireBill(t, binary[0]+".cdx.json", name)
+		}
+	}
+	require.Equal(t, sums[0], sums[1])
+}
+
+// requireBill looks at what is told of the modules in a binary.
+func requireBill(t *testing.T, file, version string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), os.TempDir())
+	var bill struct {
+		BOMFormat string
+		Metadata  struct {
+			Component struct{ Name, Version string }
+		}
+		Components []struct {
+			Name, Version string
+			Evidence      struct {
+				Licenses []struct{ License struct{ ID string } }
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &bill))
+	require.Equal(t, []string{"CycloneDX", "portico", version}, []string{bill.BOMFormat, bill.Metadata.Component.Name, bill.Metadata.Component.Version})
+	licensed := map[string]string{}
+	for _, c := range bill.Components {
+		for _, l := range c.Evidence.Licenses {
+			licensed[c.Name] = l.License.ID
+		}
+	}
+	require.Equal(t, "MIT", licensed["github.com/jackc/pgx/v5"])
+	require.Equal(t, "Apache-2.0", licensed["github.com/prometheus/client_golang"])
+	require.Greater(t, len(bill.Components), 20)
+	require.GreaterOrEqual(t, len(licensed), len(bill.Components)-3, "nearly every licence is found")
+}

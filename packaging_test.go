@@ -1,0 +1,295 @@
+package main
+
+import (
+	"io"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"portico/internal/cli"
+	"portico/store/storetest"
+)
+
+// What stands in packaging/ is read by others' programs, most of which are not
+// here: it is held to the program's own flags, and its parts to each other.
+
+// drained is how long what is under way may take to end, after the linger.
+const drained = 20 * time.Second
+
+// parsed is a command line with its environment, as the program reads both.
+// Each variable of ours must be one that the command knows.
+func parsed(t *testing.T, environment map[string]string, args ...string) *commands {
+	t.Helper()
+	c := &commands{}
+	parser, err := cli.Parser(c, cli.Streams{Out: io.Discard, Err: io.Discard})
+	require.NoError(t, err)
+	var known []string
+	for _, command := range parser.Model.Leaves(false) {
+		if len(args) > 0 && command.Name == args[0] {
+			known = twins(command)
+		}
+	}
+	for name, value := range environment {
+		if strings.HasPrefix(name, "PORTICO_") {
+			require.Contains(t, known, name, "portico %s has no flag of that name", args)
+			t.Setenv(name, value)
+		}
+	}
+	_, err = parser.Parse(args)
+	require.NoError(t, err, "portico %s with %s", args, environment)
+	return c
+}
+
+// twins are the flags of a command by their names in the environment.
+func twins(command *kong.Node) (names []string) {
+	for _, flags := range command.AllFlags(false) {
+		for _, flag := range flags {
+			names = append(names, flag.Envs...)
+		}
+	}
+	return names
+}
+
+func packaged(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("packaging", name))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// pinned holds an image to a version.
+func pinned(t *testing.T, image string) {
+	t.Helper()
+	_, tag, ok := strings.Cut(image, ":")
+	require.True(t, ok && tag != "latest" && tag != "", "%s names no version", image)
+}
+
+func TestTheUnitServes(t *testing.T) {
+	text, lines := packaged(t, "portico.service"), map[string][]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(name, "#") {
+			lines[name] = append(lines[name], value)
+		}
+	}
+	environment := map[string]string{}
+	for _, pair := range lines["Environment"] {
+		name, value, _ := strings.Cut(pair, "=")
+		environment[name] = value
+	}
+	words := strings.Fields(lines["ExecStart"][0])
+	require.Equal(t, "/usr/local/bin/portico", words[0])
+	serve := parsed(t, environment, words[1:]...).Serve
+	require.Equal(t, "file:/var/lib/"+lines["StateDirectory"][0]+"/shop.db", serve.DatabaseURL)
+	credential, _, _ := strings.Cut(lines["LoadCredential"][0], ":")
+	require.Equal(t, "%d/"+credential, environment["PORTICO_KEY_FILE"])
+	patience, err := time.ParseDuration(lines["TimeoutStopSec"][0])
+	require.NoError(t, err)
+	require.Greater(t, patience, serve.Linger+drained)
+	for name, value := range map[string]string{
+		"ProtectSystem": "strict", "NoNewPrivileges": "yes", "MemoryDenyWriteExecute": "yes", "SystemCallArchitectures": "native",
+		"RestrictAddressFamilies": "AF_INET AF_INET6 AF_UNIX", "CapabilityBoundingSet": "", "User": "portico",
+	} {
+		require.Equal(t, []string{value}, lines[name], name)
+	}
+	require.Equal(t, "@system-service", lines["SystemCallFilter"][0])
+	require.Contains(t, packaged(t, "portico.sysusers.conf"), "\nu portico ")
+
+	checkUnit(t, text)
+}
+
+// checkUnit has systemd look at the unit, where it is on the machine and new
+// enough to know %d.
+func checkUnit(t *testing.T, text string) {
+	t.Helper()
+	version, err := exec.CommandContext(t.Context(), "systemd-analyze", "--version").Output()
+	if words := strings.Fields(string(version)); err != nil || len(words) < 2 || words[1] < "250" {
+		t.Log("there is no systemd-analyze of systemd 250 or newer to look at the unit")
+		return
+	}
+	program, err := os.Executable() // any; the unit's is not installed here
+	require.NoError(t, err)
+	unit := filepath.Join(t.TempDir(), "portico.service")
+	require.NoError(t, os.WriteFile(unit, []byte(strings.ReplaceAll(text, "/usr/local/bin/portico", program)), 0o644))
+	out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", unit).CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.NotContains(t, string(out), "portico.service:", "what it complains of")
+	out, err = exec.CommandContext(t.Context(), "systemd-analyze", "security", "--offline=yes", "--threshold=20", unit).CombinedOutput()
+	require.NoError(t, err, string(out))
+}
+
+var (
+	instruction = regexp.MustCompile(`(?m)^([A-Z]+)\s+((?:.*\\\n)*.*)$`)
+	assignment  = regexp.MustCompile(`(PORTICO_\w+)=(\S+)`)
+	quoted      = regexp.MustCompile(`"([^"]*)"`)
+)
+
+// image is what a Dockerfile has a container run.
+type image struct {
+	environment       map[string]string
+	entry, arguments  []string
+	health, from, all []string
+}
+
+func dockerfile(t *testing.T) (i image) {
+	t.Helper()
+	strip := func(list string) (words []string) {
+		for _, match := range quoted.FindAllStringSubmatch(list, -1) {
+			words = append(words, match[1])
+		}
+		return words
+	}
+	i.environment = map[string]string{}
+	for _, match := range instruction.FindAllStringSubmatch(packaged(t, "Dockerfile"), -1) {
+		switch rest := match[2]; match[1] {
+		case "FROM":
+			words := slices.DeleteFunc(strings.Fields(rest), func(word string) bool { return strings.HasPrefix(word, "--") })
+			i.from = append(i.from, words[0])
+		case "ENV":
+			for _, pair := range assignment.FindAllStringSubmatch(rest, -1) {
+				i.environment[pair[1]] = pair[2]
+			}
+		case "ENTRYPOINT":
+			i.entry = strip(rest)
+		case "CMD":
+			i.arguments = strip(rest)
+		case "HEALTHCHECK":
+			i.health = strip(rest)
+		default:
+			i.all = append(i.all, match[1]+" "+rest)
+		}
+	}
+	return i
+}
+
+func TestTheImageServes(t *testing.T) {
+	i := dockerfile(t)
+	require.Len(t, i.from, 2)
+	for _, from := range i.from {
+		pinned(t, from)
+	}
+	module, err := os.ReadFile("go.mod")
+	require.NoError(t, err)
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)\.`).FindStringSubmatch(string(module))
+	require.NotNil(t, version)
+	require.Regexp(t, `^golang:`+regexp.QuoteMeta(version[1])+`\.\d+-`, i.from[0], "the Go of go.mod")
+	require.Contains(t, i.from[1], "distroless/static")
+	require.Equal(t, []string{"/portico"}, i.entry)
+	require.Equal(t, ":8080", parsed(t, i.environment, i.arguments...).Serve.Addr)
+	require.Equal(t, "/portico", i.health[0])
+	asked := map[string]string{"PORTICO_ADDR": i.environment["PORTICO_ADDR"]} // the others' are of serve
+	require.Equal(t, ":8080", parsed(t, asked, i.health[1:]...).Health.Addr)
+	require.Contains(t, i.all, "USER 65532:65532")
+	require.Contains(t, i.all, "EXPOSE 8080")
+	require.Contains(t, strings.Join(i.all, "\n"), "go run ./internal/release -o /out ")
+	require.DirExists(t, "internal/release")
+}
+
+// composed is what is looked at of compose.yaml.
+type composed struct {
+	Services map[string]struct {
+		Build           struct{ Context, Dockerfile string }
+		Image           string
+		Command         []string
+		Environment     map[string]string
+		Secrets         []string
+		Networks        []string
+		Volumes         []string
+		DependsOn       map[string]any `yaml:"depends_on"`
+		Healthcheck     struct{ Test []string }
+		StopGracePeriod time.Duration `yaml:"stop_grace_period"`
+	}
+	Networks map[string]struct {
+		IPAM struct{ Config []struct{ Subnet string } }
+	}
+	Volumes map[string]any
+	Secrets map[string]struct{ File string }
+}
+
+func TestTheComposedServersServe(t *testing.T) {
+	var c composed
+	require.NoError(t, yaml.Unmarshal([]byte(packaged(t, "compose.yaml")), &c))
+	i, proxy := dockerfile(t), packaged(t, "Caddyfile")
+	mounted := regexp.MustCompile(`/run/secrets/(\w+)`)
+	serving := 0
+	for name, s := range c.Services {
+		for _, secret := range s.Secrets {
+			require.Contains(t, c.Secrets, secret, name)
+		}
+		for _, value := range s.Environment {
+			for _, file := range mounted.FindAllStringSubmatch(value, -1) {
+				require.Contains(t, s.Secrets, file[1], name)
+			}
+		}
+		for _, network := range s.Networks {
+			require.Contains(t, c.Networks, network, name)
+		}
+		for needed := range s.DependsOn {
+			require.Contains(t, c.Services, needed, name)
+			require.NotEmpty(t, c.Services[needed].Healthcheck.Test, "%s waits for %s to be healthy", name, needed)
+		}
+		for _, volume := range s.Volumes {
+			if from, _, _ := strings.Cut(volume, ":"); strings.HasPrefix(from, "./") {
+				require.FileExists(t, filepath.Join("packaging", from), name)
+			} else {
+				require.Contains(t, c.Volumes, from, name)
+			}
+		}
+		if s.Build.Dockerfile == "" {
+			pinned(t, s.Image)
+			continue
+		}
+		serving++
+		require.FileExists(t, filepath.Join("packaging", s.Build.Context, s.Build.Dockerfile))
+		environment := i.environment
+		for variable, value := range s.Environment {
+			environment[variable] = regexp.MustCompile(`\$\{\w+:-(.*?)\}`).ReplaceAllString(value, "$1") // as it is where nothing is set
+		}
+		serve := parsed(t, environment, s.Command...).Serve
+		require.Greater(t, s.StopGracePeriod, serve.Linger+drained)
+		require.Regexp(t, `\b`+name+regexp.QuoteMeta(serve.Addr)+`\b`, proxy, "the proxy asks it")
+		require.Contains(t, packaged(t, "prometheus.yml"), name+serve.AdminAddr)
+		trusted, err := netip.ParsePrefix(serve.TrustedProxies[0])
+		require.NoError(t, err)
+		require.Equal(t, trusted.String(), c.Networks[s.Networks[0]].IPAM.Config[0].Subnet)
+		require.Contains(t, c.Services["proxy"].Networks, s.Networks[0])
+		require.Equal(t, []string{"CMD", "/portico", "health", "--ready"}, s.Healthcheck.Test)
+		interval, err := time.ParseDuration(regexp.MustCompile(`health_interval (\S+)`).FindStringSubmatch(proxy)[1])
+		require.NoError(t, err)
+		require.Less(t, 2*interval, serve.Linger, "the proxy looks away before the server goes")
+	}
+	require.Equal(t, 2, serving)
+	require.Contains(t, proxy, "health_uri /readyz")
+}
+
+// With the programs that read them, where they are on the machine, the other
+// files are looked at as well.
+func TestOthersProgramsReadThePackaging(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		program string
+		args    []string
+	}{
+		{"caddy", []string{"validate", "--adapter", "caddyfile", "--config", "packaging/Caddyfile"}},
+		{"promtool", []string{"check", "config", "packaging/prometheus.yml"}},
+	} {
+		t.Run(c.program, func(t *testing.T) {
+			t.Parallel()
+			program, err := exec.LookPath(c.program)
+			if err != nil {
+				storetest.Require(t, c.program, "it looks at what is written for it")
+			}
+			out, err := exec.CommandContext(t.Context(), program, c.args...).CombinedOutput()
+			require.NoError(t, err, string(out))
+		})
+	}
+}

@@ -1,0 +1,156 @@
+package job_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/db"
+	"portico/store/job"
+	"portico/store/storetest"
+)
+
+// Of several servers one sweeps at a time; the next takes over from one that is
+// gone, and shutdown waits for no more than a batch.
+func TestSweeps(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		t.Run("servers share a sweep", sweepShared(e))
+		t.Run("a sweep whose server is gone is taken over", sweepTakenOver(e))
+		t.Run("a sweep ends with its server, and the next goes on", sweepHandedOn(e))
+		t.Run("a sweep that was asked for comes before its time", sweepSoon(e))
+	})
+}
+
+// opened is a database without a shop.
+func opened(t *testing.T, e storetest.Engine) *db.DB {
+	t.Helper()
+	d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Synchronous: "OFF"})
+	require.NoError(t, err)
+	require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+// kept keeps a house until the test, or leave, ends it.
+func kept(t *testing.T, h *job.House) (leave func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); h.Keep(ctx) }()
+	leave = func() { cancel(); <-done }
+	t.Cleanup(leave)
+	return leave
+}
+
+func sweepShared(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		var at, most, times atomic.Int64
+		sweep := db.Sweep{Name: "it", Every: time.Hour, Do: func(context.Context) error {
+			most.Store(max(most.Load(), at.Add(1)))
+			defer at.Add(-1)
+			times.Add(1)
+			time.Sleep(50 * time.Millisecond)
+			return nil
+		}}
+		var all sync.WaitGroup
+		for range 4 {
+			h := job.NewHouse(opened(t, e), []db.Sweep{sweep})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			for range 2 { // workers of one server
+				all.Go(func() { h.Keep(ctx) })
+			}
+			all.Go(func() {
+				defer cancel()
+				storetest.Soon(t, true, func() bool {
+					gauges, err := h.Gauges(ctx)
+					return err == nil && gauges[0].Ended
+				})
+			})
+		}
+		all.Wait()
+		require.EqualValues(t, 1, most.Load(), "at once")
+		require.EqualValues(t, 1, times.Load(), "within its time")
+	}
+}
+
+func sweepTakenOver(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		lost := make(chan error, 1)
+		gone := job.NewHouse(opened(t, e), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(ctx context.Context) error {
+			<-ctx.Done()
+			lost <- ctx.Err()
+			return ctx.Err()
+		}}})
+		swept := make(chan struct{}, 1)
+		next := job.NewHouse(opened(t, e), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
+			swept <- struct{}{}
+			return nil
+		}}})
+		kept(t, gone)
+		sql := e.SQL(t)
+		storetest.Soon(t, 1, func() (n int) {
+			require.NoError(t, sql.QueryRow(`SELECT COUNT(*) FROM sweep WHERE worker <> ''`).Scan(&n))
+			return n
+		})
+		kept(t, next)
+		for taken := false; !taken; next.Soon("it") { // against its server, which renews it
+			_, err := sql.ExecContext(t.Context(), `UPDATE sweep SET beat_at = 1`)
+			require.NoError(t, err)
+			select {
+			case <-swept:
+				taken = true
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+		require.ErrorIs(t, <-lost, context.Canceled, "who lost it stops")
+	}
+}
+
+func sweepHandedOn(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		d := opened(t, e)
+		begun := make(chan struct{}, 1)
+		h := job.NewHouse(d, []db.Sweep{{Name: "it", Every: time.Hour, Do: func(ctx context.Context) error {
+			return d.InBatches(ctx, "", func(_ context.Context, _ *db.Tx, rows int) (int64, error) { // without an end
+				select {
+				case begun <- struct{}{}:
+				default:
+				}
+				return int64(rows), nil
+			})
+		}}})
+		leave := kept(t, h)
+		<-begun
+		leave()
+		gauges, err := h.Gauges(t.Context())
+		require.NoError(t, err)
+		require.False(t, gauges[0].Ended)
+		require.Positive(t, gauges[0].Swept)
+		swept := make(chan struct{}, 1)
+		kept(t, job.NewHouse(opened(t, e), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
+			swept <- struct{}{}
+			return nil
+		}}}))
+		<-swept // at once, not when the lease is over
+	}
+}
+
+func sweepSoon(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		var times atomic.Int64
+		h := job.NewHouse(opened(t, e), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
+			times.Add(1)
+			return nil
+		}}})
+		kept(t, h)
+		storetest.Soon(t, 1, func() int64 { return times.Load() })
+		h.Soon("it")
+		storetest.Soon(t, 2, func() int64 { return times.Load() })
+	}
+}

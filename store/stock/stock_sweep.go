@@ -1,0 +1,156 @@
+package stock
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+	"time"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// carrier enters in the ledger what it had before its oldest line.
+const carrier store.Actor = "system:carried-over"
+
+// SweepLedger carries over the lines of the ledger that are so old: those of a
+// product become one line, which sets what they came to, so that the sum of
+// all is its balance at any time.
+func SweepLedger(s *StockService, kept time.Duration) db.Sweep {
+	return s.db.Kept("ledger", time.Hour, kept, s.carryOver, func(ctx context.Context, before int64, most int) (int, error) {
+		// Those that are next to become old; before them are lines that were carried over.
+		n, _, err := db.One(ctx, s.db.Reader, db.Scalar[int], `
+			SELECT COUNT(*) FROM (
+			    SELECT actor FROM stock_transaction WHERE created_at < $1 ORDER BY created_at DESC, id DESC LIMIT $2) AS newest
+			WHERE actor <> $3`, before, most, string(carrier))
+		return n, err
+	})
+}
+
+// carryOver finds the products that have lines to be carried over, by age.
+func (s *StockService) carryOver(ctx context.Context, before int64) error {
+	old := []db.Within{{Clause: "created_at < ?", Values: []any{before}}, {Clause: "actor <> ?", Values: []any{string(carrier)}}}
+	scan := func(rows *sql.Rows) (key []any, product string, err error) {
+		var created int64
+		var id string
+		err = rows.Scan(&created, &id, &product)
+		return []any{created, id}, product, err
+	}
+	return db.PagesOf(ctx, s.db.Reader, "stock_transaction", old, "created_at, id, product_id", []string{"created_at", "id"}, scan, func(products []string) error {
+		return s.carryOverEach(ctx, store.Unique(products), before)
+	})
+}
+
+// carryOverEach carries over as many lines a transaction as its time allows.
+func (s *StockService) carryOverEach(ctx context.Context, products []string, before int64) error {
+	pace := db.NewPace()
+	for len(products) > 0 {
+		rest, lines := products, 0
+		if err := s.db.Update(ctx, carrier, func(ctx context.Context, t *db.Tx) error {
+			return pace.Timed(func(rows int) (int, error) {
+				rest, lines = products, 0 // it may run again
+				for len(rest) > 0 && lines < rows {
+					n, err := carryOver(t, ctx, rest[0], before, rows)
+					if err != nil {
+						return 0, err
+					}
+					if lines += n; n < rows {
+						rest = rest[1:]
+					}
+				}
+				return lines, nil
+			})
+		}); err != nil {
+			return err
+		}
+		db.Swept(ctx, int64(lines))
+		db.GiveWay(ctx)
+		products = rest
+	}
+	return nil
+}
+
+// carryOver makes one line of the oldest of a product, at most so many, and
+// tells of how many. Lines that were imported and come to less than nothing
+// stay as they are.
+func carryOver(t *db.Tx, ctx context.Context, product string, before int64, most int) (n int, err error) {
+	lines, err := db.Collect(ctx, t.Session, scanStockTransaction, `
+		SELECT `+stockTransactionColumns+` FROM stock_transaction
+		WHERE product_id = $1 AND created_at < $2 ORDER BY created_at, id LIMIT $3`, product, before, most)
+	if err != nil || len(lines) == 0 || len(lines) == 1 && lines[0].Actor == carrier {
+		return 0, err
+	}
+	last := lines[len(lines)-1]
+	sum := &StockTransaction{ID: store.NewID(), ProductID: product, Action: StockSet, Reason: "carried over", Actor: carrier, CreatedAt: last.CreatedAt}
+	for _, line := range lines {
+		sum.AvailableDelta += line.AvailableDelta
+		sum.AllocatedDelta += line.AllocatedDelta
+	}
+	sum.Quantity = sum.AvailableDelta
+	if sum.AvailableDelta < 0 || sum.AllocatedDelta < 0 || sum.AvailableDelta+sum.AllocatedDelta > store.MaxStock {
+		return 0, nil
+	}
+	gone, err := t.Exec(ctx, `DELETE FROM stock_transaction WHERE product_id = $1 AND (created_at, id) <= ($2, $3)`, product, store.Micros(last.CreatedAt), last.ID)
+	if err != nil {
+		return 0, err
+	}
+	if gone != int64(len(lines)) {
+		return 0, db.ErrRaced
+	}
+	_, err = t.Insert(ctx, stockLineInsert, 1, func(values []any, _ int) []any { return sum.values(values) })
+	return len(lines), err
+}
+
+// carriedOver is up to when the ledgers of products were carried over, in
+// microseconds; those that were not are left out.
+func carriedOver(ctx context.Context, in db.Session, products []string) (map[string]int64, error) {
+	upTo := map[string]int64{}
+	err := store.Chunked(store.Unique(products), 512, func(ids []string) error {
+		list, args := db.In([]any{string(carrier)}, ids)
+		_, err := db.Collect(ctx, in, func(rows *sql.Rows) (none struct{}, err error) {
+			var product string
+			var created int64
+			err = rows.Scan(&product, &created)
+			upTo[product] = created
+			return none, err
+		}, `
+			SELECT product_id, created_at FROM stock_transaction
+			WHERE actor = $1 AND id IN (
+			    SELECT (SELECT id FROM stock_transaction AS line WHERE line.product_id = stock.product_id ORDER BY created_at, id LIMIT 1)
+			    FROM stock WHERE product_id IN (`+list+`))`, args...)
+		return err
+	})
+	return upTo, err
+}
+
+// SweepChanges drops the words left for other processes that all have read by
+// now: those that were there at the sweep before. Who is further behind reads
+// all stock again.
+func SweepChanges(s *StockService) db.Sweep {
+	const every = 10 * time.Minute
+	var mu sync.Mutex
+	var seen map[db.Topic]int64 // versions of the lanes, at a time
+	var at time.Time
+	return db.Sweep{
+		Name: "stock changes", Every: every,
+		Do: func(ctx context.Context) error {
+			mu.Lock()
+			defer mu.Unlock()
+			lanes, err := stockLanes(ctx, s.db.Reader)
+			if err != nil || seen != nil && s.db.Now().Sub(at) < every {
+				return err
+			}
+			for lane, version := range seen {
+				if err := s.db.InBatches(ctx, "", func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
+					return t.Exec(ctx, `
+						DELETE FROM stock_change WHERE lane = $1 AND version IN (
+						    SELECT version FROM stock_change WHERE lane = $1 AND version <= $2 ORDER BY version LIMIT $3)`, string(lane), version, rows)
+				}); err != nil {
+					return err
+				}
+			}
+			seen, at = lanes, s.db.Now()
+			return nil
+		},
+	}
+}

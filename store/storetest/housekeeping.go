@@ -1,0 +1,247 @@
+package storetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/shop"
+	"portico/store/stock"
+)
+
+// Housekeeping is the promise of Config.Retention: what is older goes, and
+// nothing else, and what is left means the same.
+func Housekeeping(t *testing.T, e Engine) {
+	t.Run("the ledger is carried over, and adds up to the balances", ledgerCarried(e))
+	t.Run("a ledger that was carried over is exported, imported, and not imported twice", ledgerCarriedElsewhere(e))
+	t.Run("uses of codes are forgotten, how often stays", usagesForgotten(e))
+	t.Run("revoked clients are forgotten", clientsForgotten(e))
+	t.Run("what is kept for ever is kept", keptForEver(e))
+	t.Run("as many releases are kept as one asks for", releasesKept(e))
+	t.Run("a publication sweeps nothing", publicationsSweepNothing(e))
+	t.Run("words left for other processes go when all have read them", changesForgotten(e))
+}
+
+// keeping has a store keep what happened for so long.
+func keeping(change func(*store.Retention)) func(*shop.Config) {
+	return func(config *shop.Config) {
+		kept := store.DefaultRetention()
+		change(&kept)
+		config.Retention = &kept
+	}
+}
+
+func ledgerCarried(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		seed := Seed(t, "PORTICO_LEDGER_SEED")
+		draw := rand.New(rand.NewPCG(seed, 1))
+		products := []string{"a", "b", "c", "d", "e"}
+		clock := NewClock(noon)
+		stocked(t, e, 50, products...)
+		s, db := e.Open(t, at(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * day })), e.SQL(t)
+		for range Pick(6, 20) {
+			for range 60 {
+				clock.Advance(time.Duration(draw.IntN(120)) * time.Minute)
+				change := stock.StockChange{ProductID: products[draw.IntN(len(products)-1)], Action: stock.StockActions()[draw.IntN(5)], Quantity: 1 + draw.IntN(30), Reference: "order"}
+				if _, err := s.TransactStock(t.Context(), actor, []stock.StockChange{change}); err != nil {
+					require.True(t, store.HasCode(err, store.Unprocessable), "%v", err)
+				}
+			}
+			old := clock.Now().Add(-10 * day).UnixMicro()
+			young := value(t, db, fmt.Sprintf(`SELECT COUNT(*) FROM stock_transaction WHERE created_at >= %d`, old))
+			require.NoError(t, s.Sweep(t.Context()))
+			requireStockKept(t, db)
+			for _, product := range products {
+				require.LessOrEqual(t, count(t, db, fmt.Sprintf(`stock_transaction WHERE product_id = '%s' AND created_at < %d`, product, old)), 1)
+			}
+			require.Zero(t, count(t, db, fmt.Sprintf(`stock_transaction WHERE reference <> '' AND created_at < %d`, old)), "nobody is named")
+			require.Equal(t, young, value(t, db, fmt.Sprintf(`SELECT COUNT(*) FROM stock_transaction WHERE created_at >= %d`, old)))
+		}
+		clock.Advance(100 * day)
+		require.NoError(t, s.Sweep(t.Context()))
+		requireStockKept(t, db)
+		require.Equal(t, len(products), count(t, db, "stock_transaction"))
+		for _, product := range products {
+			ledger, err := s.StockTransactions(t.Context(), product, store.ListQuery{})
+			require.NoError(t, err)
+			line, now := ledger.Items[0], read(t, s, product)
+			require.Equal(t, []any{stock.StockSet, now.Available, now.Available, now.Allocated, "carried over"},
+				[]any{line.Action, line.Quantity, line.AvailableDelta, line.AllocatedDelta, line.Reason})
+		}
+		ids := value(t, db, `SELECT MIN(id) || MAX(id) FROM stock_transaction`)
+		require.NoError(t, s.Sweep(t.Context()))
+		require.Equal(t, ids, value(t, db, `SELECT MIN(id) || MAX(id) FROM stock_transaction`), "there is nothing to do")
+	}
+}
+
+func ledgerCarriedElsewhere(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		stocked(t, e, 50, "a", "b")
+		s, db := e.Open(t, at(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * day })), e.SQL(t)
+		for range 30 {
+			clock.Advance(12 * time.Hour)
+			_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{
+				{ProductID: "a", Action: stock.StockAllocate, Quantity: 1}, {ProductID: "b", Action: stock.StockIncrement, Quantity: 2}})
+			require.NoError(t, err)
+		}
+		before := exported(t, s)
+		require.NoError(t, s.Sweep(t.Context()))
+		after := exported(t, s)
+		require.Less(t, strings.Count(after, "\n"), strings.Count(before, "\n"))
+		requireSameElsewhere(t, e, s)
+		require.Zero(t, imported(t, s, before).Changed, "each line is there already, or was carried over")
+		requireSameFile(t, after, exported(t, s))
+		requireStockKept(t, db)
+	}
+}
+
+func usagesForgotten(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s := e.Open(t, at(clock), keeping(func(r *store.Retention) { r.CodeUsages = 10 * day }))
+		imported(t, s, strings.Join([]string{promotion("p", ""), promotion("q", ""), code("p", "MANY", `,"max_uses":100,"uses":100`), code("q", "OTHER", "")}, "\n"))
+		redeem := func(code, reference string) {
+			_, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: code, Reference: reference, Units: 1})
+			require.NoError(t, err)
+		}
+		for i := range 20 {
+			redeem("MANY", fmt.Sprint("order-", i))
+			clock.Advance(day)
+		}
+		redeem("OTHER", "order-0")
+		require.NoError(t, s.Sweep(t.Context()))
+		usages, err := s.CodeUsages(t.Context(), "p", nil, store.ListQuery{})
+		require.NoError(t, err)
+		require.Len(t, usages.Items, 10)
+		require.Equal(t, "order-10", usages.Items[0].Reference)
+		require.Equal(t, "20", value(t, e.SQL(t), `SELECT used FROM promotion_code WHERE code = 'MANY'`))
+		usages, err = s.CodeUsages(t.Context(), "q", nil, store.ListQuery{})
+		require.NoError(t, err)
+		require.Len(t, usages.Items, 1)
+	}
+}
+
+func clientsForgotten(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s := e.Open(t, at(clock))
+		kept, _, err := s.CreateClient(t.Context(), actor, "kept", nil)
+		require.NoError(t, err)
+		gone, secret, err := s.CreateClient(t.Context(), actor, "gone", nil)
+		require.NoError(t, err)
+		_, err = s.RevokeClient(t.Context(), actor, gone.ID)
+		require.NoError(t, err)
+		clock.Advance(90 * day)
+		require.NoError(t, s.Sweep(t.Context()))
+		revoked, err := s.ClientRevoked(t.Context(), gone.ID)
+		require.NoError(t, err)
+		require.True(t, revoked)
+		clock.Advance(time.Second)
+		require.NoError(t, s.Sweep(t.Context()))
+		list, err := s.Clients(t.Context())
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+		require.Equal(t, kept.ID, list[0].ID)
+		_, err = s.AuthenticateClient(t.Context(), gone.ID, secret)
+		require.True(t, store.HasCode(err, store.Unauthenticated), "%v", err)
+	}
+}
+
+func keptForEver(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		stocked(t, e, 5, "a")
+		s, db := e.Open(t, at(clock), keeping(func(r *store.Retention) { *r = store.Retention{} })), e.SQL(t)
+		imported(t, s, strings.Join([]string{promotion("p", ""), code("p", "MANY", "")}, "\n"))
+		_, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: "MANY", Reference: "order", Units: 1})
+		require.NoError(t, err)
+		var replayed atomic.Int64
+		require.NoError(t, increment(keyed(t.Context(), "k", "o", 1, &replayed), s, "a"))
+		client, _, err := s.CreateClient(t.Context(), actor, "gone", nil)
+		require.NoError(t, err)
+		_, err = s.RevokeClient(t.Context(), actor, client.ID)
+		require.NoError(t, err)
+		clock.Advance(50 * 365 * day)
+		require.NoError(t, s.Sweep(t.Context()))
+		for table, rows := range map[string]int{"stock_transaction": 2, "code_usage": 1, "idempotency_key": 1, "api_client": 1} {
+			require.Equal(t, rows, count(t, db, table), table)
+		}
+		require.NoError(t, increment(keyed(t.Context(), "k", "o", 1, &replayed), s, "a"))
+		require.Equal(t, 6, available(t, s, "a"), "the key stands for its first use")
+	}
+}
+
+func releasesKept(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s := e.Open(t, at(clock), withoutDeltas, keeping(func(r *store.Retention) { r.Releases = 5 }))
+		imported(t, s, shopFile)
+		for i := range 8 {
+			renamed(t, s, fmt.Sprint(i))
+			publish(t, s, "main")
+			clock.Advance(2 * time.Hour)
+		}
+		require.NoError(t, s.Sweep(t.Context()))
+		require.Equal(t, "5", value(t, e.SQL(t), `SELECT COUNT(*) FROM release`))
+		requireNoLeftovers(t, e.SQL(t))
+	}
+}
+
+// A publication does not wait for what those before it have left.
+func publicationsSweepNothing(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s, db := e.Open(t, at(clock), withoutDeltas), e.SQL(t)
+		imported(t, s, shopFile)
+		for i := range 5 {
+			renamed(t, s, fmt.Sprint(i))
+			ctx, statements := store.CountStatements(t.Context())
+			_, err := s.Publish(ctx, actor, "main", nil)
+			require.NoError(t, err)
+			for _, text := range statements.Queries() {
+				require.NotContains(t, text, "DELETE FROM", "release %d", i)
+			}
+			clock.Advance(2 * time.Hour)
+		}
+		gauges, err := s.Gauges(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "releases", gauges.Sweeps[0].Name)
+		require.Equal(t, 2, gauges.Sweeps[0].Due)
+		Work(t, s)
+		Soon(t, 3, func() int { return count(t, db, "release") })
+		Soon(t, true, func() bool {
+			gauges, err := s.Gauges(t.Context())
+			require.NoError(t, err)
+			return gauges.Sweeps[0].Ended && gauges.Sweeps[0].Due == 0 && gauges.Sweeps[0].Swept > 0
+		})
+		requireNoLeftovers(t, db)
+	}
+}
+
+func changesForgotten(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		stocked(t, e, 5, "a")
+		s, db := e.Open(t, at(clock)), e.SQL(t)
+		for range 3 {
+			require.NoError(t, increment(t.Context(), s, "a"))
+		}
+		require.NoError(t, s.Sweep(t.Context()))
+		require.Equal(t, 3, count(t, db, "stock_change"), "a server may not have read them yet")
+		require.NoError(t, increment(t.Context(), s, "a"))
+		clock.Advance(10 * time.Minute)
+		require.NoError(t, s.Sweep(t.Context()))
+		require.Equal(t, 1, count(t, db, "stock_change"))
+		clock.Advance(10 * time.Minute)
+		require.NoError(t, s.Sweep(t.Context()))
+		require.Zero(t, count(t, db, "stock_change"))
+		require.Equal(t, 9, available(t, s, "a"))
+	}
+}
