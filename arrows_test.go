@@ -15,13 +15,14 @@ import (
 // compiler sees to it that they never go in a circle.
 var arrows = map[string][]string{
 	"portico": {"portico/store", "portico/store/shop", "portico/store/seal", "portico/graph", "portico/graph/model", "portico/graph/generated", "portico/rest",
-		"portico/internal/auth", "portico/internal/web", "portico/internal/cli", "portico/internal/demo", "portico/internal/answers"},
+		"portico/internal/auth", "portico/internal/web", "portico/internal/cli", "portico/internal/demo", "portico/internal/answers", "portico/internal/tracing"},
 	"portico/internal/answers":  {"portico/internal/coding"},
 	"portico/internal/coding":   {}, // pure
 	"portico/internal/contract": {}, // it knows the schema as a text
 	"portico/internal/bench":    {}, // it knows the server as its clients do
 	"portico/internal/e2e":      {}, // it knows the program as its users do
 	"portico/internal/incoming": {"portico/store"},
+	"portico/internal/tracing":  {"portico/store", "portico/internal/incoming"},
 	"portico/internal/madeup":   {}, // it knows the format of import files
 	"portico/internal/release":  {}, // it knows the repository as Go and git do
 	"portico/store":             {}, // the words

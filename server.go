@@ -2,14 +2,14 @@
 // the commands that fill it.
 package main
 
-//	args --> run --> cli.Main --+--> import, export, publish, codes, client, keys, rekey, migrate, version, schema
+//	args --> run --> cli.Main --+--> config, import, export, publish, codes, client, keys, rekey, migrate, version, schema
 //	                            |
 //	                            `--> serve
 //	                                   |      store.Open      SQLite or PostgreSQL
 //	                                   |      cli.Sealing     the key that seals secrets
 //	                                   |      auth.New        tokens, signed by keys in the store, or by an outside issuer
 //	                                   v
-//	request --> RequestID > Slow > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Shopper > Entrance --> mux (app.handler)
+//	request --> RequestID > Slow > Traces > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Shopper > Entrance --> mux (app.handler)
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
 //	     /  /playground/...  /graphiql/...  /graphql  /schema.graphql  graph  <----------+
@@ -34,7 +34,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/sync/errgroup"
@@ -44,6 +43,7 @@ import (
 	"portico/internal/auth"
 	"portico/internal/cli"
 	"portico/internal/demo"
+	"portico/internal/tracing"
 	"portico/internal/web"
 	"portico/rest"
 	"portico/store"
@@ -63,20 +63,21 @@ const jobWorkers = 2
 
 // commands is the grammar of the command line.
 type commands struct {
-	Serve   serve       `cmd:"" help:"Serve the shop over HTTP."`
-	Import  cli.Import  `cmd:"" help:"Import resources and publish the catalogs."`
-	Export  cli.Export  `cmd:"" help:"Export all resources to a file."`
-	Publish cli.Publish `cmd:"" help:"Publish catalogs."`
-	Codes   cli.Codes   `cmd:"" help:"Promotion codes."`
-	Client  cli.Client  `cmd:"" help:"API clients."`
-	Rekey   cli.Rekey   `cmd:"" help:"Seal the secrets in the database with a new key, while servers go on."`
-	Keys    cli.Keys    `cmd:"" help:"The keys that tokens are signed with."`
-	Backup  cli.Backup  `cmd:"" help:"Copy a SQLite database to a file, while servers go on."`
-	Restore cli.Restore `cmd:"" help:"Put a backup in the place of a SQLite database that is not there."`
-	Migrate cli.Migrate `cmd:"" help:"Bring the database to this version's schema."`
-	Schema  cli.Schema  `cmd:"" help:"Print the GraphQL schema."`
-	Version cli.Version `cmd:"" help:"Print the version."`
-	Health  cli.Health  `cmd:"" help:"Ask the server on this machine whether it is well."`
+	Serve   serve             `cmd:"" help:"Serve the shop over HTTP."`
+	Config  cli.Config[serve] `cmd:"" help:"Print what serve would have in force, and where it comes from, with secrets masked."`
+	Import  cli.Import        `cmd:"" help:"Import resources and publish the catalogs."`
+	Export  cli.Export        `cmd:"" help:"Export all resources to a file."`
+	Publish cli.Publish       `cmd:"" help:"Publish catalogs."`
+	Codes   cli.Codes         `cmd:"" help:"Promotion codes."`
+	Client  cli.Client        `cmd:"" help:"API clients."`
+	Rekey   cli.Rekey         `cmd:"" help:"Seal the secrets in the database with a new key, while servers go on."`
+	Keys    cli.Keys          `cmd:"" help:"The keys that tokens are signed with."`
+	Backup  cli.Backup        `cmd:"" help:"Copy a SQLite database to a file, while servers go on."`
+	Restore cli.Restore       `cmd:"" help:"Put a backup in the place of a SQLite database that is not there."`
+	Migrate cli.Migrate       `cmd:"" help:"Bring the database to this version's schema."`
+	Schema  cli.Schema        `cmd:"" help:"Print the GraphQL schema."`
+	Version cli.Version       `cmd:"" help:"Print the version."`
+	Health  cli.Health        `cmd:"" help:"Ask the server on this machine whether it is well."`
 }
 
 func main() {
@@ -133,6 +134,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		return err
 	}
 	defer a.store.Close()
+	defer a.traces.Close()
 	a.lines = lines
 	address := "http://" + listener.Addr().String()
 	if c.TLSCert != "" {
@@ -156,7 +158,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	working, stop := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	for range jobWorkers {
-		workers.Go(func() { a.store.Work(working) })
+		workers.Go(func() { a.store.Work(a.traces.Jobs(working)) })
 	}
 	defer func() { stop(); workers.Wait() }() // before the store closes
 	ready := []any{"address", address, "database", a.store.Describe(), "version", cli.BuildVersion()}
@@ -164,6 +166,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		ready = append(ready, "admin", "http://"+admin.Addr().String())
 	}
 	debug.FreeOSMemory() // what only the start needed
+	log.Info("bounds", cli.Bounds(command)...)
 	log.Info("ready", ready...)
 	return a.answer(ctx, listener, admin)
 }
@@ -215,6 +218,10 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: web.NewMetrics(auth.ClientID), answers: answers.NewRoom(cli.AnswerCacheBytes(c.AnswerCacheBytes)), turns: web.NewTurns(c.Bounds), log: log}
 	a.metrics.Turns(a.turns)
 	engine, _, _ := strings.Cut(s.Describe(), " ")
+	if a.traces, err = tracing.New(ctx, cli.BuildVersion(), engine, log); err != nil {
+		s.Close()
+		return nil, err
+	}
 	a.metrics.Build(cli.BuildVersion(), engine)
 	a.metrics.Store(log, s)
 	a.metrics.Operations(c.MetricsOperations)
@@ -238,6 +245,7 @@ type app struct {
 	metrics *web.Metrics
 	answers *answers.Room
 	turns   *web.Turns
+	traces  *tracing.Tracing // nil for none
 	log     *slog.Logger
 	lines   *web.Lines    // of the log; nil where it is written another way
 	tls     *tls.Config   // nil for HTTP
@@ -283,8 +291,8 @@ func (a *app) handler() http.Handler {
 	mux.Handle("/graphql", graph.NewHandler(resolver, a.log, options...))
 	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
-	readable(mux, map[string]http.Handler{
-		"/{$}": playground, graph.PlaygroundPath + "/{part}": playground, "/schema.graphql": http.HandlerFunc(serveSchema),
+	web.Pages(mux, map[string]http.Handler{
+		"/{$}": playground, graph.PlaygroundPath + "/{part}": playground, "/schema.graphql": web.Text(schema),
 		graph.GraphiQLPath: graphiql, graph.GraphiQLPath + "/{part}": graphiql,
 		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: docs, rest.DocsPath + "/": docs,
 		web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
@@ -293,6 +301,7 @@ func (a *app) handler() http.Handler {
 		web.Announce(a.store.Asked), // so that jobs give way
 		web.RequestID,
 		web.Slow(a.log, a.Slow, auth.ClientID),
+		a.traces.Middleware,
 		web.Address(proxies),
 		web.Recover(a.log, api.WriteError),
 		a.tokens.Middleware,
@@ -324,7 +333,7 @@ func (a *app) streams() graph.Live {
 // adminHandler is what only those who run the server see.
 func (a *app) adminHandler() http.Handler {
 	mux, api := http.NewServeMux(), rest.New(nil, a.log)
-	readable(mux, map[string]http.Handler{
+	web.Pages(mux, map[string]http.Handler{
 		web.MetricsPath: a.metrics.Handler(), web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
 	web.Profiles(mux)
@@ -332,16 +341,4 @@ func (a *app) adminHandler() http.Handler {
 		api.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There are " + web.MetricsPath + ", " + web.HealthPath + ", " + web.ReadyPath + " and /debug/pprof/ here, and nothing else."})
 	})
 	return web.Chain(mux, web.Crowd(api.WriteError), web.Entrance(api.WriteError))
-}
-
-// readable adds pages that are only read.
-func readable(mux *http.ServeMux, pages map[string]http.Handler, writeError auth.WriteError) {
-	for path, page := range pages {
-		mux.Handle(path, auth.Allow(writeError, page.ServeHTTP, http.MethodGet, http.MethodHead))
-	}
-}
-
-func serveSchema(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8") // so that a browser shows it
-	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(schema))
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -65,6 +66,25 @@ func TestTheRunBookHasEveryAlert(t *testing.T) {
 	}
 }
 
+// The run book's commands are run as they stand there, but that an answer of
+// 4xx or 5xx fails them.
+func TestTheRunBooksCommandsRun(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			storetest.Require(t, tool, "the run book's commands need it")
+		}
+	}
+	text, err := os.ReadFile("docs/runbook.md")
+	require.NoError(t, err)
+	s := serving(t, "--demo", "--admin-addr", "127.0.0.1:0")
+	blocks := fences.FindAllStringSubmatch(string(text), -1)
+	require.GreaterOrEqual(t, len(blocks), 3)
+	for _, block := range blocks {
+		runReadme(t, t.TempDir(), "", strings.NewReplacer("http://127.0.0.1:9090", s.admin, "curl -s ", "curl -sf ").Replace(block[1]))
+	}
+}
+
 var (
 	metricName = regexp.MustCompile(`\b(portico|process|go)_[a-z_]+[a-z]\b`)
 	selector   = regexp.MustCompile(`\b((?:portico|process|go)_[a-z_]+[a-z])\{([^}]*)\}`)
@@ -83,12 +103,12 @@ func TestMetricsThatAreNamedAreThere(t *testing.T) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, name := range metricName.FindAllString(string(text), -1) {
-			require.Contains(t, exposed, "\n"+name, "%s names %s", file, name)
+			require.True(t, strings.Contains(exposed, "\n"+name), "%s names %s, which is told by no server", file, name)
 		}
 		for _, match := range selector.FindAllStringSubmatch(string(text), -1) {
 			for _, label := range labelName.FindAllStringSubmatch(match[2], -1) {
 				if label[1] != "job" && label[1] != "instance" {
-					require.Regexp(t, `(?m)^`+match[1]+`\{[^}]*\b`+label[1]+`="`, exposed, "%s has %s by %s", file, match[1], label[1])
+					requireLabel(t, exposed, match[1], label[1], file)
 				}
 			}
 		}
@@ -97,11 +117,16 @@ func TestMetricsThatAreNamedAreThere(t *testing.T) {
 		for _, match := range grouping.FindAllStringSubmatch(a.Expr, -1) {
 			for label := range strings.SplitSeq(match[1], ",") {
 				if label = strings.TrimSpace(label); label != "instance" {
-					require.Regexp(t, `(?m)^`+metricName.FindString(a.Expr)+`\{[^}]*\b`+label+`="`, exposed, "%s groups by %s", a.Alert, label)
+					requireLabel(t, exposed, metricName.FindString(a.Expr), label, a.Alert)
 				}
 			}
 		}
 	}
+}
+
+func requireLabel(t *testing.T, exposed, metric, label, where string) {
+	t.Helper()
+	require.True(t, regexp.MustCompile(`(?m)^`+metric+`\{[^}]*\b`+label+`="`).MatchString(exposed), "%s has %s by %s, which no server tells", where, metric, label)
 }
 
 // everyMetric is what a server tells that has done a bit of everything, and has
@@ -117,6 +142,7 @@ func everyMetric(t *testing.T) (exposed string) {
 	s.send(t, "POST", "/graphql", `{"query":"query Page { settings { pageLength } }","operationName":"Page"}`, bearer...)
 	s.send(t, "POST", "/graphql", `{"query":"{ nothing }"}`, bearer...)
 	s.send(t, "POST", "/graphql", `{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"`+strings.Repeat("0", 64)+`"}}}`, bearer...)
+	s.events(t, token, espressos).next()
 	s.url = s.admin
 	storetest.Soon(t, true, func() bool {
 		_, err := office.PublishLater(t.Context(), "test", "catalog-coffee", true)

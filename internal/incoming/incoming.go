@@ -8,6 +8,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"portico/store"
@@ -15,7 +16,8 @@ import (
 
 // Request is the context of a request, and what the layers found out. Each
 // member says who sets it; it is empty where that layer is not there. Nobody
-// sets anything once the handler runs, but for Route, Lasting and Named.
+// sets anything once the handler runs, but for Route, Status, Lasting and
+// Named.
 type Request struct {
 	context.Context
 
@@ -26,6 +28,7 @@ type Request struct {
 	Caller    any         // auth.Service.Middleware: a *auth.Principal, or what is wrong with the token
 	Operation any         // graph.Shopper: who asks as a shopper
 	Route     string      // web.Route: the pattern of the mux, once it is answered
+	Status    int         // web.Metrics: of the answer, once it is given
 	Lasting   bool        // graph: the answer has no end of its own, so that how long it took says nothing
 	Named     string      // graph: the name of the operation, once it is read; empty for none
 
@@ -34,6 +37,22 @@ type Request struct {
 	TraceID  string         // tracing: the trace that it is part of; empty for none
 
 	line [1]string
+}
+
+// RoutePath is a mux's pattern without its method: /v2/promotions/{id}; empty
+// for its last resort.
+func RoutePath(pattern string) string {
+	_, path, ok := strings.Cut(pattern, " ")
+	if !ok {
+		path = pattern
+	}
+	switch path {
+	case "/":
+		return ""
+	case "/{$}":
+		return "/"
+	}
+	return path
 }
 
 type key struct{}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -185,7 +184,8 @@ func (m *Metrics) Middleware(next http.Handler) http.Handler {
 		r, known := incoming.Begin(r)
 		status := http.StatusInternalServerError // unless it returns, as in AccessLog
 		defer func() {
-			m.of(r, known.Route).count(m, known, cmp.Or(rec.status, status), m.client(r.Context()))
+			known.Status = cmp.Or(rec.status, status)
+			m.of(r, known.Route).count(m, known, known.Status, m.client(r.Context()))
 		}()
 		next.ServeHTTP(rec, r)
 		status = http.StatusOK
@@ -214,20 +214,8 @@ func surfaceOf(r *http.Request) string {
 	return other
 }
 
-// routeOf is a mux's pattern without its method: /v2/promotions/{id}.
-func routeOf(pattern string) string {
-	_, path, ok := strings.Cut(pattern, " ")
-	if !ok {
-		path = pattern
-	}
-	switch path {
-	case "", "/": // a mux's last resort
-		return unmatched
-	case "/{$}":
-		return "/"
-	}
-	return path
-}
+// routeOf is a route as a label.
+func routeOf(pattern string) string { return cmp.Or(incoming.RoutePath(pattern), unmatched) }
 
 func methodOf(r *http.Request) string {
 	if slices.Contains([]string{

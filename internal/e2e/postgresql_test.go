@@ -1,0 +1,159 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+// page is docs/postgresql.md, with a server of the test's in the place of its
+// own.
+type page struct {
+	*storetest.Cluster
+	standby *storetest.Cluster
+	folder  string
+	bouncer string // the port of PgBouncer
+}
+
+func (p *page) local(text string) string {
+	return strings.NewReplacer(
+		"db1.example:5432", "127.0.0.1:"+p.Port, "db2.example:5432", "127.0.0.1:"+p.standby.Port,
+		"db.example port=5432", "127.0.0.1 port="+p.Port, "db.example:5432", "127.0.0.1:"+p.Port, "db.example", "127.0.0.1", "6432", p.bouncer,
+	).Replace(regexp.MustCompile(`(?m)^portico `).ReplaceAllString(text, "./portico "))
+}
+
+var pageFences = regexp.MustCompile("(?s)```(sh|ini)\n(.*?)```")
+
+// Every command of the page on PostgreSQL runs, in the order in which it stands
+// there. Between them is looked at whether they do what the page says.
+func TestThePageOnPostgreSQL(t *testing.T) {
+	if !storetest.Long() {
+		t.Skip("it starts PostgreSQL, a standby and many servers; PORTICO_LONG=1 does")
+	}
+	for _, tool := range []string{"bash", "openssl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			storetest.Require(t, tool, "the page's commands need it")
+		}
+	}
+	p := &page{Cluster: storetest.NewCluster(t)}
+	p.standby, p.folder, p.bouncer = p.Standby(t), p.Folder(t), storetest.FreePort(t)
+	t.Setenv("PGPORT", p.Port)
+	t.Setenv("PORTICO_LINGER", "0s")
+	t.Setenv("PATH", p.Bin+":"+os.Getenv("PATH"))
+	require.NoError(t, os.Symlink(program, filepath.Join(p.folder, "portico")))
+	text, err := os.ReadFile("docs/postgresql.md")
+	require.NoError(t, err)
+	ran, bouncing := 0, false
+	for _, match := range pageFences.FindAllStringSubmatch(string(text), -1) {
+		block := p.local(match[2])
+		switch {
+		case match[1] == "ini":
+			p.configureBouncer(t, block)
+			continue
+		case strings.HasPrefix(block, "pgbouncer "):
+			bouncing = p.startBouncer(t)
+			continue
+		case strings.Contains(block, ":"+p.bouncer+"/shop"):
+			if !bouncing {
+				continue
+			}
+			block = p.olderBouncer(t, block)
+		}
+		if export, rest, ok := strings.Cut(block, "\n"); ok && strings.HasPrefix(export, "export PORTICO_SEAL_KEY=") {
+			t.Setenv("PORTICO_SEAL_KEY", strings.TrimSpace(runReadme(t, p.folder, "", export+"\necho $PORTICO_SEAL_KEY")))
+			block = rest
+			good(t, "import", demoShop, "--database-url", p.URL("portico", "shop"))
+		}
+		runReadme(t, p.folder, "", block)
+		ran++
+	}
+	require.GreaterOrEqual(t, ran, 8)
+	for _, restored := range []string{"restored", "former"} {
+		require.Equal(t, good(t, "export", "-", "--database-url", p.URL("portico", "shop")), good(t, "export", "-", "--database-url", p.URL("portico", restored)), restored)
+	}
+	p.failOver(t)
+}
+
+// failOver has the first host of a two-host address go, and the standby take
+// its place under a running server.
+func (p *page) failOver(t *testing.T) {
+	t.Helper()
+	two := fmt.Sprintf("postgres://portico@127.0.0.1:%s,127.0.0.1:%s/shop?target_session_attrs=read-write", p.Port, p.standby.Port)
+	s := serving(t, "--database-url", two)
+	client, token := s.client(t, "--database-url", two)
+	require.NotEmpty(t, client)
+	write := func() int {
+		response, _ := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"p"}}`, "Authorization", "Bearer "+token)
+		return response.StatusCode
+	}
+	require.Equal(t, http.StatusOK, write())
+	storetest.Soon(t, true, func() bool { return p.Caught(t, p.standby) })
+	p.Crash(t)
+	require.Equal(t, http.StatusServiceUnavailable, write(), "the standby takes no writes yet")
+	p.standby.Promote(t)
+	storetest.Soon(t, http.StatusOK, write)
+	storetest.Soon(t, http.StatusOK, func() int {
+		response, _ := s.send(t, "GET", "/readyz", "")
+		return response.StatusCode
+	})
+	response, body := s.send(t, "GET", "/v2/gateways/card_processor", "", "Authorization", "Bearer "+token)
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	require.Contains(t, body, `"merchant_id":"m"`)
+	require.Zero(t, s.stop())
+}
+
+var olderThanPrepared = regexp.MustCompile(`PgBouncer 1\.(\d|1\d|20)\.`)
+
+// configureBouncer writes the page's file; a PgBouncer that keeps no prepared
+// statements knows no setting for them.
+func (p *page) configureBouncer(t *testing.T, ini string) {
+	t.Helper()
+	if version, err := exec.Command("pgbouncer", "--version").Output(); err != nil || olderThanPrepared.Match(version) {
+		ini = strings.ReplaceAll(ini, "max_prepared_statements = 200\n", "")
+	}
+	ini += "unix_socket_dir =\n" // it would be in a folder of all
+	require.NoError(t, os.WriteFile(filepath.Join(p.folder, "pgbouncer.ini"), []byte(ini), 0o644))
+}
+
+// startBouncer starts PgBouncer, where it is on the machine, as a user that may.
+func (p *page) startBouncer(t *testing.T) bool {
+	t.Helper()
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		t.Log("PgBouncer is not installed, so that its part of the page is not run")
+		return false
+	}
+	command := exec.Command(program, "pgbouncer.ini")
+	p.Own(command)
+	var log strings.Builder
+	command.Dir, command.Stderr = p.folder, &log
+	require.NoError(t, command.Start())
+	t.Cleanup(func() {
+		_ = command.Process.Signal(syscall.SIGTERM)
+		_ = command.Wait()
+		t.Log(log.String())
+	})
+	storetest.Soon(t, true, func() bool { return storetest.Listens(p.bouncer) })
+	return true
+}
+
+// olderBouncer adds to the address what the page says of PgBouncer before 1.21.
+func (p *page) olderBouncer(t *testing.T, block string) string {
+	t.Helper()
+	version, err := exec.Command("pgbouncer", "--version").Output()
+	require.NoError(t, err)
+	if !olderThanPrepared.Match(version) {
+		return block
+	}
+	return strings.ReplaceAll(block, "/shop'", "/shop?default_query_exec_mode=exec'")
+}

@@ -1,0 +1,166 @@
+package storetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Cluster is a PostgreSQL server of a test's own, reached by TCP on this
+// machine, which keeps what a standby needs. Whoever comes is trusted.
+type Cluster struct {
+	Port string
+	Bin  string // the folder of PostgreSQL's programs, of the server's version
+
+	dir     string
+	owner   *credential
+	process *exec.Cmd
+}
+
+// NewCluster starts one, until the test ends. The test is skipped where there
+// is no PostgreSQL (Require).
+func NewCluster(t testing.TB) *Cluster {
+	t.Helper()
+	initdb, server, err := findPostgres()
+	if err != nil {
+		Require(t, "postgres", err.Error())
+	}
+	server, err = filepath.EvalSymlinks(server) // to where its other programs are
+	require.NoError(t, err)
+	c := newCluster(t, filepath.Dir(server))
+	require.NoError(t, makeCluster(initdb, c.dir, c.owner))
+	c.Start(t)
+	return c
+}
+
+// newCluster is one with nothing in its folder.
+func newCluster(t testing.TB, bin string) *Cluster {
+	t.Helper()
+	dir, err := os.MkdirTemp(serverRoot(), fmt.Sprintf("%s%d-", serverPrefix, os.Getpid()))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	owner, err := unprivileged(dir)
+	require.NoError(t, err)
+	return &Cluster{Port: FreePort(t), Bin: bin, dir: dir, owner: owner}
+}
+
+// FreePort is one that nobody listens on now, and that the kernel gives to
+// nobody who asks for any.
+func FreePort(t testing.TB) string {
+	t.Helper()
+	for range 100 {
+		port := strconv.Itoa(20_000 + rand.IntN(12_000))
+		if listener, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			listener.Close()
+			return port
+		}
+	}
+	require.FailNow(t, "there is no free port")
+	return ""
+}
+
+// Start starts the server, which may have been stopped.
+func (c *Cluster) Start(t testing.TB) {
+	t.Helper()
+	log, err := os.OpenFile(filepath.Join(c.dir, "log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	require.NoError(t, err)
+	defer log.Close()
+	c.process = c.Command("postgres", "-D", filepath.Join(c.dir, "data"), "-k", c.dir, "-p", c.Port, "-c", "listen_addresses=127.0.0.1",
+		"-c", "fsync=off", "-c", "wal_level=replica", "-c", "shared_buffers=32MB")
+	c.process.Stdout, c.process.Stderr = log, log
+	require.NoError(t, c.process.Start())
+	ended, running := make(chan struct{}), c.process
+	go func() { _ = running.Wait(); close(ended) }()
+	t.Cleanup(func() {
+		_ = running.Process.Signal(syscall.SIGQUIT)
+		<-ended
+	})
+	require.NoError(t, awaitServer(c.URL("postgres", "postgres"), ended), "%s", serverLog(c.dir))
+}
+
+// Command is one of PostgreSQL's programs, run as the server's user, which is
+// not started yet.
+func (c *Cluster) Command(program string, args ...string) *exec.Cmd {
+	command := exec.Command(filepath.Join(c.Bin, program), args...)
+	command.Dir = c.dir
+	c.Own(command)
+	return command
+}
+
+// Own has a command run as the server's user, who is never root.
+func (c *Cluster) Own(command *exec.Cmd) { command.SysProcAttr = processAttributes(c.owner) }
+
+// Folder is an empty one that the server's user can read.
+func (c *Cluster) Folder(t testing.TB) string {
+	t.Helper()
+	folder, err := os.MkdirTemp(c.dir, "test-*")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(folder, 0o755))
+	return folder
+}
+
+// URL is that of a database for a user.
+func (c *Cluster) URL(user, database string) string {
+	return "postgres://" + user + "@127.0.0.1:" + c.Port + "/" + database
+}
+
+// Standby starts a server that follows this one.
+func (c *Cluster) Standby(t testing.TB) *Cluster {
+	t.Helper()
+	s := newCluster(t, c.Bin)
+	out, err := s.Command("pg_basebackup", "--pgdata="+filepath.Join(s.dir, "data"), "--write-recovery-conf", "--checkpoint=fast", "--no-sync",
+		"--dbname="+c.URL("postgres", "postgres")).CombinedOutput()
+	require.NoError(t, err, string(out))
+	s.Start(t)
+	return s
+}
+
+// Promote has a standby take writes, and waits until it does.
+func (c *Cluster) Promote(t testing.TB) {
+	t.Helper()
+	out, err := c.Command("pg_ctl", "promote", "--wait", "--pgdata="+filepath.Join(c.dir, "data")).CombinedOutput()
+	require.NoError(t, err, string(out))
+}
+
+// Crash ends the server at once, as a machine that goes.
+func (c *Cluster) Crash(t testing.TB) {
+	t.Helper()
+	require.NoError(t, c.process.Process.Signal(syscall.SIGQUIT))
+	deadline := time.Now().Add(patience)
+	for Listens(c.Port) {
+		require.True(t, time.Now().Before(deadline), "it goes on")
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// Listens tells whether somebody listens on a port of this machine.
+func Listens(port string) bool {
+	connection, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", port))
+	if err != nil {
+		return false
+	}
+	connection.Close()
+	return true
+}
+
+// Caught tells whether a standby has what the server has now.
+func (c *Cluster) Caught(t testing.TB, standby *Cluster) bool {
+	t.Helper()
+	ask := func(of *Cluster, question string) string {
+		out, err := c.Command("psql", "--no-psqlrc", "--tuples-only", "--no-align", "--command="+question, of.URL("postgres", "postgres")).Output()
+		require.NoError(t, err)
+		return strings.TrimSpace(string(out))
+	}
+	at := ask(c, `SELECT pg_current_wal_lsn()`)
+	return ask(standby, `SELECT pg_last_wal_replay_lsn() >= '`+at+`'::pg_lsn`) == "t"
+}
