@@ -277,7 +277,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 		w.WriteHeader(refusal(params, faults, modern))
 		response := d.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)
 		d.handling.tell(r.Context(), asked, response.Errors)
-		response.Extensions = asked.costed(params)
+		asked.tellCost(params, response)
 		d.write(w, params, response)
 		return
 	}
@@ -307,7 +307,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	}
 	ran(failed(response.Errors))
 	d.handling.tell(r.Context(), asked, response.Errors)
-	response.Extensions = asked.costed(params)
+	asked.tellCost(params, response)
 	if refusedByLimit(response) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	}
