@@ -79,6 +79,8 @@ func TestTextThatIsNoneIsRefused(t *testing.T) {
 			sent("POST", "/v2/inventories/new", `{"data":{"quantity":1,"\ud800":1}}`, "has a member whose name holds half"),
 			sent("POST", "/v2/shopper-tokens", `{"data":{"account_id":"\ud800"}}`, "account_id holds half"),
 			sent("PUT", "/v2/settings", `{"data":{"unknown":"\ud800"}}`, "unknown holds half"),
+			sent("POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},{"id":null}]}`, "data.1.id must be a string"),
+			sent("POST", "/v2/inventories/multiple", `{"data":[{}]}`, "data.0.id must be a string"),
 			{name: "in a filter", path: "/catalog/products?filter=eq(name,%ff)", status: 400, holds: []string{"is not UTF-8"}},
 			{name: "in a path", path: "/v2/promotions/%ff", status: 400, holds: []string{"path is not UTF-8"}},
 			{name: "in a header that is read", path: "/catalog/nodes", headers: []string{"EP-Channel", "\xff"}, status: 400, holds: []string{"header EP-Channel"}},

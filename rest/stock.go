@@ -88,14 +88,17 @@ func (a *API) stock(w http.ResponseWriter, r *http.Request) error {
 // unknown ones are left out, and there are no pages.
 func (a *API) stocksByID(w http.ResponseWriter, r *http.Request) error {
 	var products []struct {
-		ID string `json:"id"`
+		ID *string `json:"id"`
 	}
 	if err := readList(w, r, &products); err != nil {
 		return err
 	}
 	ids := make([]string, len(products))
 	for i, product := range products {
-		ids[i] = product.ID
+		if product.ID == nil {
+			return &store.Error{Code: store.Invalid, Path: []string{"data", strconv.Itoa(i), "id"}, Detail: "must be a string, the id of a product"}
+		}
+		ids[i] = *product.ID
 	}
 	tell(w, r, "ids", ids)
 	stocks, err := a.resolver.Query().StocksByID(r.Context(), ids)

@@ -140,9 +140,13 @@ func hurryUp(drain context.Context, hurry <-chan struct{}, end func()) {
 // Connection: close over HTTP/1.1, by GOAWAY over HTTP/2, which net/http makes
 // of it. No request is lost as one could be on an idle connection that closes
 // while the request comes.
+//
+// So does the answer to a request in chunks. One may have said a length too,
+// which net/http passes over: a proxy that goes by the length would have the
+// rest of it be somebody else's next request.
 func parting(draining <-chan struct{}, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isClosed(draining) {
+		if isClosed(draining) || len(r.TransferEncoding) > 0 {
 			w.Header().Set("Connection", "close")
 		}
 		next.ServeHTTP(w, r)

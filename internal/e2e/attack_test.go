@@ -1,0 +1,128 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+// attacked is a server that strangers and clients do what they like to. After
+// each of it the server must answer rightly, and in the end have back what it
+// gave.
+type attacked struct {
+	*served
+	token            string // which may do all
+	goroutines, heap float64
+}
+
+// What a server may have more of after an attack than before it: connections
+// that are closed by the system first, and what caches keep.
+const (
+	goroutinesLeft = 30
+	bytesLeft      = 48 << 20
+)
+
+func attack(t *testing.T, flags ...string) *attacked {
+	t.Helper()
+	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "portico.db"))
+	_, token := o.issue(t)
+	a := &attacked{token: token}
+	a.served = o.serve(t, append([]string{"--admin-addr", "127.0.0.1:0", "--answer-cache-bytes", "4000000", "--cache-bytes", "4000000"}, flags...)...)
+	for range 20 {
+		a.alive(t)
+	}
+	a.goroutines, a.heap = a.has(t)
+	return a
+}
+
+// has is what the server has of goroutines and memory in use.
+func (a *attacked) has(t *testing.T) (goroutines, heap float64) {
+	t.Helper()
+	http.DefaultClient.CloseIdleConnections()
+	collected, err := http.Get(a.admin + "/debug/pprof/heap?gc=1")
+	require.NoError(t, err)
+	require.NoError(t, collected.Body.Close())
+	return a.metric(t, "go_goroutines"), a.metric(t, "go_memstats_heap_alloc_bytes")
+}
+
+// alive asks over both surfaces for what is known, which is told rightly.
+func (a *attacked) alive(t *testing.T) {
+	t.Helper()
+	response, body := a.graphql(t, a.token, `{ product(sku: "COF-AME") { sku stock { available } } }`)
+	require.Equal(t, 200, response.StatusCode, body)
+	require.JSONEq(t, `{"data":{"product":{"sku":"COF-AME","stock":{"available":400}}}}`, body)
+	response, body = a.send(t, "GET", "/v2/inventories/prod-americano", "", "Authorization", "Bearer "+a.token)
+	require.Equal(t, 200, response.StatusCode, body)
+	require.Contains(t, body, `"available":400`)
+}
+
+// recovered waits until the server has back what the attack took, and holds its
+// log against panics and faults of its own.
+func (a *attacked) recovered(t *testing.T) {
+	t.Helper()
+	a.alive(t)
+	storetest.Soon(t, "", func() string {
+		goroutines, heap := a.has(t)
+		if goroutines > a.goroutines+goroutinesLeft || heap > a.heap+bytesLeft {
+			return fmt.Sprintf("%.0f goroutines, %.0f before; %.0f MiB, %.0f before", goroutines, a.goroutines, heap/(1<<20), a.heap/(1<<20))
+		}
+		return ""
+	}, "the server has back what it gave")
+	require.Zero(t, a.stop())
+	for _, line := range a.log {
+		require.NotEqual(t, "ERROR", line["level"], "%v", line)
+		require.NotContains(t, line["msg"], "panic", "%v", line)
+	}
+}
+
+// shaped holds an answer against the shape that its surface has: what was
+// asked for, or errors, and never a fault of the server's own.
+func shaped(t testing.TB, what, path string, response *http.Response, body string) {
+	t.Helper()
+	status := response.StatusCode
+	require.Less(t, status, 500, "%s: %.300s", what, body)
+	for name, values := range response.Header {
+		require.NotContains(t, strings.ToLower(name), "injected", what)
+		for _, value := range values {
+			require.NotContains(t, value, "\n", "%s: %s", what, name)
+		}
+	}
+	if status == http.StatusNoContent {
+		return
+	}
+	require.Contains(t, response.Header.Get("Content-Type"), "json", "%s: %d %.300s", what, status, body)
+	var answer struct {
+		Data   json.RawMessage
+		Errors []struct {
+			Status     any
+			Title      string
+			Detail     string
+			Message    string
+			Extensions struct{ Code string }
+		}
+		Token string `json:"access_token"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(body), &answer), "%s: %.300s", what, body)
+	if status < 300 && len(answer.Errors) == 0 {
+		require.True(t, answer.Data != nil || answer.Token != "", "%s: %.300s", what, body)
+		return
+	}
+	require.NotEmpty(t, answer.Errors, "%s: %d %.300s", what, status, body)
+	for _, e := range answer.Errors {
+		if strings.HasPrefix(path, "/graphql") {
+			require.NotEmpty(t, e.Message, what)
+			require.NotContains(t, []string{"", "INTERNAL"}, e.Extensions.Code, "%s: %.300s", what, body)
+			continue
+		}
+		require.Equal(t, fmt.Sprint(status), fmt.Sprint(e.Status), what)
+		require.NotEmpty(t, e.Title, what)
+		require.NotEmpty(t, e.Detail, what)
+	}
+}
