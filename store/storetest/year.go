@@ -36,7 +36,7 @@ func Year(t *testing.T, e Engine) {
 		if !Long() {
 			t.Skip("PORTICO_LONG has a year on PostgreSQL too")
 		}
-		y.orders, y.every, y.months = 4, 6, 8
+		y.orders, y.every, y.months = 4, 6, 6
 	}
 	for knob, value := range map[string]*int{"PRODUCTS": &y.products, "ORDERS": &y.orders, "EVERY": &y.every, "MONTHS": &y.months} {
 		if text := os.Getenv("PORTICO_YEAR_" + knob); text != "" {
