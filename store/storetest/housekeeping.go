@@ -12,6 +12,7 @@ import (
 
 	"portico/store"
 	"portico/store/promotion"
+	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/stock"
 )
@@ -264,7 +265,7 @@ func authoredForgotten(e Engine) func(*testing.T) {
 		require.Equal(t, 1, count(t, db, "authored_change"), "the last says it all")
 		require.Equal(t, "1", value(t, db, `SELECT value FROM counter WHERE name = 'tracked'`))
 		publish(t, s, "main")
-		v := viewOf(t, s, shop.ShopperContext{})
+		v := viewOf(t, s, release.ShopperContext{})
 		require.NotZero(t, v.Release.BaseID, "it is a delta")
 		require.Equal(t, "For paint 4.", product(t, v, "brush").Description())
 		require.NoError(t, s.Sweep(t.Context()))

@@ -3,8 +3,6 @@ package storetest
 import (
 	"database/sql"
 	"fmt"
-	"portico/store/promotion"
-	"portico/store/release"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -14,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/job"
+	"portico/store/promotion"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
