@@ -81,6 +81,12 @@ func KeptRelease(ctx context.Context, in db.Session, id int64) (*Release, error)
 	return release, err
 }
 
+// LeastRevision is that of the oldest release that may be the base of another.
+func LeastRevision(ctx context.Context, in db.Session) (revision int64, found bool, err error) {
+	return db.One(ctx, in, db.Scalar[int64],
+		`SELECT revision FROM release WHERE state = $1 ORDER BY revision LIMIT 1`, catalog.ReleasePublished)
+}
+
 // Releases lists the releases of a catalog that are kept, newest first: the
 // served one, the newest three, those served within the last hour (20 at most),
 // and the bases of all these. NOT_FOUND for an unknown catalog.

@@ -11,6 +11,7 @@ import (
 	"portico/store/job"
 	"portico/store/promotion"
 	"portico/store/publish"
+	"portico/store/release"
 	"portico/store/stock"
 )
 
@@ -34,14 +35,8 @@ func (s *Store) sweeps(kept store.Retention) []db.Sweep {
 		promotion.SweepUsages(s.PromotionService, housekeeper, kept.CodeUsages),
 		stock.SweepLedger(s.StockService, kept.StockLedger),
 		stock.SweepChanges(s.StockService),
-		authoring.SweepChanges(s.db, s.leastRevision),
+		authoring.SweepChanges(s.db, func(ctx context.Context) (int64, bool, error) { return release.LeastRevision(ctx, s.db.Reader) }),
 	}
-}
-
-// leastRevision is that of the oldest release that may be the base of another.
-func (s *Store) leastRevision(ctx context.Context) (revision int64, found bool, err error) {
-	return db.One(ctx, s.db.Reader, db.Scalar[int64],
-		`SELECT revision FROM release WHERE state = $1 ORDER BY revision LIMIT 1`, releasePublished)
 }
 
 // Sweep removes what no one needs any more, whether or not it is time to, in
