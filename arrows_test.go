@@ -45,7 +45,7 @@ var arrows = map[string][]string{
 	"portico/graph/model":     {"portico/store", "portico/store/shop", "portico/store/gateway", "portico/store/job", "portico/store/stock", "portico/graph/plan"},
 	"portico/graph/generated": {"portico/store", "portico/store/shop", "portico/store/gateway", "portico/store/job", "portico/store/stock", "portico/graph/model", "portico/graph/plan"},
 	"portico/graph":           {"portico/store", "portico/store/shop", "portico/store/access", "portico/store/gateway", "portico/store/job", "portico/store/stock", "portico/internal/answers", "portico/internal/auth", "portico/internal/incoming", "portico/graph/generated", "portico/graph/model", "portico/graph/plan"},
-	"portico/rest":            {"portico/store", "portico/store/shop", "portico/store/gateway", "portico/store/stock", "portico/internal/answers", "portico/internal/auth", "portico/internal/web", "portico/graph", "portico/graph/model", "portico/graph/generated"},
+	"portico/rest":            {"portico/store", "portico/store/shop", "portico/store/gateway", "portico/store/stock", "portico/internal/answers", "portico/internal/auth", "portico/internal/incoming", "portico/internal/web", "portico/graph", "portico/graph/model", "portico/graph/generated"},
 	"portico/rest/resttest":   {"portico/rest", "portico/internal/web", "portico/store/storetest"},
 }
 
