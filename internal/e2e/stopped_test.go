@@ -14,6 +14,11 @@ import (
 
 // A server that is stopped in the middle of its writes holds nobody: the other
 // one answers every request, and all that either acknowledged is there.
+//
+//	PORTICO_STOPPED=60s go test ./internal/e2e -run StoppedServer -v
+//
+// stops it for so long, with the flags as they are by default, and tells how
+// long the other one took.
 func TestAStoppedServerHoldsNoOther(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
@@ -23,6 +28,10 @@ func TestAStoppedServerHoldsNoOther(t *testing.T) {
 		o := openDemo(t, e.URL(t))
 		_, token := o.issue(t)
 		flags := []string{"--idle-write-time", "300ms", "--lock-time", "20s", "--write-time", "40s", "--database-wait", "30s"}
+		lasts := lasting(t, "PORTICO_STOPPED")
+		if lasts > 0 {
+			flags = nil
+		}
 		stopped, other := o.serve(t, flags...), o.serve(t, flags...)
 		var mu sync.Mutex
 		var made, unknown int
@@ -65,22 +74,29 @@ func TestAStoppedServerHoldsNoOther(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		var asking sync.WaitGroup
+		var took taken
+		ends := time.Now().Add(lasts)
 		for range 8 {
 			asking.Go(func() {
-				for range storetest.Pick(20, 200) {
+				for n := 0; n < storetest.Pick(20, 200) || time.Now().Before(ends); n++ {
+					began := time.Now()
 					if sure, err := other.write(token, "POST", "/graphql", sell); !sure || err != nil {
 						t.Errorf("a write beside a stopped server: answered %t, %v", sure, err)
 					}
+					took.note("writes", began)
 					mu.Lock()
 					made++
 					mu.Unlock()
 				}
 			})
 		}
-		for range 200 {
+		for n := 0; n < 200 || time.Now().Before(ends); n++ {
+			began := time.Now()
 			require.Equal(t, 200, other.reads(t, token))
+			took.note("reads", began)
 		}
 		asking.Wait()
+		took.tell(t)
 		stopped.signal(syscall.SIGCONT)
 		mu.Lock()
 		until := made + 20
