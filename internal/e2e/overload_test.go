@@ -55,10 +55,10 @@ func (l *taken) tell(t testing.TB) {
 //
 //	PORTICO_OVERLOAD=20s go test ./internal/e2e -run AnsweredOrRefused -v
 //
-// measures that with a thousand clients, and the flags as they are by default.
+// measures that with 900 clients, and the flags as they are by default.
 func TestEveryRequestIsAnsweredOrRefused(t *testing.T) {
 	t.Parallel()
-	measures, clients, flags := lasting(t, "PORTICO_OVERLOAD"), 1000, []string(nil)
+	measures, clients, flags := lasting(t, "PORTICO_OVERLOAD"), 900, []string(nil)
 	if measures == 0 {
 		clients, flags = 40, []string{"--requests", "1", "--requests-waiting", "5", "--request-wait", "20ms"}
 	}
