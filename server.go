@@ -2,7 +2,7 @@
 // the commands that fill it.
 package main
 
-//	args --> run --> cli.Main --+--> import, export, publish, codes, client, keys, rekey, migrate, version, schema
+//	args --> run --> cli.Main --+--> config, import, export, publish, codes, client, keys, rekey, migrate, version, schema
 //	                            |
 //	                            `--> serve
 //	                                   |      store.Open      SQLite or PostgreSQL
@@ -63,20 +63,21 @@ const jobWorkers = 2
 
 // commands is the grammar of the command line.
 type commands struct {
-	Serve   serve       `cmd:"" help:"Serve the shop over HTTP."`
-	Import  cli.Import  `cmd:"" help:"Import resources and publish the catalogs."`
-	Export  cli.Export  `cmd:"" help:"Export all resources to a file."`
-	Publish cli.Publish `cmd:"" help:"Publish catalogs."`
-	Codes   cli.Codes   `cmd:"" help:"Promotion codes."`
-	Client  cli.Client  `cmd:"" help:"API clients."`
-	Rekey   cli.Rekey   `cmd:"" help:"Seal the secrets in the database with a new key, while servers go on."`
-	Keys    cli.Keys    `cmd:"" help:"The keys that tokens are signed with."`
-	Backup  cli.Backup  `cmd:"" help:"Copy a SQLite database to a file, while servers go on."`
-	Restore cli.Restore `cmd:"" help:"Put a backup in the place of a SQLite database that is not there."`
-	Migrate cli.Migrate `cmd:"" help:"Bring the database to this version's schema."`
-	Schema  cli.Schema  `cmd:"" help:"Print the GraphQL schema."`
-	Version cli.Version `cmd:"" help:"Print the version."`
-	Health  cli.Health  `cmd:"" help:"Ask the server on this machine whether it is well."`
+	Serve   serve             `cmd:"" help:"Serve the shop over HTTP."`
+	Config  cli.Config[serve] `cmd:"" help:"Print what serve would have in force, and where it comes from, with secrets masked."`
+	Import  cli.Import        `cmd:"" help:"Import resources and publish the catalogs."`
+	Export  cli.Export        `cmd:"" help:"Export all resources to a file."`
+	Publish cli.Publish       `cmd:"" help:"Publish catalogs."`
+	Codes   cli.Codes         `cmd:"" help:"Promotion codes."`
+	Client  cli.Client        `cmd:"" help:"API clients."`
+	Rekey   cli.Rekey         `cmd:"" help:"Seal the secrets in the database with a new key, while servers go on."`
+	Keys    cli.Keys          `cmd:"" help:"The keys that tokens are signed with."`
+	Backup  cli.Backup        `cmd:"" help:"Copy a SQLite database to a file, while servers go on."`
+	Restore cli.Restore       `cmd:"" help:"Put a backup in the place of a SQLite database that is not there."`
+	Migrate cli.Migrate       `cmd:"" help:"Bring the database to this version's schema."`
+	Schema  cli.Schema        `cmd:"" help:"Print the GraphQL schema."`
+	Version cli.Version       `cmd:"" help:"Print the version."`
+	Health  cli.Health        `cmd:"" help:"Ask the server on this machine whether it is well."`
 }
 
 func main() {
@@ -165,6 +166,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		ready = append(ready, "admin", "http://"+admin.Addr().String())
 	}
 	debug.FreeOSMemory() // what only the start needed
+	log.Info("bounds", cli.Bounds(command)...)
 	log.Info("ready", ready...)
 	return a.answer(ctx, listener, admin)
 }

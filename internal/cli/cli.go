@@ -114,18 +114,8 @@ func complain(w io.Writer, command *kong.Context, err error) int {
 // rather than left to its default.
 func Given(command *kong.Context, flag string) bool {
 	for _, f := range command.Flags() {
-		if f.Name != flag {
-			continue
-		}
-		for _, part := range command.Path {
-			if part.Flag == f {
-				return true
-			}
-		}
-		for _, name := range f.Envs {
-			if _, set := os.LookupEnv(name); set {
-				return true
-			}
+		if f.Name == flag {
+			return origin(command, f) != fromDefault
 		}
 	}
 	return false

@@ -19,7 +19,7 @@ import (
 
 // Sealing says where the key is that seals the secrets in the database.
 type Sealing struct {
-	SealKey string `placeholder:"KEY" help:"The key that seals the secrets in the database: 32 bytes in base64, as openssl rand -base64 32 makes it; while keys are changed, the new one, a comma, and the present one. Better given by the environment, since others see a command line. Default: the one in --key-file."`
+	SealKey string `secret:"" placeholder:"KEY" help:"The key that seals the secrets in the database: 32 bytes in base64, as openssl rand -base64 32 makes it; while keys are changed, the new one, a comma, and the present one. Better given by the environment, since others see a command line. Default: the one in --key-file."`
 	KeyFile string `type:"path" placeholder:"FILE" help:"The file that holds the key in base64; while keys are changed, both, the new one first. Default: beside the SQLite database (portico.db has portico.key), made on the first start; PostgreSQL needs a key to be given."`
 }
 

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -27,10 +28,10 @@ type Serve struct {
 	OIDCAudience string `name:"oidc-audience" placeholder:"NAME" help:"The audience that the tokens of --oidc-issuer must be meant for; needed with it. Default: none."`
 
 	TrustedProxies   []string `name:"trusted-proxy" sep:"," placeholder:"CIDR" help:"A network or address of proxies in front of this server, such as 10.0.0.0/8, whose X-Forwarded-For tells where a request came from; repeat it, or separate by commas. Default: none, the header is not believed."`
-	TokenRateClient  uint32   `placeholder:"N" default:"600" help:"How many tokens a minute can be asked for by a client's secret; 0 is any number. With --demo any, unless given. Default: ${default}."`
-	TokenRateAddress uint32   `placeholder:"N" default:"120" help:"How many tokens a minute can be asked for from one address, an IPv6 /64 being one; 0 is any number. With --demo any, unless given. Default: ${default}."`
-	CodeRateClient   uint32   `placeholder:"N" default:"3000" help:"How many promotion codes a minute a client can check or redeem; 0 is any number. With --demo any, unless given. Default: ${default}."`
-	CodeRateAddress  uint32   `placeholder:"N" default:"3000" help:"How many promotion codes a minute can be checked or redeemed from one address; 0 is any number. With --demo any, unless given. Default: ${default}."`
+	TokenRateClient  uint32   `group:"Bounds" placeholder:"N" default:"600" help:"How many tokens a minute can be asked for by a client's secret; 0 is any number. With --demo any, unless given. Default: ${default}."`
+	TokenRateAddress uint32   `group:"Bounds" placeholder:"N" default:"120" help:"How many tokens a minute can be asked for from one address, an IPv6 /64 being one; 0 is any number. With --demo any, unless given. Default: ${default}."`
+	CodeRateClient   uint32   `group:"Bounds" placeholder:"N" default:"3000" help:"How many promotion codes a minute a client can check or redeem; 0 is any number. With --demo any, unless given. Default: ${default}."`
+	CodeRateAddress  uint32   `group:"Bounds" placeholder:"N" default:"3000" help:"How many promotion codes a minute can be checked or redeemed from one address; 0 is any number. With --demo any, unless given. Default: ${default}."`
 
 	TrustedDocuments     string `type:"path" placeholder:"FILE" help:"A manifest of GraphQL documents, which can be asked for by their ids: a JSON object of documents by id, as Relay and GraphQL Code Generator write it, or Apollo's. Default: none."`
 	TrustedDocumentsMode string `enum:"off,log,enforce" placeholder:"MODE" default:"enforce" help:"What becomes of documents that --trusted-documents does not have: off runs them; log runs them, and tells each in the log; enforce refuses them. Default: ${default}."`
@@ -39,8 +40,8 @@ type Serve struct {
 	AnswerCacheBytes int64  `placeholder:"BYTES" default:"-1" help:"Memory for finished answers about what is published, and for fragments of them, in bytes; 0 keeps none, so that each is made anew; -1 is an eighth of the memory that the process can have, at most 384 MiB. Default: ${default}."`
 	StockCacheBytes  uint64 `placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, in bytes, some 90 a product, so that it is read without the database; 0 is none, and too little is as good as none. Default: ${default}, which is 96 MiB."`
 
-	SubscriptionsConnection int `placeholder:"N" default:"50" help:"How many GraphQL subscriptions a connection may have at once; 0 is any number. Default: ${default}."`
-	SubscriptionsClient     int `placeholder:"N" default:"5000" help:"How many GraphQL subscriptions a client may have at once, over all of its connections to this server; 0 is any number. Default: ${default}."`
+	SubscriptionsConnection int `group:"Bounds" placeholder:"N" default:"50" help:"How many GraphQL subscriptions a connection may have at once; 0 is any number. Default: ${default}."`
+	SubscriptionsClient     int `group:"Bounds" placeholder:"N" default:"5000" help:"How many GraphQL subscriptions a client may have at once, over all of its connections to this server; 0 is any number. Default: ${default}."`
 
 	Slow              time.Duration `placeholder:"DURATION" default:"1s" help:"From how long on a request is logged as slow, with its statements and the time they took; 0 logs none. Default: ${default}."`
 	MetricsOperations int           `placeholder:"N" default:"100" help:"How many GraphQL operations metrics tell apart by name, beside trusted ones: the first that clients with a token ask for. Default: ${default}."`
@@ -102,23 +103,26 @@ func (c *Serve) Outside() *auth.OutsideIssuer {
 	return &auth.OutsideIssuer{URL: c.OIDCIssuer, Audience: c.OIDCAudience}
 }
 
-// Relax is what the demo is easier about: it serves this machine only, from a
-// store that clean removes unless a database is named.
-func (c *Serve) Relax(command *kong.Context) (clean func(), err error) {
-	for flag, limit := range map[string]*uint32{
-		"token-rate-client": &c.TokenRateClient, "token-rate-address": &c.TokenRateAddress,
-		"code-rate-client": &c.CodeRateClient, "code-rate-address": &c.CodeRateAddress,
+// ease is what the demo is easier about, unless flags say otherwise, by the
+// flags' names: it serves this machine only.
+func (c *Serve) ease(command *kong.Context) (eased []string) {
+	for flag, ease := range map[string]func(){
+		"token-rate-client": func() { c.TokenRateClient = 0 }, "token-rate-address": func() { c.TokenRateAddress = 0 },
+		"code-rate-client": func() { c.CodeRateClient = 0 }, "code-rate-address": func() { c.CodeRateAddress = 0 },
+		"cors-origin": func() { c.CORSOrigins = web.LocalOrigins() }, "linger": func() { c.Linger = 0 },
 	} {
 		if !Given(command, flag) {
-			*limit = 0
+			ease()
+			eased = append(eased, flag)
 		}
 	}
-	if len(c.CORSOrigins) == 0 {
-		c.CORSOrigins = web.LocalOrigins()
-	}
-	if !Given(command, "linger") {
-		c.Linger = 0
-	}
+	return eased
+}
+
+// Relax eases the demo, and gives it a store that clean removes, unless a
+// database is named.
+func (c *Serve) Relax(command *kong.Context) (clean func(), err error) {
+	c.ease(command)
 	if Given(command, "database-url") {
 		return func() {}, nil
 	}
@@ -129,6 +133,25 @@ func (c *Serve) Relax(command *kong.Context) (clean func(), err error) {
 	c.DatabaseURL, c.Synchronous = "file:"+filepath.Join(directory, "portico.db"), "OFF"
 	c.KeyFile = filepath.Join(directory, "portico.key")
 	return func() { os.RemoveAll(directory) }, nil
+}
+
+// InForce are the server's settings. The demo's store has no name before it is
+// there.
+func (c *Serve) InForce(command *kong.Context) []Setting {
+	var eased []string
+	if c.Demo {
+		if eased = c.ease(command); !Given(command, "database-url") {
+			c.DatabaseURL, c.Synchronous = "", "OFF"
+			eased = append(eased, "database-url", "synchronous")
+		}
+	}
+	list := Settings(command)
+	for i, setting := range list {
+		if slices.Contains(eased, setting.Name) {
+			list[i].From = "--demo"
+		}
+	}
+	return list
 }
 
 // Logs is the server's log, and the lines that the access log shares with it.

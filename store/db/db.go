@@ -79,6 +79,7 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	}
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
+		s.opened.Log = s.Log
 	}
 	if s.clock == nil {
 		s.clock = time.Now
@@ -152,12 +153,16 @@ func (s *DB) Close() error {
 
 // Analyze has the planner know what some tables hold now.
 func (s *DB) Analyze(ctx context.Context, tables []string) error {
-	statement := s.dialect.analyze(tables)
-	if statement == "" {
-		return nil
+	for _, table := range tables { // one a statement, which every engine takes
+		statement := s.dialect.analyze(table)
+		if statement == "" {
+			return nil
+		}
+		if _, err := s.upkeep.ExecContext(ctx, statement); err != nil {
+			return err
+		}
 	}
-	_, err := s.upkeep.ExecContext(ctx, statement)
-	return err
+	return nil
 }
 
 // ClockSQL is the database's own clock in SQL, in microseconds: one for all

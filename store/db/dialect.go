@@ -31,7 +31,7 @@ type dialect interface {
 	goose(config Config) (goose.Dialect, []goose.ProviderOption, error)
 
 	// lockMigrations keeps other processes from migrating until unlock.
-	lockMigrations(config Config) (unlock func(), err error)
+	lockMigrations(ctx context.Context, config Config) (unlock func(), err error)
 
 	// classify says what an engine's error means to us.
 	classify(err error) fault
@@ -52,9 +52,9 @@ type dialect interface {
 	// explain makes a query tell its plan.
 	explain(query string) string
 
-	// analyze is the statement that tells the planner what some tables hold
-	// now; empty where it plans as well without.
-	analyze(tables []string) string
+	// analyze is the statement that tells the planner what a table holds now;
+	// empty where it plans as well without.
+	analyze(table string) string
 
 	// bulk is the statement that a transaction begins with that reads and
 	// writes many rows; empty where none is needed.

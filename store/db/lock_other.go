@@ -2,6 +2,13 @@
 
 package db
 
+import (
+	"context"
+	"log/slog"
+)
+
 // lockFile locks nothing where there is no flock: run one process at a time
 // there while the schema changes.
-func lockFile(string) (unlock func(), err error) { return func() {}, nil }
+func lockFile(context.Context, string, *slog.Logger) (unlock func(), err error) {
+	return func() {}, nil
+}

@@ -3,19 +3,52 @@
 package db
 
 import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
+	"time"
 )
 
+// lockLooks is how often a lock that another process has is tried.
+const lockLooks = 50 * time.Millisecond
+
 // lockFile takes an exclusive lock that ends with the process at the latest.
-func lockFile(path string) (unlock func(), err error) {
+// The file names the process that has it.
+func lockFile(ctx context.Context, path string, log *slog.Logger) (unlock func(), err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+	if err := waitForLock(ctx, file, log); err != nil {
 		file.Close()
 		return nil, err
 	}
+	if err := file.Truncate(0); err == nil { // who cannot be named has it all the same
+		_, _ = file.WriteAt([]byte("process "+strconv.Itoa(os.Getpid())+"\n"), 0)
+	}
 	return func() { file.Close() }, nil
+}
+
+func waitForLock(ctx context.Context, file *os.File, log *slog.Logger) error {
+	stop := tellWait(log, func(context.Context) string {
+		name, _ := io.ReadAll(io.NewSectionReader(file, 0, 64))
+		return strings.TrimSpace(string(name))
+	})
+	defer stop()
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lockLooks):
+		}
+	}
 }

@@ -34,7 +34,7 @@ func (s *DB) migrate(ctx context.Context) error {
 	if s.ReadOnly() {
 		return errors.New("the database takes no writes, and its schema is older than this binary's: run portico migrate where it can be written first")
 	}
-	unlock, err := s.dialect.lockMigrations(s.opened)
+	unlock, err := s.dialect.lockMigrations(ctx, s.opened)
 	if err != nil {
 		return fmt.Errorf("lock the database for its migration: %w", err)
 	}

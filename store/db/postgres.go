@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"time"
@@ -94,16 +95,42 @@ func (postgresDialect) hasTable() string {
 	return `SELECT CAST(to_regclass($1) IS NOT NULL AS INT)`
 }
 
-func (postgresDialect) goose(Config) (goose.Dialect, []goose.ProviderOption, error) {
-	locker, err := lock.NewPostgresTableLocker()
+func (postgresDialect) goose(config Config) (goose.Dialect, []goose.ProviderOption, error) {
+	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(migrationLooks, uint64(migrationWait/migrationLooks)), lock.WithTableLogger(config.Log))
 	if err != nil {
 		return "", nil, err
 	}
-	return goose.DialectPostgres, []goose.ProviderOption{goose.WithLocker(locker)}, nil
+	return goose.DialectPostgres, []goose.ProviderOption{goose.WithLocker(toldLocker{locker, config.Log})}, nil
+}
+
+// How often it is looked whether another server has migrated, and for how long
+// that is waited for.
+const (
+	migrationLooks = time.Second
+	migrationWait  = time.Hour
+)
+
+// toldLocker has the log tell of a long wait, and of who has the lock.
+type toldLocker struct {
+	lock.Locker
+	log *slog.Logger
+}
+
+func (l toldLocker) Lock(ctx context.Context, db *sql.DB) error {
+	stop := tellWait(l.log, func(ctx context.Context) (holder string) {
+		_ = db.QueryRowContext(ctx, `
+			SELECT locked_by || ', since ' || to_char(locked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC'
+			FROM goose_lock WHERE locked AND lease_expires_at >= now() AND lock_id = $1`, lock.DefaultLockID).Scan(&holder)
+		return holder
+	})
+	defer stop()
+	return l.Locker.Lock(ctx, db)
 }
 
 // lockMigrations leaves it to goose's table locker.
-func (postgresDialect) lockMigrations(Config) (func(), error) { return func() {}, nil }
+func (postgresDialect) lockMigrations(context.Context, Config) (func(), error) {
+	return func() {}, nil
+}
 
 func (postgresDialect) classify(err error) fault {
 	var connect *pgconn.ConnectError
@@ -152,9 +179,7 @@ func (postgresDialect) oneWriter() bool { return false }
 func (postgresDialect) snapshot() *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 }
-func (postgresDialect) analyze(tables []string) string {
-	return "ANALYZE " + strings.Join(tables, ", ")
-}
+func (postgresDialect) analyze(table string) string   { return "ANALYZE " + table }
 func (postgresDialect) forUpdate(table string) string { return " FOR UPDATE OF " + table }
 
 // bulk has keys looked up in their index: a plan that was made while a table

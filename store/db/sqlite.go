@@ -144,8 +144,8 @@ func (sqliteDialect) goose(Config) (goose.Dialect, []goose.ProviderOption, error
 	return goose.DialectSQLite3, nil, nil
 }
 
-func (sqliteDialect) lockMigrations(config Config) (func(), error) {
-	return lockFile(config.sqliteFile() + ".lock")
+func (sqliteDialect) lockMigrations(ctx context.Context, config Config) (func(), error) {
+	return lockFile(ctx, config.sqliteFile()+".lock", config.Log)
 }
 
 func (sqliteDialect) classify(err error) fault {
@@ -177,7 +177,7 @@ func (sqliteDialect) classify(err error) fault {
 func (sqliteDialect) unreachable(error) bool      { return true } // it has no network
 func (sqliteDialect) oneWriter() bool             { return true }
 func (sqliteDialect) snapshot() *sql.TxOptions    { return nil }
-func (sqliteDialect) analyze([]string) string     { return "" }
+func (sqliteDialect) analyze(string) string       { return "" }
 func (sqliteDialect) forUpdate(string) string     { return "" } // it has the whole database
 func (sqliteDialect) bulk() string                { return "" }
 func (sqliteDialect) readOnly() string            { return "SELECT 0" }

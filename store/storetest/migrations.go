@@ -20,6 +20,7 @@ func Migrations(t *testing.T, e Engine) {
 	t.Run("what releases show of products is carried over", migrateRows(e))
 	t.Run("an older binary refuses, says so, and changes nothing", migrateNewer(e))
 	t.Run("an older binary opens a newer schema that still allows it", migrateAllowed(e))
+	t.Run("two versions work on the newer schema side by side", migrateExpanded(e))
 	t.Run("a schema that does not say who may use it is refused", migrateUnsaid(e))
 }
 

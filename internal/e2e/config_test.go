@@ -1,0 +1,134 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+type configured struct {
+	Flags, Environment []struct {
+		Name, From string
+		Value      any
+	}
+}
+
+// configOf is what portico config prints as JSON, with an environment.
+func configOf(t *testing.T, environment []string, args ...string) (is configured, printed string) {
+	t.Helper()
+	var both strings.Builder
+	for _, format := range []string{"text", "json"} {
+		var out, complaints bytes.Buffer
+		c := command(append([]string{"config", "--format", format}, args...)...)
+		c.Env = append(os.Environ(), environment...)
+		c.Stdout, c.Stderr = &out, &complaints
+		require.NoError(t, c.Run(), "%s", &complaints)
+		both.WriteString(out.String() + complaints.String())
+		if format == "json" {
+			require.NoError(t, json.Unmarshal(out.Bytes(), &is))
+		}
+	}
+	return is, both.String()
+}
+
+func (c configured) flag(name string) (value any, from string) {
+	for _, flag := range c.Flags {
+		if flag.Name == name {
+			return flag.Value, flag.From
+		}
+	}
+	return nil, "nowhere"
+}
+
+func TestConfigTellsWhatIsInForceAndWhereItComesFrom(t *testing.T) {
+	t.Parallel()
+	is, text := configOf(t, []string{"PORTICO_SLOW=3s", "PORTICO_CORS_ORIGIN=https://a.example,https://b.example"}, "--document-depth", "7", "--key-file", "k")
+	for name, want := range map[string][]any{
+		"addr": {"127.0.0.1:8080", "default"}, "slow": {"3s", "environment"}, "document-depth": {7.0, "flag"}, "demo": {false, "default"},
+		"cors-origin": {[]any{"https://a.example", "https://b.example"}, "environment"}, "request-time": {"1m0s", "default"}, "seal-key": {"", "default"},
+	} {
+		value, from := is.flag(name)
+		require.Equal(t, want, []any{value, from}, name)
+	}
+	require.Regexp(t, `(?m)^--document-depth +7 +flag$`, text)
+	help := good(t, "serve", "--help")
+	for _, flag := range is.Flags {
+		require.Contains(t, help, "--"+flag.Name)
+	}
+	require.Equal(t, strings.Count(good(t, "serve", "--help"), "$PORTICO_"), len(is.Flags), "every flag of serve is there")
+
+	is, _ = configOf(t, nil, "--demo", "--code-rate-client", "5")
+	value, from := is.flag("code-rate-address")
+	require.Equal(t, []any{0.0, "--demo"}, []any{value, from})
+	value, from = is.flag("code-rate-client")
+	require.Equal(t, []any{5.0, "flag"}, []any{value, from})
+
+	code, _, stderr := portico(t, "config", "--document-depth", "-1")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "--document-depth")
+}
+
+// TestConfigShowsNoSecret in any flag or variable that could hold one, however
+// it is written.
+func TestConfigShowsNoSecret(t *testing.T) {
+	t.Parallel()
+	const canary = "CanaryYellow"
+	for _, given := range [][2]string{
+		{"seal-key", canary},
+		{"database-url", "postgres://user:" + canary + "@db.example/shop"},
+		{"database-url", "postgres://user:a@" + canary + "@db.example/shop?sslmode=disable"},
+		{"database-url", "postgres://user:a/" + canary + "@one.example,two.example:5432/shop"},
+		{"database-url", "postgres://user:a?" + canary + "#@one.example/shop"},
+		{"database-url", "postgresql://db.example/shop?sslmode=disable&password=" + canary},
+		{"database-url", "postgres://db.example/shop?user=me&sslpassword=" + canary + "&unknown=" + canary},
+		{"database-url", "postgres://db.example/shop?" + canary},
+	} {
+		twin := "PORTICO_" + strings.ToUpper(strings.ReplaceAll(given[0], "-", "_"))
+		for _, way := range []string{"flag", "environment"} {
+			var is configured
+			var printed string
+			if way == "flag" {
+				is, printed = configOf(t, nil, "--"+given[0], given[1])
+			} else {
+				is, printed = configOf(t, []string{twin + "=" + given[1]})
+			}
+			require.NotContains(t, printed, canary, given[1])
+			value, from := is.flag(given[0])
+			require.Equal(t, way, from)
+			require.Contains(t, value, "***")
+		}
+	}
+	for _, variable := range []string{"OTEL_EXPORTER_OTLP_HEADERS=authorization=" + canary, "PGPASSWORD=" + canary, "OTEL_RESOURCE_ATTRIBUTES=key=" + canary,
+		"OTEL_EXPORTER_OTLP_ENDPOINT=https://user:" + canary + "@collector.example/?key=" + canary} {
+		name, _, _ := strings.Cut(variable, "=")
+		_, printed := configOf(t, []string{variable})
+		require.NotContains(t, printed, canary)
+		require.Contains(t, printed, name)
+	}
+}
+
+// TestTheBoundsAreToldAtTheStart, all of them, as they are in force.
+func TestTheBoundsAreToldAtTheStart(t *testing.T) {
+	t.Parallel()
+	s := serving(t, "--demo", "--document-depth", "9")
+	storetest.Soon(t, true, func() bool { return s.logs("bounds") })
+	require.Zero(t, s.stop())
+	is, _ := configOf(t, nil, "--document-depth", "9")
+	told := map[string]any{}
+	for _, line := range s.log {
+		if line["msg"] == "bounds" {
+			told = line
+		}
+	}
+	for _, name := range []string{"document-depth", "document-cost", "request-time", "subscriptions-client", "connections", "request-nesting"} {
+		value, _ := is.flag(name)
+		require.Equal(t, value, told[name], name)
+	}
+	require.Equal(t, 0.0, told["code-rate-client"], "the demo is easier")
+}

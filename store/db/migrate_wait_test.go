@@ -1,0 +1,93 @@
+//go:build unix
+
+package db_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/db"
+	"portico/store/storetest"
+)
+
+// buffer is a log that may be read while it is written.
+type buffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *buffer) Write(text []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(text)
+}
+
+func (b *buffer) text() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.String()
+}
+
+// Who waits for another's migration says so, and for whom; then it goes on, or
+// ends when it is told to.
+func TestAWaitForAMigrationIsTold(t *testing.T) {
+	db.TellWaitsAfter(50 * time.Millisecond)
+	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+		url := e.Blank(t)
+		holder, release := "host-17-0a", func() {}
+		switch e.Name {
+		case "sqlite":
+			path, _ := db.SQLiteFile(url)
+			file, err := os.Create(path + ".lock")
+			require.NoError(t, err)
+			defer file.Close()
+			_, err = file.WriteString("process 17\n")
+			require.NoError(t, err)
+			require.NoError(t, syscall.Flock(int(file.Fd()), syscall.LOCK_EX))
+			holder, release = "process 17", func() { file.Close() }
+		default:
+			sql := e.SQLAt(t, url)
+			for _, statement := range []string{
+				`CREATE TABLE goose_lock (lock_id bigint PRIMARY KEY, locked boolean NOT NULL, locked_at timestamptz, locked_by text, lease_expires_at timestamptz, updated_at timestamptz)`,
+				`INSERT INTO goose_lock VALUES (4097083626, true, now(), 'host-17-0a', now() + interval '1 hour', now())`,
+			} {
+				_, err := sql.Exec(statement)
+				require.NoError(t, err)
+			}
+			release = func() {
+				_, err := sql.Exec(`UPDATE goose_lock SET locked = false`)
+				require.NoError(t, err)
+			}
+		}
+		open := func(ctx context.Context) (*buffer, chan error) {
+			log, done := &buffer{}, make(chan error, 1)
+			go func() {
+				d, err := db.Open(ctx, db.Config{URL: url, Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(log, nil))})
+				if err == nil {
+					err = d.Follow(ctx, db.Hooks{})
+					_ = d.Close()
+				}
+				done <- err
+			}()
+			return log, done
+		}
+		impatient, stop := context.WithCancel(t.Context())
+		log, done := open(t.Context())
+		_, given := open(impatient)
+		storetest.Soon(t, true, func() bool { return strings.Contains(log.text(), "waits for another process to migrate the database") })
+		require.Contains(t, log.text(), holder)
+		stop()
+		require.ErrorIs(t, <-given, context.Canceled)
+		release()
+		require.NoError(t, <-done)
+	})
+}
