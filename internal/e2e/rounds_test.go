@@ -55,11 +55,17 @@ func (s *served) write(token, method, path, body string) (sure bool, err error) 
 	}
 	defer response.Body.Close()
 	var answer struct {
-		Errors []any
-		Data   json.RawMessage
+		Errors []struct {
+			Message    string
+			Extensions struct{ Code string }
+		}
+		Data json.RawMessage
 	}
 	if json.NewDecoder(response.Body).Decode(&answer) != nil || response.StatusCode == http.StatusServiceUnavailable {
 		return false, nil
+	}
+	if len(answer.Errors) > 0 && answer.Errors[0].Extensions.Code == "UNAVAILABLE" {
+		return false, nil // it stood still for too long
 	}
 	if response.StatusCode >= 300 || len(answer.Errors) > 0 || bytes.Contains(answer.Data, []byte(`"userErrors":[{`)) {
 		return false, fmt.Errorf("%s %s answers %d: %v %s", method, path, response.StatusCode, answer.Errors, answer.Data)
