@@ -6,6 +6,7 @@ import (
 
 	"portico/store"
 	"portico/store/access"
+	"portico/store/authoring"
 	"portico/store/db"
 	"portico/store/job"
 	"portico/store/stock"
@@ -37,7 +38,14 @@ func (s *Store) sweeps(kept store.Retention) []db.Sweep {
 		sweepUsages(s.db, housekeeper, kept.CodeUsages),
 		stock.SweepLedger(s.StockService, kept.StockLedger),
 		stock.SweepChanges(s.StockService),
+		authoring.SweepChanges(s.db, s.leastRevision),
 	}
+}
+
+// leastRevision is that of the oldest release that may be the base of another.
+func (s *Store) leastRevision(ctx context.Context) (revision int64, found bool, err error) {
+	return db.One(ctx, s.db.Reader, db.Scalar[int64],
+		`SELECT revision FROM release WHERE state = $1 ORDER BY revision LIMIT 1`, releasePublished)
 }
 
 // Sweep removes what no one needs any more, whether or not it is time to, in

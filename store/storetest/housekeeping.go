@@ -25,6 +25,7 @@ func Housekeeping(t *testing.T, e Engine) {
 	t.Run("what is kept for ever is kept", keptForEver(e))
 	t.Run("as many releases are kept as one asks for", releasesKept(e))
 	t.Run("a publication sweeps nothing", publicationsSweepNothing(e))
+	t.Run("what was changed is forgotten when every release has it", authoredForgotten(e))
 	t.Run("words left for other processes go when all have read them", changesForgotten(e))
 }
 
@@ -243,5 +244,29 @@ func changesForgotten(e Engine) func(*testing.T) {
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Zero(t, count(t, db, "stock_change"))
 		require.Equal(t, 9, available(t, s, "a"))
+	}
+}
+
+// What is forgotten is not missed: a delta after it shows what a whole release
+// does.
+func authoredForgotten(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := NewClock(noon)
+		s, db := published(t, e, at(clock)), e.SQL(t)
+		require.NoError(t, s.Sweep(t.Context()))
+		require.Zero(t, count(t, db, "authored_change"), "all of it is published")
+		for i := range 5 {
+			imported(t, s, ndjson(with("product", "brush", `"For paint."`, fmt.Sprintf(`"For paint %d."`, i))))
+		}
+		require.Equal(t, 5, count(t, db, "authored_change"))
+		require.NoError(t, s.Sweep(t.Context()))
+		require.Equal(t, 1, count(t, db, "authored_change"), "the last says it all")
+		require.Equal(t, "1", value(t, db, `SELECT value FROM counter WHERE name = 'tracked'`))
+		publish(t, s, "main")
+		v := viewOf(t, s, shop.ShopperContext{})
+		require.NotZero(t, v.Release.BaseID, "it is a delta")
+		require.Equal(t, "For paint 4.", product(t, v, "brush").Description())
+		require.NoError(t, s.Sweep(t.Context()))
+		require.Equal(t, 1, count(t, db, "authored_change"), "the base is older")
 	}
 }
