@@ -19,6 +19,7 @@ package main
 //	--admin-addr --> /metrics  /healthz  /readyz  /debug/pprof/ (app.adminHandler)
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	_ "embed"
@@ -53,13 +54,6 @@ import (
 
 //go:embed schema.graphqls
 var schema string
-
-// maxBody bounds the body of a request, in bytes.
-const maxBody = 4 << 20
-
-// jobWorkers is how many jobs a server does at once, so that a long one does
-// not hold up the publication behind it.
-const jobWorkers = 2
 
 // commands is the grammar of the command line.
 type commands struct {
@@ -157,7 +151,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	}
 	working, stop := context.WithCancel(ctx)
 	var workers sync.WaitGroup
-	for range jobWorkers {
+	for range c.JobWorkers {
 		workers.Go(func() { a.store.Work(a.traces.Jobs(working)) })
 	}
 	defer func() { stop(); workers.Wait() }() // before the store closes
@@ -310,7 +304,7 @@ func (a *app) handler() http.Handler {
 		web.CORS(a.CORSOrigins),
 		web.Compress,
 		web.Crowd(api.WriteError),
-		web.LimitBody(maxBody),
+		web.LimitBody(a.BodyBytes),
 		a.turns.Middleware(api.WriteError),
 		graph.Shopper,
 	)
@@ -325,6 +319,7 @@ func (a *app) began(ctx context.Context, of graph.Ran) {
 // streams is what subscriptions are given.
 func (a *app) streams() graph.Live {
 	live := graph.DefaultLive()
+	live.Message = cmp.Or(a.MessageBytes, live.Message)
 	live.Connection, live.Client, live.Within = a.SubscriptionsConnection, a.SubscriptionsClient, a.AnswerTime
 	live.Origin, live.Draining, live.Count = web.Allowed(a.CORSOrigins), web.Draining, a.metrics.Subscriptions
 	return live

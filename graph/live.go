@@ -21,6 +21,7 @@ import (
 type Live struct {
 	Connection int           // subscriptions at once on one connection; 0 is any number
 	Client     int           // those of one client, over all connections; 0 is any number
+	Message    int64         // bytes of a message that a WebSocket brings
 	Within     time.Duration // how long an event may take to be read; 0 is any time
 	Begin      time.Duration // how long a WebSocket may take to begin
 	Ping       time.Duration // how often a client is asked whether it is still there; silent for two of it, it is not
@@ -32,7 +33,7 @@ type Live struct {
 
 // DefaultLive is what streams are given unless something else is said.
 func DefaultLive() Live {
-	return Live{Connection: 50, Client: 5000, Within: 30 * time.Second, Begin: 10 * time.Second, Ping: 15 * time.Second}
+	return Live{Connection: 50, Client: 5000, Message: 1 << 20, Within: 30 * time.Second, Begin: 10 * time.Second, Ping: 15 * time.Second}
 }
 
 // WithLive gives streams this, in place of DefaultLive.

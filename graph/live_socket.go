@@ -28,9 +28,8 @@ import (
 
 const (
 	socketProtocol = "graphql-transport-ws"
-	socketMessage  = 1 << 20 // bytes of a message that is read
-	socketID       = 128     // bytes of an operation's id
-	socketReason   = 123     // bytes of why a socket is closed
+	socketID       = 128 // bytes of an operation's id
+	socketReason   = 123 // bytes of why a socket is closed
 )
 
 // opensSocket tells whether a request asks for a WebSocket.
@@ -55,7 +54,7 @@ func (l *live) socket(w http.ResponseWriter, r *http.Request) {
 	}
 	line := l.begin(r.Context())
 	defer line.close()
-	conn.SetReadLimit(socketMessage)
+	conn.SetReadLimit(l.Message)
 	s := &socket{line: line, conn: conn, ids: map[string]struct{}{}}
 	defer s.finish()
 	transport.Websocket{

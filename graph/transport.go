@@ -18,12 +18,10 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/internal/auth"
+	"portico/internal/incoming"
 	"portico/store"
 	"portico/store/exchange"
 )
-
-// maxBody bounds a GraphQL request, in bytes.
-const maxBody = 4 << 20
 
 const (
 	jsonType    = "application/json"
@@ -87,7 +85,7 @@ func refuse(r *http.Request) *fault {
 func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 	buffer := bodies.Get().(*[]byte)
 	defer bodies.Put(buffer)
-	body, err := auth.ReadBody(w, r, maxBody, (*buffer)[:0])
+	body, err := auth.ReadBody(w, r, incoming.MaxBody(r.Context()), (*buffer)[:0])
 	if cap(body) <= maxBuffer {
 		*buffer = body
 	}

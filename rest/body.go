@@ -12,13 +12,11 @@ import (
 	"strings"
 
 	"portico/internal/auth"
+	"portico/internal/incoming"
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/gateway"
 )
-
-// maxBody bounds a request's body, in bytes.
-const maxBody = 4 << 20
 
 // readData reads the resource of a body, wrapped in {"data": …} or not, as
 // clients send both. Unknown members are passed over.
@@ -36,7 +34,7 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 	if err := checkType(r); err != nil {
 		return err
 	}
-	body, err := auth.ReadBody(w, r, maxBody, nil)
+	body, err := auth.ReadBody(w, r, incoming.MaxBody(r.Context()), nil)
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,9 @@ type Serve struct {
 	SubscriptionsConnection int `group:"Bounds" placeholder:"N" default:"50" help:"How many GraphQL subscriptions a connection may have at once; 0 is any number. Default: ${default}."`
 	SubscriptionsClient     int `group:"Bounds" placeholder:"N" default:"5000" help:"How many GraphQL subscriptions a client may have at once, over all of its connections to this server; 0 is any number. Default: ${default}."`
 
+	MessageBytes int64 `group:"Bounds" placeholder:"BYTES" default:"1048576" help:"How many bytes a message may have that comes over a WebSocket; a longer one ends it. 0 is the default. Default: ${default}, which is 1 MiB."`
+	JobWorkers   int   `placeholder:"N" default:"2" help:"How many jobs a server does at once, so that a long one does not hold up the publication behind it. Default: ${default}."`
+
 	Slow              time.Duration `placeholder:"DURATION" default:"1s" help:"From how long on a request is logged as slow, with its statements and the time they took; 0 logs none. Default: ${default}."`
 	MetricsOperations int           `placeholder:"N" default:"100" help:"How many GraphQL operations metrics tell apart by name, beside trusted ones: the first that clients with a token ask for. Default: ${default}."`
 
@@ -74,6 +77,9 @@ func (c *Serve) Validate() error {
 	}
 	if c.Slow < 0 || c.MetricsOperations < 0 {
 		return usage("--slow and --metrics-operations must be 0 or more")
+	}
+	if c.MessageBytes < 0 || c.JobWorkers < 1 {
+		return usage("--message-bytes must be 0 or more, and --job-workers at least 1")
 	}
 	if err := c.Bounds.Check(); err != nil {
 		return usage("%s", err)

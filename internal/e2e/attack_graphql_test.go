@@ -198,7 +198,7 @@ func TestQueriesThatMeanNothing(t *testing.T) {
 		s.url = s.held(t)
 		r := rand.New(rand.NewPCG(seed, 1))
 		asked := map[int]int{}
-		for range storetest.Pick(300, 1_500) {
+		for range storetest.Pick(300, 1_000) {
 			path := lists[r.IntN(len(lists))]
 			query := drawQuery(r)
 			request, err := http.NewRequestWithContext(t.Context(), "GET", s.url+path, nil)

@@ -27,6 +27,7 @@ type Request struct {
 	Answer    http.Header // web.Address: the header of its answer
 	Caller    any         // auth.Service.Middleware: a *auth.Principal, or what is wrong with the token
 	Operation any         // graph.Shopper: who asks as a shopper
+	BodyBytes int64       // web.LimitBody: how long its body may be
 	Route     string      // web.Route: the pattern of the mux, once it is answered
 	Status    int         // web.Metrics: of the answer, once it is given
 	Lasting   bool        // graph: the answer has no end of its own, so that how long it took says nothing
@@ -37,6 +38,17 @@ type Request struct {
 	TraceID  string         // tracing: the trace that it is part of; empty for none
 
 	line [1]string
+}
+
+// BodyBytes is how long a body may be unless a layer says otherwise.
+const BodyBytes = 4 << 20
+
+// MaxBody is how long the body of the request that a context belongs to may be.
+func MaxBody(ctx context.Context) int64 {
+	if r := From(ctx); r != nil && r.BodyBytes > 0 {
+		return r.BodyBytes
+	}
+	return BodyBytes
 }
 
 // RoutePath is a mux's pattern without its method: /v2/promotions/{id}; empty

@@ -1,16 +1,22 @@
 package web
 
 import (
+	"cmp"
 	"io"
 	"net/http"
+
+	"portico/internal/incoming"
 )
 
 // LimitBody has reading a body longer than limit bytes fail with an
 // *http.MaxBytesError: at once where its length was announced, else at the
-// first byte too many.
+// first byte too many. 0 is incoming.BodyBytes.
 func LimitBody(limit int64) Middleware {
+	limit = cmp.Or(limit, incoming.BodyBytes)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r, known := incoming.Begin(r)
+			known.BodyBytes = limit
 			if r.Body != nil && r.Body != http.NoBody {
 				body := r.Body
 				if r.ContentLength > limit {

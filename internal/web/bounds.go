@@ -16,6 +16,9 @@ type Bounds struct {
 	AnswerTime  time.Duration `placeholder:"DURATION" default:"30s" help:"How long an answer may take to be read, and a second more for each 32 KiB of it; 0 is any time. Default: ${default}."`
 	IdleTime    time.Duration `placeholder:"DURATION" default:"2m" help:"How long a connection may wait for its next request; 0 is any time. Default: ${default}."`
 
+	HeaderBytes int   `placeholder:"BYTES" default:"65536" help:"How many bytes a request's header may have, and some 4 KiB more; beyond that it is answered 431. 0 is the default. Default: ${default}, which is 64 KiB."`
+	BodyBytes   int64 `placeholder:"BYTES" default:"4194304" help:"How many bytes a request's body may have; beyond that it is answered 413. 0 is the default. Default: ${default}, which is 4 MiB."`
+
 	AnswerMemory int `placeholder:"MIB" default:"256" help:"How many MiB of answers may wait for slow readers; beyond that the slowest are cut off. 0 is any. Default: ${default}."`
 
 	Requests        int           `placeholder:"N" default:"0" help:"How many requests that read may be worked on at once, and as many that write beside them; others wait their turn. 0 is 16 for each core. Default: ${default}."`
@@ -42,6 +45,17 @@ const (
 	answerGrace = 2 * time.Second
 )
 
+// What is bounded and no flag, for these reasons:
+//
+//   - what both contracts promise, so that clients rely on it: pages of 100, offsets of 10,000, ids, texts and lists of an input, the
+//     terms and values of a filter and its 64 KiB, codes and changes of stock of one request (store, and the rooms of it);
+//   - what all servers of a database hold together, which a flag of one could not promise: the jobs and codes to be made of a client
+//     (store/job), the idempotency keys of a client (store/db);
+//   - what is told: 20 errors of 1,000 bytes (graph/fault.go), lines of the log, labels of metrics (metrics.go, gauges.go);
+//   - what does not pass the proxies in front either: a token of 8 KiB, a request for one of 16 KiB (internal/auth);
+//   - 100 tags of a shopper's context, further ones of which are passed over and nothing is refused (graph/operation.go);
+//   - 100 streams on a connection of HTTP/2, which is the least that its standard recommends; what they ask waits its turn (serve.go).
+
 // Check tells what no bound can be.
 func (b Bounds) Check() error {
 	for _, time := range []struct {
@@ -57,6 +71,9 @@ func (b Bounds) Check() error {
 	}
 	if b.Connections < 0 || b.ConnectionsAddress < 0 || b.AnswerMemory < 0 {
 		return errors.New("--connections, --connections-address and --answer-memory must be 0 or more")
+	}
+	if b.HeaderBytes < 0 || b.BodyBytes < 0 {
+		return errors.New("--header-bytes and --body-bytes must be at least 1; 0 is the default")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -85,7 +86,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ConnState:         gate.state,
 		ConnContext:       gate.connected,
-		MaxHeaderBytes:    maxHeaderBytes,
+		MaxHeaderBytes:    cmp.Or(chosen.bounds.HeaderBytes, maxHeaderBytes),
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return base },
 	}

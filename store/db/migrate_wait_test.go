@@ -43,7 +43,8 @@ func TestAWaitForAMigrationIsTold(t *testing.T) {
 	db.TellWaitsAfter(50 * time.Millisecond)
 	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
 		url := e.Blank(t)
-		holder, release := "host-17-0a", func() {}
+		holder := "host-17-0a"
+		var release func()
 		switch e.Name {
 		case "sqlite":
 			path, _ := db.SQLiteFile(url)

@@ -1,0 +1,136 @@
+package e2e
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// mountSmall puts a disk of so many MiB in the place of a folder, as only root
+// can.
+func mountSmall(t *testing.T, folder string, size int) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("skipped for want of root, who alone can mount a small disk")
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm,mode=755", size), "portico-test", folder).CombinedOutput(); err != nil {
+		t.Skipf("skipped for want of a small disk, which cannot be mounted here: %s", out)
+	}
+	t.Cleanup(func() { require.NoError(t, exec.Command("umount", "--lazy", folder).Run()) })
+}
+
+// A disk that is full is said to be: reads go on, what was acknowledged is
+// there, and writes are made again as soon as there is room.
+func TestADiskThatIsFull(t *testing.T) {
+	t.Parallel()
+	const filler = 4 << 20
+	survives := func(t *testing.T, disk, url string, db func() *sql.DB) {
+		t.Helper()
+		o := openDemo(t, url)
+		o.take(t, springPromotion)
+		_, token := o.issue(t)
+		s := o.serve(t)
+		full := filepath.Join(disk, "filler")
+		require.NoError(t, os.WriteFile(full, make([]byte, filler), 0o600))
+		headers := []string{"Authorization", "Bearer " + token, "Content-Type", "application/json"}
+		written := 0
+		write := func(n int) (*http.Response, string) {
+			var codes []string
+			for i := range 1000 {
+				codes = append(codes, fmt.Sprintf(`{"code":"%s-%d-%d"}`, strings.Repeat("X", 48), n, i))
+			}
+			return s.send(t, "POST", "/v2/promotions/spring/codes", `{"data":{"type":"promotion_codes","codes":[`+strings.Join(codes, ",")+`]}}`, headers...)
+		}
+		count := func() (n int) {
+			require.NoError(t, db().QueryRow(`SELECT COUNT(*) FROM promotion_code WHERE code LIKE 'X%'`).Scan(&n))
+			return n
+		}
+		try := 0
+		for ; try < 1000; try++ {
+			response, body := write(try)
+			if response.StatusCode < 300 {
+				written++
+				continue
+			}
+			begins(t, `{"errors":[{"status":%d,`, http.StatusServiceUnavailable, response, body)
+			require.NotEmpty(t, response.Header.Get("Retry-After"))
+			break
+		}
+		require.Positive(t, written)
+		for range 5 {
+			response, body := write(try)
+			require.Equal(t, http.StatusServiceUnavailable, response.StatusCode, body)
+			require.Equal(t, 200, s.reads(t, token))
+			response, body = s.graphql(t, token, `{ product(sku: "COF-AME") { stock { available } } }`)
+			require.Equal(t, 200, response.StatusCode, body)
+			require.Contains(t, body, `"available":400`)
+		}
+		require.Equal(t, written*1000, count(), "what was acknowledged, and nothing by half")
+		storetest.Soon(t, true, func() bool { return s.logs(store.ErrNoSpace.Error()) }, "the log says why")
+		require.NoError(t, os.Remove(full))
+		storetest.Soon(t, true, func() bool {
+			response, body := write(try)
+			if response.StatusCode != http.StatusServiceUnavailable {
+				require.Less(t, response.StatusCode, 300, body)
+				return true
+			}
+			return false
+		}, "there is room again")
+		require.Equal(t, (written+1)*1000, count())
+		require.Zero(t, s.stop())
+	}
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		disk := t.TempDir()
+		mountSmall(t, disk, 16)
+		url := "file:" + filepath.Join(disk, "portico.db")
+		survives(t, disk, url, func() *sql.DB {
+			db, err := sql.Open("sqlite", url+"?mode=ro")
+			require.NoError(t, err)
+			t.Cleanup(func() { db.Close() })
+			return db
+		})
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		if !storetest.Long() {
+			t.Skip("it starts PostgreSQL; PORTICO_LONG=1 does")
+		}
+		c := storetest.NewCluster(t)
+		disk := c.Folder(t)
+		mountSmall(t, disk, 48)
+		admin, err := sql.Open("pgx", c.URL("postgres", "postgres"))
+		require.NoError(t, err)
+		t.Cleanup(func() { admin.Close() })
+		var data string
+		require.NoError(t, admin.QueryRow(`SHOW data_directory`).Scan(&data))
+		owner, err := os.Stat(data)
+		require.NoError(t, err)
+		tables := filepath.Join(disk, "tables")
+		require.NoError(t, os.Mkdir(tables, 0o700))
+		of := owner.Sys().(*syscall.Stat_t)
+		require.NoError(t, os.Chown(tables, int(of.Uid), int(of.Gid)))
+		for _, command := range []string{`CREATE TABLESPACE small LOCATION '` + tables + `'`, `CREATE DATABASE shop TABLESPACE small`} {
+			_, err = admin.Exec(command)
+			require.NoError(t, err)
+		}
+		url := c.URL("postgres", "shop")
+		survives(t, disk, url, func() *sql.DB {
+			db, err := sql.Open("pgx", url)
+			require.NoError(t, err)
+			t.Cleanup(func() { db.Close() })
+			return db
+		})
+	})
+}

@@ -1,0 +1,113 @@
+package e2e
+
+import (
+	"fmt"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+// A server that is stopped in the middle of its writes holds nobody: the other
+// one answers every request, and all that either acknowledged is there.
+//
+//	PORTICO_STOPPED=60s go test ./internal/e2e -run StoppedServer -v
+//
+// stops it for so long, with the flags as they are by default, and tells how
+// long the other one took.
+func TestAStoppedServerHoldsNoOther(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		if e.Name == "sqlite" {
+			t.Skip("servers on several machines share no file")
+		}
+		o := openDemo(t, e.URL(t))
+		_, token := o.issue(t)
+		flags := []string{"--idle-write-time", "300ms", "--lock-time", "20s", "--write-time", "40s", "--database-wait", "30s"}
+		lasts := lasting(t, "PORTICO_STOPPED")
+		if lasts > 0 {
+			flags = nil
+		}
+		stopped, other := o.serve(t, flags...), o.serve(t, flags...)
+		var mu sync.Mutex
+		var made, unknown int
+		sell := graphQL(`mutation { stockTransact(input: {changes: [{productId: "prod-americano", action: INCREMENT, quantity: 1}, {productId: "prod-espresso", action: INCREMENT, quantity: 1}]}) { userErrors { message } } }`)
+		write := func(s *served) error {
+			sure, err := s.write(token, "POST", "/graphql", sell)
+			mu.Lock()
+			defer mu.Unlock()
+			made, unknown = made+one(sure), unknown+one(!sure)
+			return err
+		}
+		var writers sync.WaitGroup
+		ending := make(chan struct{})
+		end := sync.OnceFunc(func() { close(ending) })
+		t.Cleanup(func() { end(); stopped.signal(syscall.SIGCONT); writers.Wait() }) // before the server is asked to end
+		for range 4 {
+			writers.Go(func() {
+				for {
+					select {
+					case <-ending:
+						return
+					default:
+						if err := write(stopped); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				}
+			})
+		}
+		storetest.Soon(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > 20 })
+		for range 100 { // until it has a transaction open; what is asserted holds without, too
+			stopped.signal(syscall.SIGSTOP)
+			var open int
+			require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`).Scan(&open))
+			if open > 0 {
+				break
+			}
+			stopped.signal(syscall.SIGCONT)
+			time.Sleep(time.Millisecond)
+		}
+		var asking sync.WaitGroup
+		var took taken
+		ends := time.Now().Add(lasts)
+		for range 8 {
+			asking.Go(func() {
+				for n := 0; n < storetest.Pick(20, 200) || time.Now().Before(ends); n++ {
+					began := time.Now()
+					if sure, err := other.write(token, "POST", "/graphql", sell); !sure || err != nil {
+						t.Errorf("a write beside a stopped server: answered %t, %v", sure, err)
+					}
+					took.note("writes", began)
+					mu.Lock()
+					made++
+					mu.Unlock()
+				}
+			})
+		}
+		for n := 0; n < 200 || time.Now().Before(ends); n++ {
+			began := time.Now()
+			require.Equal(t, 200, other.reads(t, token))
+			took.note("reads", began)
+		}
+		asking.Wait()
+		took.tell(t)
+		stopped.signal(syscall.SIGCONT)
+		mu.Lock()
+		until := made + 20
+		mu.Unlock()
+		storetest.Soon(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > until }, "it goes on")
+		end()
+		writers.Wait()
+		for _, product := range []string{"prod-americano", "prod-espresso"} {
+			var moves int
+			require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM stock_transaction WHERE quantity = 1 AND product_id = '`+product+`'`).Scan(&moves))
+			require.True(t, made <= moves && moves <= made+unknown, fmt.Sprint(product, ": ", made, " acknowledged, ", unknown, " in doubt, ", moves, " there"))
+		}
+	})
+}
