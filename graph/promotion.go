@@ -110,11 +110,11 @@ func setAmounts(change *promotion.PromotionChange, minCart, maxDiscount []*model
 }
 
 // amounts are those of an input; nil stays nil.
-func amounts(member string, list []*model.MoneyInput, faults *store.Errors) []promotion.CurrencyAmount {
+func amounts(member string, list []*model.MoneyInput, faults *store.Errors) []store.CurrencyAmount {
 	if list == nil {
 		return nil
 	}
-	values := make([]promotion.CurrencyAmount, len(list))
+	values := make([]store.CurrencyAmount, len(list))
 	for i, amount := range list {
 		value, err := amount.Value()
 		if err != nil {

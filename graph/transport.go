@@ -20,7 +20,6 @@ import (
 	"portico/internal/auth"
 	"portico/internal/incoming"
 	"portico/store"
-	"portico/store/exchange"
 )
 
 const (
@@ -97,7 +96,7 @@ func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 	if !streams && d.again(w, r, body) {
 		return
 	}
-	if err := exchange.CheckJSON(body); err != nil {
+	if err := store.CheckJSON(body); err != nil {
 		fault := store.AsErrors(err)[0]
 		fault.Path = d.names.discreetPath(fault.Path, string(body))
 		WriteFault(w, http.StatusBadRequest, store.Errors{fault})
@@ -164,7 +163,7 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 		if text == "" {
 			continue
 		}
-		if err := exchange.CheckJSON([]byte(text)); err != nil {
+		if err := store.CheckJSON([]byte(text)); err != nil {
 			fault := store.AsErrors(err)[0].At(member)
 			fault.Path = d.names.discreetPath(fault.Path, request.Query+text)
 			WriteFault(w, http.StatusBadRequest, store.Errors{fault})

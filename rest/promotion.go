@@ -221,7 +221,7 @@ func appendPromotion(dst []byte, p *promotion.Promotion) []byte {
 	return append(dst, "}}}"...)
 }
 
-func appendAmounts(dst []byte, amounts []promotion.CurrencyAmount) []byte {
+func appendAmounts(dst []byte, amounts []store.CurrencyAmount) []byte {
 	dst = append(dst, '[')
 	for i, a := range amounts {
 		dst = store.AppendString(append(comma(dst, i), `{"currency":`...), a.Currency)

@@ -54,12 +54,12 @@ type MoneyInput struct {
 
 // Value is the amount in the store's words; INVALID or UNPROCESSABLE, at amount,
 // when it is none.
-func (m *MoneyInput) Value() (promotion.CurrencyAmount, *store.Error) {
+func (m *MoneyInput) Value() (store.CurrencyAmount, *store.Error) {
 	minor, err := promotion.ParseMinor(m.Amount)
 	if err != nil {
-		return promotion.CurrencyAmount{Currency: m.Currency}, err.At("amount")
+		return store.CurrencyAmount{Currency: m.Currency}, err.At("amount")
 	}
-	return promotion.CurrencyAmount{Currency: m.Currency, Minor: minor}, nil
+	return store.CurrencyAmount{Currency: m.Currency, Minor: minor}, nil
 }
 
 // PromotionCodeInput is the schema's code to make.

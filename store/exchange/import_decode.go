@@ -41,7 +41,7 @@ type decoded struct {
 // decode reads one resource. Its faults name every member that is wrong; the
 // source is there even so, as far as it could be read.
 func (d *decoder) decode(line []byte) decoded {
-	if err := checkLine(line); err != nil {
+	if err := store.CheckLine(line); err != nil {
 		return decoded{faults: store.AsErrors(err)}
 	}
 	if result := d.plain(line); result.source != nil {

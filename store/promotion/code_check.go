@@ -12,10 +12,10 @@ import (
 // CodeUse is what a checkout asks of a code.
 type CodeUse struct {
 	Code      string
-	User      string          // who uses it: a customer's id, or any text the code names; empty for nobody in particular
-	Units     int             // item units it would apply to; counts for per_item codes
-	Reference string          // the caller's own, an order number for instance; to redeem
-	CartValue *CurrencyAmount // what the cart comes to, to check; nil tells nothing
+	User      string                // who uses it: a customer's id, or any text the code names; empty for nobody in particular
+	Units     int                   // item units it would apply to; counts for per_item codes
+	Reference string                // the caller's own, an order number for instance; to redeem
+	CartValue *store.CurrencyAmount // what the cart comes to, to check; nil tells nothing
 }
 
 // CodeReason is why a code cannot be used.

@@ -69,8 +69,8 @@ type Promotion struct {
 	Automatic              bool // it has the one code auto_<id>, and takes no other
 	Start, End             time.Time
 	State                  PromotionState // when it was read
-	MinCartValue           []CurrencyAmount
-	MaxDiscountValue       []CurrencyAmount
+	MinCartValue           []store.CurrencyAmount
+	MaxDiscountValue       []store.CurrencyAmount
 	MaxApplicationsPerCart *int            // nil for any number
 	Schema                 json.RawMessage // an object, as it was written
 	Currencies             []PromotionCurrency
@@ -81,12 +81,6 @@ type Promotion struct {
 
 	number, epoch int64
 	body          []byte
-}
-
-// CurrencyAmount is an amount of a currency.
-type CurrencyAmount struct {
-	Currency string `json:"currency"` // ISO 4217
-	Minor    int64  `json:"amount"`   // minor units
 }
 
 // ParseMinor reads minor units in digits; INVALID, without a path, when they

@@ -18,8 +18,8 @@ type PromotionChange struct {
 	Enabled                *bool
 	Automatic              *bool
 	Start, End             *string // a date (00:00 UTC), a date and HH:MM, or RFC 3339
-	MinCartValue           []CurrencyAmount
-	MaxDiscountValue       []CurrencyAmount
+	MinCartValue           []store.CurrencyAmount
+	MaxDiscountValue       []store.CurrencyAmount
 	MaxApplicationsPerCart *int // 0 for any number
 	Schema                 json.RawMessage
 	Currencies             json.RawMessage

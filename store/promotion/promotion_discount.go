@@ -3,6 +3,8 @@ package promotion
 import (
 	"encoding/json"
 	"math/big"
+
+	"portico/store"
 )
 
 // Discount is what the promotion takes off an amount of a currency, in minor
@@ -70,7 +72,7 @@ func percentageOf(minor int64, percentage *json.Number) (int64, bool) {
 	return new(big.Int).Quo(part.Num(), part.Denom()).Int64(), true
 }
 
-func amountIn(amounts []CurrencyAmount, currency string) (minor int64, found bool) {
+func amountIn(amounts []store.CurrencyAmount, currency string) (minor int64, found bool) {
 	for _, a := range amounts {
 		if a.Currency == currency {
 			return a.Minor, true

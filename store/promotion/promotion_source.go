@@ -42,7 +42,7 @@ type amountSource struct {
 }
 
 // sourceAmounts are amounts as a source has them; nil stays nil.
-func sourceAmounts(amounts []CurrencyAmount) []amountSource {
+func sourceAmounts(amounts []store.CurrencyAmount) []amountSource {
 	if amounts == nil {
 		return nil
 	}
@@ -54,10 +54,10 @@ func sourceAmounts(amounts []CurrencyAmount) []amountSource {
 }
 
 // checkedAmounts are the amounts of a checked source; nil for none.
-func checkedAmounts(list []amountSource) (amounts []CurrencyAmount) {
+func checkedAmounts(list []amountSource) (amounts []store.CurrencyAmount) {
 	for _, a := range list {
 		if a.Amount != nil { // as it could be before that was checked
-			amounts = append(amounts, CurrencyAmount{a.Currency, *a.Amount})
+			amounts = append(amounts, store.CurrencyAmount{Currency: a.Currency, Minor: *a.Amount})
 		}
 	}
 	return amounts

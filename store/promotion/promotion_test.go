@@ -12,12 +12,14 @@ import (
 
 func TestTheDiscountOfAnAmount(t *testing.T) {
 	t.Parallel()
-	usd := func(minor int64) []CurrencyAmount { return []CurrencyAmount{{"USD", minor}} }
+	usd := func(minor int64) []store.CurrencyAmount {
+		return []store.CurrencyAmount{{Currency: "USD", Minor: minor}}
+	}
 	for _, c := range []struct {
 		name     string
 		kind     PromotionType
 		schema   string
-		min, max []CurrencyAmount
+		min, max []store.CurrencyAmount
 		minor    int64
 		currency string
 		want     int64

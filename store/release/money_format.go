@@ -7,7 +7,6 @@ import (
 
 	"portico/store"
 	"portico/store/db"
-	"portico/store/promotion"
 )
 
 // moneyFormat writes amounts of a view's currency the way its locale does: each
@@ -37,7 +36,7 @@ func (f moneyFormat) of(minor int64) *store.Money {
 // Monies writes amounts for people, in their order: as the Accept-Language value
 // of the shopper prefers, or else as the settings say, because no release, which
 // has a locale of its own, is behind them.
-func (s *ReleaseService) Monies(ctx context.Context, amounts []promotion.CurrencyAmount, accepted string) ([]*store.Money, error) {
+func (s *ReleaseService) Monies(ctx context.Context, amounts []store.CurrencyAmount, accepted string) ([]*store.Money, error) {
 	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, err

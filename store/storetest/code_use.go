@@ -92,11 +92,11 @@ func codeChecked(e Engine) func(*testing.T) {
 			{"items", promotion.CodeUse{Code: "ITEMS", Units: 2}, 2, nil},
 			{"more items than are left", promotion.CodeUse{Code: "ITEMS", Units: 9}, 3, nil},
 			{"no items", promotion.CodeUse{Code: "ITEMS", Units: 0}, 0, []promotion.CodeReason{promotion.CodeNoUnits}},
-			{"a cart that comes to enough", promotion.CodeUse{Code: "GOOD", Units: 1, CartValue: &promotion.CurrencyAmount{Currency: "USD", Minor: 1000}}, 1, nil},
-			{"a cart that does not", promotion.CodeUse{Code: "GOOD", Units: 1, CartValue: &promotion.CurrencyAmount{Currency: "USD", Minor: 999}}, 0, []promotion.CodeReason{promotion.CodeCartTooLow}},
-			{"a cart in a currency it gives nothing in", promotion.CodeUse{Code: "BARE", Units: 1, CartValue: &promotion.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []promotion.CodeReason{promotion.CodeNotCurrency}},
-			{"a cart in a currency without a minimum", promotion.CodeUse{Code: "GOOD", Units: 1, CartValue: &promotion.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []promotion.CodeReason{promotion.CodeNotCurrency, promotion.CodeNotCurrency}},
-			{"a percentage in any currency", promotion.CodeUse{Code: "PERCENT", Units: 1, CartValue: &promotion.CurrencyAmount{Currency: "EUR", Minor: 999}}, 1, nil},
+			{"a cart that comes to enough", promotion.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 1000}}, 1, nil},
+			{"a cart that does not", promotion.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 999}}, 0, []promotion.CodeReason{promotion.CodeCartTooLow}},
+			{"a cart in a currency it gives nothing in", promotion.CodeUse{Code: "BARE", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []promotion.CodeReason{promotion.CodeNotCurrency}},
+			{"a cart in a currency without a minimum", promotion.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []promotion.CodeReason{promotion.CodeNotCurrency, promotion.CodeNotCurrency}},
+			{"a percentage in any currency", promotion.CodeUse{Code: "PERCENT", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 1, nil},
 		} {
 			check, err := s.CheckCode(t.Context(), c.use)
 			require.NoError(t, err, c.name)
@@ -148,7 +148,7 @@ func codeUseForms(e Engine) func(*testing.T) {
 			_, err := s.RedeemCode(t.Context(), actor, c.use)
 			requireFault(t, err, c.code, c.member)
 		}
-		for member, cart := range map[string]promotion.CurrencyAmount{"amount": {Currency: "USD", Minor: -1}, "currency": {Minor: 5}} {
+		for member, cart := range map[string]store.CurrencyAmount{"amount": {Currency: "USD", Minor: -1}, "currency": {Minor: 5}} {
 			_, err := s.CheckCode(t.Context(), promotion.CodeUse{Code: "A", Units: 1, CartValue: &cart})
 			requireFault(t, err, store.Unprocessable, "cartValue."+member)
 		}

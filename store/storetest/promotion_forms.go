@@ -32,11 +32,11 @@ func promotionRequired(d *desk) func(*testing.T) {
 		change.Description = nil
 		_, err = d.CreatePromotion(t.Context(), actor, "", change)
 		requireFault(t, err, store.Unprocessable, "description", "required", "may be empty")
-		usd := []promotion.CurrencyAmount{{Currency: "USD", Minor: 500}}
+		usd := []store.CurrencyAmount{{Currency: "USD", Minor: 500}}
 		for _, kind := range []promotion.PromotionType{promotion.FixedDiscount, promotion.ItemFixedDiscount} {
 			change = percentOff(noon)
 			change.Type, change.Schema = &kind, json.RawMessage(`{"currencies":[{"currency":"USD","amount":5}]}`)
-			change.MaxDiscountValue = []promotion.CurrencyAmount{}
+			change.MaxDiscountValue = []store.CurrencyAmount{}
 			p, err := d.CreatePromotion(t.Context(), actor, "", change)
 			require.NoError(t, err, "an empty list is none")
 			change.MaxDiscountValue = usd
@@ -46,7 +46,7 @@ func promotionRequired(d *desk) func(*testing.T) {
 			requireFault(t, err, store.Unprocessable, "maxDiscountValue", string(kind))
 		}
 		change = percentOff(noon)
-		change.MaxDiscountValue, change.MinCartValue = usd, []promotion.CurrencyAmount{{Minor: 5}, {Currency: "usd", Minor: -1}}
+		change.MaxDiscountValue, change.MinCartValue = usd, []store.CurrencyAmount{{Minor: 5}, {Currency: "usd", Minor: -1}}
 		_, err = d.CreatePromotion(t.Context(), actor, "", change)
 		requireFaults(t, err, "UNPROCESSABLE minCartValue.0.currency", "INVALID minCartValue.1.currency", "UNPROCESSABLE minCartValue.1.amount")
 		for members, member := range map[string]string{
@@ -79,12 +79,12 @@ func promotionStood(d *desk) func(*testing.T) {
 		require.Contains(t, exported(t, d.Store), `"max_discount_value":[{"currency":"USD","amount":300}]`)
 		update, err := d.UpdatePromotion(t.Context(), actor, "old", promotion.PromotionChange{Enabled: ptr(false)}, false)
 		require.NoError(t, err)
-		require.Equal(t, []promotion.CurrencyAmount{{Currency: "USD", Minor: 300}}, update.Promotion.MaxDiscountValue)
+		require.Equal(t, []store.CurrencyAmount{{Currency: "USD", Minor: 300}}, update.Promotion.MaxDiscountValue)
 		off, ok := update.Promotion.Discount(10_000, "USD")
 		require.Equal(t, []any{int64(300), true}, []any{off, ok}, "and means what it meant")
 		_, err = d.UpdatePromotion(t.Context(), actor, "old", promotion.PromotionChange{Name: ptr("")}, false)
 		requireFaults(t, err, "UNPROCESSABLE name")
-		update, err = d.UpdatePromotion(t.Context(), actor, "old", promotion.PromotionChange{MaxDiscountValue: []promotion.CurrencyAmount{}}, false)
+		update, err = d.UpdatePromotion(t.Context(), actor, "old", promotion.PromotionChange{MaxDiscountValue: []store.CurrencyAmount{}}, false)
 		require.NoError(t, err)
 		require.Empty(t, update.Promotion.MaxDiscountValue)
 	}

@@ -82,7 +82,7 @@ func promotionKept(d *desk) func(*testing.T) {
 		now := d.clock.Now()
 		p, err := s.CreatePromotion(t.Context(), actor, "C0FFEE00-0000-4000-8000-000000000001", promotion.PromotionChange{
 			Name: ptr("Off"), Description: ptr("Something off."), Type: ptr(promotion.FixedDiscount), Start: ptr("2024-06-01"), End: ptr("2024-06-02 "[:10] + "T09:30"),
-			MinCartValue:           []promotion.CurrencyAmount{{Currency: "USD", Minor: 5000}},
+			MinCartValue:           []store.CurrencyAmount{{Currency: "USD", Minor: 5000}},
 			MaxApplicationsPerCart: ptr(2), Schema: json.RawMessage(`{"odd": [1, 2.50], "currencies": [{"currency":"USD","amount":1000}], "target_catalogs": ["main"], "conditions": {"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`)})
 		require.NoError(t, err)
 		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", p.ID, "canonical")
@@ -96,7 +96,7 @@ func promotionKept(d *desk) func(*testing.T) {
 		require.Equal(t, []time.Time{now, now}, []time.Time{p.CreatedAt, p.UpdatedAt})
 
 		later := d.clock.Advance(time.Minute)
-		update, err := s.UpdatePromotion(t.Context(), actor, p.ID, promotion.PromotionChange{Enabled: ptr(true), MinCartValue: []promotion.CurrencyAmount{}}, false)
+		update, err := s.UpdatePromotion(t.Context(), actor, p.ID, promotion.PromotionChange{Enabled: ptr(true), MinCartValue: []store.CurrencyAmount{}}, false)
 		require.NoError(t, err)
 		changed := update.Promotion
 		require.Equal(t, []any{"Off", true, promotion.PromotionScheduled, 0}, []any{changed.Name, changed.Enabled, changed.State, len(changed.MinCartValue)})

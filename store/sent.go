@@ -1,4 +1,4 @@
-package exchange
+package store
 
 import (
 	"bytes"
@@ -9,8 +9,6 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"portico/store"
 )
 
 // What is sent is what is kept: decoders of JSON write U+FFFD, without a word,
@@ -27,7 +25,7 @@ const (
 // CheckText is INVALID, with the path, for a text that is not UTF-8.
 func CheckText(text string, path ...string) error {
 	if !utf8.ValidString(text) {
-		return store.Invalidf(path, notUTF8)
+		return Invalidf(path, notUTF8)
 	}
 	return nil
 }
@@ -37,8 +35,8 @@ func CheckText(text string, path ...string) error {
 // to its decoder to refuse.
 func CheckJSON(raw []byte) error { return checkJSON(raw, EscapeFault) }
 
-// checkLine is CheckJSON, for NUL too: nothing that is imported can hold it.
-func checkLine(raw []byte) error {
+// CheckLine is CheckJSON, for NUL too: nothing that is imported can hold it.
+func CheckLine(raw []byte) error {
 	return checkJSON(raw, func(text string) string {
 		if escapesNUL(text) {
 			return holdsNUL
@@ -99,7 +97,7 @@ func (w *textWalk) next() error {
 			if isName {
 				broken = "has a member whose name " + broken
 			}
-			w.fault = store.Invalidf(w.path(isName), "%s", broken)
+			w.fault = Invalidf(w.path(isName), "%s", broken)
 			return nil
 		}
 		if isName {

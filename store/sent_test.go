@@ -1,4 +1,4 @@
-package exchange
+package store
 
 import (
 	"encoding/json"
@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
-
-	"portico/store"
 )
 
 func TestCheckJSON(t *testing.T) {
@@ -40,16 +38,16 @@ func TestCheckJSON(t *testing.T) {
 			require.NoError(t, err, test.raw)
 			continue
 		}
-		require.True(t, store.HasCode(err, store.Invalid), test.raw)
+		require.True(t, HasCode(err, Invalid), test.raw)
 		require.True(t, strings.HasPrefix(err.Error(), test.want), "%s says %s", test.raw, err)
 	}
 }
 
 func TestCheckLineRefusesNUL(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, checkLine([]byte(`{"a":"\\u0000"}`)))
-	require.ErrorContains(t, checkLine([]byte(`{"a":["x","\u0000"]}`)), "a.1 holds the character U+0000")
-	require.ErrorContains(t, checkLine([]byte(`{"a":["x","\ud800"]}`)), "a.1 holds half")
+	require.NoError(t, CheckLine([]byte(`{"a":"\\u0000"}`)))
+	require.ErrorContains(t, CheckLine([]byte(`{"a":["x","\u0000"]}`)), "a.1 holds the character U+0000")
+	require.ErrorContains(t, CheckLine([]byte(`{"a":["x","\ud800"]}`)), "a.1 holds half")
 }
 
 // What passes is decoded to what was sent: U+FFFD is there only where it was
